@@ -25,8 +25,8 @@ def evaluated_rules(page):
 
 
 def first_paint(chromium, page):
-    """Seconds from the start of the navigation to the first contentful paint, by the browser's own trace; None: it does not
-    say."""
+    """Seconds from the start of the navigation to the first contentful paint, by the browser's own trace; None if the
+    trace does not say."""
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, 'trace.json')
         subprocess.run([chromium, '--headless', '--no-sandbox', '--disable-gpu', '--window-size=1600,1200',
@@ -50,7 +50,7 @@ def reports(bench):
     for name, what in (('long', '20,000 steps x 50 tensors'), ('wide', '200 steps x 2,000 tensors')):
         trial = bench.trial(name)
         page = os.path.join(bench.work, f'{name}.html')
-        # A page is written also if a rule triggers, with status 1.
+        # A page is written even if a rule triggers, with status 1.
         subprocess.run([bench.tool('smd-report'), trial, '-o', page], stderr=subprocess.DEVNULL, check=False)
         rules = evaluated_rules(page)
         report, reduce, rule = bench.in_turns(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
 
-# All libraries stand in one folder, in the build tree as when installed: they load each other from beside themselves.
+# All libraries are in one folder, in the build tree as when installed: each loads the others from its own folder.
 set(SMD_LIBRARY_DIR "${PROJECT_BINARY_DIR}/libsmd")
 
 # smd_add_objects(NAME SOURCES...): part of a library as objects: linked by the library and, hidden parts included, by
@@ -10,13 +10,13 @@ function(smd_add_objects name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/libsmd" "${PROJECT_SOURCE_DIR}/libsmd/src")
   target_link_libraries(${name} PUBLIC smd_headers smd_text Threads::Threads fmt::fmt-header-only PRIVATE smd_options)
-  # No program replaces the library's functions by its own, so its calls to itself need no indirection.
+  # No program replaces the library's functions by its own, so calls within the library need no indirection.
   target_compile_options(${name} PRIVATE -fno-semantic-interposition)
 endfunction()
 
-# smd_add_archive(NAME OBJECTS SOURCES...): those SOURCES of OBJECTS, a target of smd_add_objects, that further libraries
-# contain, each a hidden copy of what it uses of them. They are compiled once, as the target NAME_objects, for the archive
-# NAME and for all that link OBJECTS.
+# smd_add_archive(NAME OBJECTS SOURCES...): an archive of those SOURCES of OBJECTS, a target of smd_add_objects, of
+# which other libraries contain a hidden copy of what they use. They are compiled once, as the target NAME_objects, for
+# the archive NAME and for everything that links OBJECTS.
 function(smd_add_archive name objects)
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE sources)
   get_target_property(others ${objects} SOURCES)
@@ -27,7 +27,7 @@ function(smd_add_archive name objects)
   add_library(${name} STATIC "$<TARGET_OBJECTS:${name}_objects>")
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name} PUBLIC smd_headers smd_text fmt::fmt-header-only)
-  # The linker chooses functions, so that sources can be joined.
+  # The linker drops unused functions one by one, so that sources can be joined.
   target_compile_options(${name}_objects PRIVATE -ffunction-sections -fdata-sections)
   target_link_options(${name} INTERFACE "LINKER:--gc-sections")
 endfunction()
@@ -48,14 +48,14 @@ function(smd_add_library target)
       target_sources(${target} PRIVATE ${source})
     endif()
   endforeach()
-  # What a library that is needed exports is taken from there, so it stands before the archives.
+  # Needed libraries come before the archives, so that what they export is taken from them.
   target_link_libraries(${target} PUBLIC ${arg_NEEDS} PRIVATE ${arg_CONTAINS} smd_options)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} EXPORT_NAME ${part} LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LIBRARY_OUTPUT_DIRECTORY "${SMD_LIBRARY_DIR}" INSTALL_RPATH "$ORIGIN" LINK_DEPENDS "${arg_MAP}")
-  # What is exported is what the public headers mark; instantiations of others' templates stay inside.
+  # Only what the public headers mark is exported; instantiations of other libraries' templates are not.
   target_link_options(${target} PRIVATE "LINKER:--version-script=${arg_MAP}" "LINKER:--exclude-libs,ALL")
-  if(NOT SMD_SANITIZE)  # what a sanitizer of Clang needs is in the program
+  if(NOT SMD_SANITIZE)  # Clang's sanitizers are in the program
     target_link_options(${target} PRIVATE "LINKER:-z,defs")
   endif()
   if(arg_LOADED)

@@ -47,7 +47,7 @@ function(smd_add_library_package component)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}
 ${arg_DESCRIPTION}" PARENT_SCOPE)
   if(NOT component STREQUAL "core")
-    # Libraries of one build belong together: what they share is not all of the interface.
+    # Libraries of one build belong together: they share more than the public interface.
     set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "libsmd${PROJECT_VERSION_MAJOR} (= ${package_version})" PARENT_SCOPE)
   endif()
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# smd_add_tool(NAME DIR): adds an executable `NAME` from tools/DIR, and an object library `NAME_objects`, which unit
-# tests link too.
+# smd_add_tool(NAME): adds an executable `NAME` from the current folder, and an object library `NAME_objects`, which
+# unit tests link too.
 function(smd_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
@@ -16,9 +16,9 @@ function(smd_add_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
-# smd_add_unit_test(NAME SOURCES… [APART…] LIBS…): adds one doctest executable and registers it with ctest. Sources that
-# stand APART use names of others, so joined builds compile them alone. The target unit_tests builds all tests; with
-# SMD_UNIT_TESTS_BY_REQUEST nothing else does.
+# smd_add_unit_test(NAME SOURCES… [APART…] LIBS…): adds one doctest executable and registers it with ctest. Sources
+# listed as APART too use names of others, so joined builds compile them alone. The target unit_tests builds all tests;
+# with SMD_UNIT_TESTS_BY_REQUEST nothing else does.
 option(SMD_UNIT_TESTS_BY_REQUEST "Leave the unit tests to the target unit_tests" OFF)
 mark_as_advanced(SMD_UNIT_TESTS_BY_REQUEST)
 add_custom_target(unit_tests)

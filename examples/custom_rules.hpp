@@ -14,7 +14,7 @@ class VanishingGradientRule final : public smd::CustomRule {
   explicit VanishingGradientRule(const smd::Trial& base_trial, const std::string& threshold = "0.0000001")
       : CustomRule(base_trial), threshold_(std::stod(threshold)) {}
 
-  // At a step without one of these the rule is not invoked.
+  // The rule is not invoked at a step without one of these.
   void set_required_tensors(smd::GlobalStep step) override {
     for (const std::string& name : base_trial().tensor_names({.collections = {"gradients"}})) {
       req_tensors().add(name, {step});
@@ -41,7 +41,7 @@ class CustomGradientRule final : public smd::CustomRule {
                               const std::string& max_threshold = "10.0")
       : CustomRule(base_trial), min_threshold_(std::stod(min_threshold)), max_threshold_(std::stod(max_threshold)) {}
 
-  // What is not there at a step is thrown here, and the step is skipped.
+  // A tensor that was not saved at the step throws here, and the step is skipped.
   bool invoke_at_step(smd::GlobalStep step) override {
     for (const std::string& name : base_trial().tensor_names({.collections = {"gradients"}})) {
       const double abs_mean = base_trial().tensor(name).reduction_value(step, "mean", true).item();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to train: a logistic regression, and data made up for it. Knows nothing of hooks.
+// The model to train: a logistic regression, with generated data. It does not depend on hooks.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 template <std::size_t samples, std::size_t features>
 class LogisticModel {
  public:
-  /// Points of two overlapping clouds, and which of them each is of.
+  /// Generates points of two overlapping clouds, each labelled with its cloud.
   LogisticModel() {
     std::mt19937 random(1);
     std::normal_distribution<float> noise;
@@ -23,7 +23,7 @@ class LogisticModel {
     }
   }
 
-  /// Loss and gradient at the weights as they are.
+  /// Computes loss and gradient at the current weights.
   void look() {
     loss = 0;
     bias_gradient = 0;

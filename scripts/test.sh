@@ -24,7 +24,7 @@ step() { printf '\n== %s\n' "$*"; }
 step 'formatting'
 find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
 
-# Sanitizers name functions. Lines too take a third more time to compile; a build of the preset by hand has them.
+# Sanitizers name functions. Line numbers too take a third more time to compile; a build of the preset by hand has them.
 lean='-DCMAKE_CXX_FLAGS_DEBUG=-g0'
 step 'unit tests: asan'
 LDFLAGS=-fuse-ld=lld cmake --preset asan "$lean"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masked CRC-32C of record files, without the library: with the processor's instruction where there is one.
+// The masked CRC-32C of record files, without the library: with the processor's instruction if there is one.
 #pragma once
 
 #include <array>

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rule_numpy.py TRIAL ELEMENTS: what VanishingGradient is measured against: the mean absolute value of every gradient,
-by NumPy, of the float32 elements at the end of each record that the index files name, where the elements are known to
-lie. Prints how many there were, and of how many it is below 1e-7."""
-
+"""rule_numpy.py TRIAL ELEMENTS: the peer of VanishingGradient: computes the mean absolute value of every gradient with
+NumPy, from the float32 elements at a known offset in each record that the index files name. Prints the number of
+gradients, and how many of these values are below 1e-7."""
 import json
 import os
 import sys

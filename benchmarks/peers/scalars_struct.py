@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """scalars_struct.py FOLDER [TAG]: the peer of smd-ls and smd-tensor on a log directory with one event file of scalars:
 reads it with struct and checks nothing. Prints the tags with their number of values, or step, wall time and value of
-each of a tag's."""
+each value of TAG."""
 
 import collections
 import os

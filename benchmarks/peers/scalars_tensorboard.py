@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scalars_tensorboard.py FOLDER: the peer of smd-ls on a log directory: TensorBoard's own reader, which keeps every value
-if told so. Prints the tags with their number of values."""
+"""scalars_tensorboard.py FOLDER: the peer of smd-ls on a log directory: TensorBoard's own reader, set to keep every
+value. Prints the tags with their number of values."""
 
 import sys
 

@@ -28,7 +28,7 @@ function __smd_scan
     set -l all (commandline -op)
     set -l command (string replace -r '.*/' '' -- $before[1])
     set -l current (commandline -ct)
-    # Behind what is before the cursor stands the current word, if there is one, then the rest.
+    # After the words before the cursor comes the current word, if there is one, then the rest.
     set -l rest $all[(math (count $before) + 1)..-1]
     test -n "$current"; and set -e rest[1]
     for half in before rest
@@ -139,7 +139,7 @@ function __smd_parameters
     end
 end
 
-# __smd_values KIND [WORD]...: candidates for a value; a leading comma in KIND: a list parted by commas.
+# __smd_values KIND [WORD]...: candidates for a value; a leading comma in KIND: a list separated by commas.
 # __smd_values operand KIND...: for an operand; the last kind repeats.
 function __smd_values
     set -l kind $argv[1]
@@ -163,7 +163,7 @@ function __smd_values
             case tensor
                 set -l typed (string replace -a '\\E' '\\E\\\\E\\Q' -- (__smd_typed))
                 set -l names (__smd_ask "$trial" -e "^\\Q$typed\\E")
-                # Nothing begins so: fish may still find something by its own way of matching.
+                # No name begins with the word: fish may still find some by its own way of matching.
                 set -q names[1]; or set names (__smd_ask "$trial")
                 printf '%s\n' $names
             case collection

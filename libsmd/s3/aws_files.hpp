@@ -31,7 +31,7 @@ class AwsFiles {
 
   /// Returns the files that exist but were not read, with reasons, to append to a message; empty if there are none.
   [[nodiscard]] std::string unread() const;
-  /// Returns those of them that are too long: only a message reports that they are not used.
+  /// Returns the files that were not read because they are too long: only a message reports that they are not used.
   [[nodiscard]] const std::vector<std::string>& too_long() const noexcept { return too_long_; }
 
  private:

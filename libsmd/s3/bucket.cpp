@@ -11,12 +11,12 @@ namespace smd::detail::storage::s3 {
 namespace {
 
 constexpr std::string_view read_whole = ".json";  ///< How the names of index and collections files end.
-/// How the names of files end that are written once: what a listing says of them tells whether they changed.
+/// Ends of the names of files that are written whole, so that a listing tells whether they changed.
 constexpr std::string_view whole_from_the_start = ".safetensors";
 constexpr std::string_view rewritten_whole = "trainer_state.json";
-constexpr unsigned most_empty_pages = 100;     ///< In a row: what was deleted may take up pages.
-constexpr std::chrono::seconds failed_for{4};  ///< Less than the time between two looks of who follows a trial.
-constexpr std::size_t most_failed = 10'000;    ///< Objects of which a failure is remembered.
+constexpr unsigned most_empty_pages = 100;     ///< In a row: deleted objects may take up pages.
+constexpr std::chrono::seconds failed_for{4};  ///< Less than the interval at which a follower looks for changes.
+constexpr std::size_t most_failed = 10'000;    ///< Objects whose failure is remembered.
 
 }  // namespace
 

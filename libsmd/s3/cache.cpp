@@ -87,7 +87,7 @@ Cache::Cache(std::string folder, std::uint64_t most_bytes, std::function<void(st
     : folder_(std::move(folder)),
       most_bytes_(most_bytes),
       say_(std::move(say)),
-      unchecked_bytes_(most_bytes) {}  // measured at the first write
+      unchecked_bytes_(most_bytes) {}  // so that the first write measures the folder
 
 std::shared_ptr<Cache> Cache::open(std::string folder, std::uint64_t most_bytes, std::function<void(std::string)> say) {
   std::shared_ptr<Cache> cache(new Cache(std::move(folder), most_bytes, std::move(say)));
@@ -152,7 +152,7 @@ void Cache::keep(std::string_view name, const Entry& entry) {
   const int error = folder ? write_whole(folder.get(), temporary_name(), place.file, text) : errno;
   if (error == 0) {
     wrote(text.size());
-  } else if (error != EEXIST && error != ENOTDIR) {  // otherwise something else has the name and is kept
+  } else if (error != EEXIST && error != ENOTDIR) {  // with these, something else has the name and is kept
     give_up(error_text(error));
   }
 }

@@ -105,7 +105,7 @@ struct Client::Decision {
   enum class What : std::uint8_t { good, retry, other_region, other_credentials, other_clock, fail };
   What what = What::good;
   Problem problem = {};
-  std::string short_text = {};  ///< For -v.
+  std::string short_text = {};  ///< For log messages.
   std::string region = {};
   bool throttled = false;
   int cost = retry_cost;

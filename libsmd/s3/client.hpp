@@ -85,7 +85,7 @@ class Client {
   CredentialChain credentials_;
   std::mutex mutex_;
   std::map<std::string, std::string> regions_;  // by bucket; guarded by mutex_
-  std::atomic<std::int64_t> clock_offset_{0};   // by how many seconds the server is ahead
+  std::atomic<std::int64_t> clock_offset_{0};   // seconds by which the server's clock is ahead
   std::atomic<int> tokens_;
   std::mutex log_mutex_;
 };

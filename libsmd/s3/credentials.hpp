@@ -56,7 +56,7 @@ struct WebIdentity {
   std::string role;
   std::string session;  ///< May be empty.
   std::string token_file;
-  std::string named_by;  ///< For messages: what named the file.
+  std::string named_by;  ///< For messages: the setting that names the file.
 };
 /// STS AssumeRoleWithWebIdentity.
 [[nodiscard]] Finding assume_role_with_web_identity(const CredentialContext& context, const WebIdentity& identity);

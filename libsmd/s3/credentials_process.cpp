@@ -13,7 +13,7 @@
 #include "s3/credentials.hpp"
 #include "storage/descriptor.hpp"
 
-extern char** environ;  // POSIX's name
+extern char** environ;  // declared by no POSIX header
 
 namespace smd::detail::storage::s3 {
 namespace {

@@ -75,7 +75,7 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
     }
     if (!is_success(response.status)) {
       response.body.append(data, std::min(size, most_error_body - response.body.size()));
-      job.enough = response.body.size() == most_error_body;  // it might not end
+      job.enough = response.body.size() == most_error_body;  // the body might not end
     } else if (!job.request->into.empty()) {
       fill(job, data, size);
       if (response.status == 200 && response.received + size > job.request->skip + job.request->into.size()) {
@@ -181,7 +181,7 @@ class HttpPool::Loop {
       return;
     }
     curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(most_) + 4);
-    // The command's own thread handles signals.
+    // Signals are for the program's own threads.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

@@ -14,7 +14,7 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-/// Removes the `/` at the end.
+/// Returns the name without `/` at the end.
 std::string folder_name(std::string_view name) {
   while (name.ends_with('/')) {
     name.remove_suffix(1);
@@ -22,7 +22,7 @@ std::string folder_name(std::string_view name) {
   return std::string(name);
 }
 
-/// How the names of a folder's files begin.
+/// Returns the prefix of the names of a folder's files.
 std::string prefix_of(std::string_view folder) {
   const std::string name = folder_name(folder);
   return name.empty() ? name : name + "/";
@@ -65,7 +65,7 @@ class S3Folder final : public Folder {
     return std::span<const std::byte>(data, text->size());
   }
 
-  /// Callers that read many files use many threads; earlier requests would gain nothing.
+  /// Does nothing: callers that read many files use many threads, so earlier requests would gain nothing.
   void announce(std::span<const std::string_view> /*names*/) override {}
 
  private:
@@ -107,7 +107,7 @@ class S3Storage final : public Storage {
                : Status(Problem{ProblemKind::not_found, folder_name(folder), {}, "there are no objects below it"});
   }
 
-  /// One page at a time is slow for many objects: then lists the folders in parallel.
+  /// Lists the folders in parallel if there is more than one page, because one page at a time is slow.
   Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
@@ -123,7 +123,7 @@ class S3Storage final : public Storage {
     return first->truncated ? list_rest(below) : ok();
   }
 
-  /// Page by page, because each event file may have a folder of its own.
+  /// Lists page by page, because each event file may have a folder of its own.
   Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
@@ -140,7 +140,7 @@ class S3Storage final : public Storage {
     return newest;
   }
 
-  /// Of files that are written once, as listed: the last listing tells whether they changed.
+  /// Uses the last listing, which tells whether a file that is written whole has changed.
   std::optional<FileStamp> file_stamp(std::string_view name) override {
     const auto facts = bucket_->listed_facts(name);
     if (!facts) {
@@ -177,7 +177,7 @@ class S3Storage final : public Storage {
     return open_s3_file(bucket_, name, offset, length);
   }
 
-  /// Opening the file at its destination takes one request too, and reports errors.
+  /// Reads nothing: opening the file at its destination takes one request too, and reports errors.
   bool read_once(std::string_view /*name*/, std::uint64_t /*offset*/, std::span<std::byte> /*into*/) override {
     return false;
   }

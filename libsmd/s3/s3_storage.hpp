@@ -21,7 +21,8 @@ namespace smd::detail::storage::s3 {
 /// What storage, folders and files of one trial share. Thread-safe.
 class Bucket {
  public:
-  /// `stop` ends every request; `answered`, which may be empty, is called after each answer.
+  /// `stop` ends every request; `answered`, which may be empty, is called after each request that the server answered
+  /// and did not refuse.
   Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop,
          std::function<void()> answered = {});
 
@@ -49,7 +50,7 @@ class Bucket {
   /// Returns the first page of such a listing, with at most `names` names.
   Outcome<Listed> list_first(const std::string& name, bool one_level, const std::string& after, unsigned names = 1000);
 
-  /// What the last listing said of a file that is written once; nullopt of others.
+  /// Returns what the last listing said of a file that is written whole; nullopt for other files.
   [[nodiscard]] std::optional<ListedObjectFacts> listed_facts(std::string_view name) const;
   /// Discards what a listing said of an object, because it may be out of date.
   void forget(const std::string& name);
@@ -71,7 +72,8 @@ class Bucket {
   struct PageRequest;
   struct Page;
   Outcome<Page> list_page(const PageRequest& request);
-  /// Of an object that could not be had a moment ago, with all attempts, the same problem: many records may lie in it.
+  /// Sends a request. If all attempts for the object failed a moment ago, returns the same problem without a request,
+  /// because many records may be in it.
   Outcome<HttpResponse> answer_to(const Ask& ask);
   [[nodiscard]] Problem problem(ProblemKind kind, const std::string& name, std::string text) const;
 
@@ -86,7 +88,7 @@ class Bucket {
   };
   std::mutex failed_mutex_;
   std::map<std::string, Failed> failed_;  // by name; guarded
-  ListedObjects listed_;                  // of all names if there is a cache, else of those that are read whole
+  ListedObjects listed_;  // of all names if there is a cache, else only of files that are read or written whole
 };
 
 /// See Storage::open_at.

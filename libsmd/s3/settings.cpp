@@ -27,11 +27,12 @@ std::optional<std::string> setting(const std::optional<Profile>& profile, std::s
 
 Problem wrong(std::string text) { return {ProblemKind::io, {}, {}, std::move(text)}; }
 
-/// Without what may be secret: a user and password before an `@`, and whatever follows a `?` or `#`.
+/// Returns the URL without parts that may be secret: user and password before an `@`, and everything after a `?` or
+/// `#`.
 std::string shown(std::string_view url) {
   const std::size_t end = url.find_first_of("?#");
   if (end != url.npos && url.find('@', end) != url.npos) {
-    return "***";  // a password may hold these too
+    return "***";  // a password may contain `?` and `#`
   }
   const std::string_view place = url.substr(0, end);
   const std::size_t at = place.rfind('@');

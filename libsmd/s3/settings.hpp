@@ -49,8 +49,8 @@ struct Settings {
   unsigned in_flight = 32;
   std::string cache;
   std::function<void(RemoteDetail, std::string_view)> log;
-  Stop stop;                       ///< Of whoever these settings are for: a client that is shared has it by request.
-  std::function<void()> answered;  ///< Likewise.
+  Stop stop;                       ///< For the user of these settings; a shared client takes it from each request.
+  std::function<void()> answered;  ///< As `stop`.
   Patience patience;
 
   /// `in_flight` 0: the default, 32. Returns a problem of kind io, without a file, if a value is not valid.

@@ -12,7 +12,7 @@ namespace smd::detail::storage::s3 {
 /// See RemoteOptions::stop. Empty: never stops.
 using Stop = std::function<bool()>;
 
-/// How often a wait calls it.
+/// Interval at which a wait calls a `Stop`.
 inline constexpr std::chrono::milliseconds stop_interval{50};
 
 /// `stop` may be null.

@@ -50,7 +50,7 @@ S3Upload::~S3Upload() {
     return;
   }
   try {
-    // A stop does not skip this, because remaining parts cost money. But it does not wait for it either.
+    // A stop does not skip this, because remaining parts cost money, but limits its time.
     Ask drop = ask("DELETE", {{"uploadId", id_}});
     if (is_stopped(drop.stop)) {
       drop.stop = nullptr;

@@ -18,7 +18,7 @@ class S3Upload final : public Upload {
   S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes);
   S3Upload(const S3Upload&) = delete;
   S3Upload& operator=(const S3Upload&) = delete;
-  /// Asks the server to remove parts that were sent. If it does not, a rule of the bucket should
+  /// Asks the server to remove parts that were sent. If that fails, a lifecycle rule of the bucket should remove them
   /// (AbortIncompleteMultipartUpload).
   ~S3Upload() override;
 

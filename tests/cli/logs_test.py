@@ -174,7 +174,7 @@ def check_directory(commands, logs, name):
 
 def follow_restart(commands, what, *command):
     """Values come, a record in two halves, and a second process goes back: each value is shown once, in order, and the
-    restart is told."""
+    restart is reported."""
     folder = tempfile.mkdtemp(prefix="smd-logs-")
     try:
         first = Log(folder, 1700000000, 100)

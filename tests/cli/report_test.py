@@ -146,7 +146,7 @@ class Report(unittest.TestCase):
             self.assertTrue(row["step"].split()[0] == str(finding["step"]), row)
             self.assertEqual(row["tensor"], finding["tensor"])
             self.assertEqual(row["message"], finding["message"])
-        self.assertIn("found something wrong", page.by_id("verdict").text())
+        self.assertIn("found something wrong", page.by_id("health").text())
         links = {link.attributes["href"] for link in section.all("a")}
         self.assertTrue(links)
         for link in links:
@@ -157,7 +157,7 @@ class Report(unittest.TestCase):
         falling = [{"step": step, "tensor": "loss", "value": 2.0 / (step + 1), "collections": ["losses"]}
                    for step in range(30)]
         page = self.page(self.save("good", falling), "-r", "LossNotDecreasing", status=0)
-        self.assertIn("No sign of trouble", page.by_id("verdict").text())
+        self.assertIn("No sign of trouble", page.by_id("health").text())
 
     def test_update_ratio(self):
         """|w - w before| / |w before|, by hand: from (3, 4) to (3, 0) 4 / 5, and then nothing changes."""
@@ -179,7 +179,7 @@ class Report(unittest.TestCase):
         page = self.page(self.save("loss", saved))
         (row,) = next(table for title, table, _, _ in figures(page) if title == "loss")
         self.assertEqual((row["points"], row["not finite"], row["gaps"]), ("6", "1 NaN, 1 inf", "1"))
-        self.assertIn("NaN or infinities in 1 tensor, first in loss at step 20", page.by_id("verdict").text())
+        self.assertIn("NaN or infinities in 1 tensor, first in loss at step 20", page.by_id("health").text())
 
     def test_hostile_names(self):
         """In names of tensors, collections, workers, trials, titles: text, and never markup."""
@@ -218,17 +218,17 @@ class Report(unittest.TestCase):
         self.assertEqual({word for words in curves for word in words} & {"c0", "c1"}, {"c0", "c1"})
         # One that cannot be read costs only itself.
         page = self.page(one, self.path("none"), status=3)
-        self.assertIn("Not read", page.by_id("verdict").text())
+        self.assertIn("Not read", page.by_id("health").text())
 
     def test_layouts_laid_over_one_another(self):
-        """A debugger trial, a log directory and checkpoints in one page: each trial has its own curves and verdict."""
+        """A debugger trial, a log directory and checkpoints in one page: each trial has its own curves and headline."""
         trials = (os.path.join(TRIALS, "pt_digits_train_eval"), os.path.join(LOGS, "sick"),
                   os.path.join(CHECKPOINTS, "rule_overfit"))
         page = self.page(*trials, "-r", "LossNotDecreasing", status=(0, 1))
         self.assertGreater(self.check_commands(page), 5)
-        verdict = page.by_id("verdict").text()
+        health = page.by_id("health").text()
         for trial in trials:
-            self.assertIn(trial, verdict)
+            self.assertIn(trial, health)
         self.assertEqual({row["trial"] for row in table_rows(next(page.by_id("tensors").all("table")))}, set(trials))
 
     def test_workers(self):
@@ -267,7 +267,7 @@ class Report(unittest.TestCase):
         sentence = next(page.by_id("rule-1-1").all("p")).text()
         self.assertIn(f"{float(exact):.6g}", sentence)
         self.assertNotIn(exact, sentence)
-        for digits in re.findall(r"[\d.]+", page.by_id("verdict").text()):
+        for digits in re.findall(r"[\d.]+", page.by_id("health").text()):
             self.assertLessEqual(len(digits.replace(".", "").lstrip("0")), 6, digits)
 
     def test_checkpoints(self):

@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 import numpy as np
 
 from cookbook_facts import (DIGITS, EXPLODING, GRADIENTS, LOSS, PARAMETERS, TWO, first_not_finite, l2, log_directory,
-                            log_verdicts, series, trial)
+                            log_results, series, trial)
 
 ANSWERS = {}
 
@@ -313,7 +313,7 @@ def judged(outcome):
     suites = xml.etree.ElementTree.parse(outcome.folder / "rules.xml").getroot().iter("testsuite")
     found = {(suite.get("name"), case.get("name")): case.find("failure") is not None
              for suite in suites for case in suite.iter("testcase")}
-    equal(found, {("logs/" + name, rule): log_verdicts(name, rule)
+    equal(found, {("logs/" + name, rule): log_results(name, rule)
                   for name in ("healthy", "sick") for rule in ("Overfit", "LossNotDecreasing")})
 
 

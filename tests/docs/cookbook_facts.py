@@ -48,7 +48,7 @@ def log_directory(name):
         return json.load(file)["trials"]["."]
 
 
-def log_verdicts(name, rule):
+def log_results(name, rule):
     """Returns whether a rule with its defaults triggers on a recorded log directory."""
     with open(os.path.join(HERE, "../fixtures/tb-logs/cases.json"), encoding="utf-8") as file:
         cases = json.load(file)["cases"]

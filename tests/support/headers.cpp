@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that the precompiled headers of the unit tests belong to consists of them. Nothing runs it.
+// Precompiled headers need a program to belong to: this one consists of those of the unit tests. Nothing runs it.

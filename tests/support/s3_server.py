@@ -102,7 +102,7 @@ class Objects:
         return known[1], status
 
     def know(self, path, etag):
-        """Returns an object's ETag that is not the digest of its content."""
+        """Records an object's ETag that is not the digest of its content."""
         status = os.stat(path)
         self.etags[path] = ((status.st_mtime_ns, status.st_size, status.st_ino), etag)
 

@@ -25,8 +25,8 @@ namespace smd::tool {
 
 namespace {
 
-// If we were started with standard streams closed, the first files opened would take their place and be read or
-// written by mistake. Such a stream is held by a descriptor that fails in its own direction.
+// If the process starts with standard streams closed, the first files it opens would take their descriptors and be read
+// or written by mistake. Each closed stream gets a descriptor that fails in the stream's own direction.
 void hold_standard_streams() noexcept {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
@@ -81,11 +81,11 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
 void say_usage(Diagnostics& messages, std::string_view command, const char* text) {
   messages.fail("Usage", text, ExitStatus::usage);
   const std::string hint = "Try '" + std::string(command) + " --help'.\n";
-  // If standard error takes nothing, the status still tells.
+  // If standard error cannot be written, the exit status still reports the error.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, hint.data(), hint.size());
 }
 
-// The only place that catches everything. What exceptions of others say is never shown: it is not for people.
+// The only place that catches everything. Texts of foreign exceptions are never shown: they are not written for users.
 void run_guarded(Command& command, int argc, char** argv, Diagnostics& messages) {
   try {
     messages.raise(parse_and_run(command, argc, argv, messages));

@@ -23,7 +23,7 @@ struct ExitNote {
   std::string_view meaning;
 };
 
-/// A section of the manual page beyond the generated ones: title in capitals, and paragraphs parted by blank lines.
+/// A section of the manual page beyond the generated ones: title in capitals, and paragraphs separated by blank lines.
 struct Prose {
   std::string_view title;
   std::string_view text;
@@ -34,8 +34,8 @@ struct ColumnTable {
   std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
   std::vector<std::string_view> names;
   std::string_view more{};                    ///< Those that cannot be named beforehand: `each reduction, by its name`
-  std::vector<std::string_view> sort_only{};  ///< What --sort takes besides.
-  std::vector<std::string_view> offered{};    ///< Of these, what shells offer all the same.
+  std::vector<std::string_view> sort_only{};  ///< Further names that --sort takes.
+  std::vector<std::string_view> offered{};    ///< Names that shells offer, although not in `names`.
 };
 
 /// Operands in order; the last one may repeat.
@@ -53,21 +53,21 @@ struct CommandDefinition {
   std::string_view summary;   ///< One sentence, with capital and full stop.
   std::string_view brief;     ///< For the NAME section: `list what a training job saved`.
   std::span<const OperandSpec> operands;
-  std::span<const Example> examples;                       ///< Three.
+  std::span<const Example> examples;                       ///< For `--help` and the manual page.
   std::vector<std::span<const OptionSpec>> option_tables;  ///< Own tables first, then the shared ones.
   std::span<const std::string_view> formats;               ///< What `-f` takes, shared ones included.
   std::span<const ExitNote> exit_notes;
   std::span<const Prose> prose{};
   std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
   std::span<const Example> more_examples{};      ///< For the manual page only.
-  /// All columns; for manual pages and completions, so that no start pays for them.
+  /// All columns. A function, so that only manual pages and completions pay for building them.
   std::vector<ColumnTable> (*columns)() = nullptr;
 
   /// All options in the order of the tables.
   [[nodiscard]] std::vector<const OptionSpec*> options() const;
-  /// The option of that long name, or nullptr.
+  /// The option of that long name; null if there is none.
   [[nodiscard]] const OptionSpec* find(std::string_view name) const noexcept;
-  /// `a, b, c`: what an option's value is one of. Empty if it may be anything, or `text` names each already.
+  /// `a, b, c`: the values that an option takes. Empty if it takes any value, or if `text` names each value already.
   [[nodiscard]] std::string words_beside(std::string_view text, const OptionSpec& spec) const;
 };
 

@@ -15,21 +15,20 @@ namespace smd::tool {
 
 namespace {
 
-// CLI11 splits the arguments into options, values and operands: bundles of letters, `-ofile`, `--name=value`, `--`. It
-// is guided by hand where the commands promise something else, or where it would make them slow to start:
+// CLI11 splits the arguments into options, values and operands: bundles of letters, `-ofile`, `--name=value`, `--`. The
+// code below overrides it where the commands promise something else, or where CLI11 would make them slow to start:
 // - `--name=` is an option with an empty value. CLI11 would take the next argument as the value, so the empty value
 //   travels as `empty_mark`, which cannot be typed.
-// - Operands are what CLI11 leaves over, since as positionals they would be matched before unknown options are known.
-// - Options are added only if they may occur among the arguments (`may_be_given`): CLI11 compares the names of an
-// option
-//   with those of all others, half of the time of a short command.
+// - Operands are CLI11's extras: positionals would be matched before unknown options are known.
+// - Options are added only if they may occur among the arguments (`may_be_given`): CLI11 compares each option's names
+//   with those of all others, which took half of the time of a short command.
 // - Values keep their order over all options (`parse_order`), as `--json -f csv` needs it: the last one counts.
-// - Unknown options, choices and missing operands are checked here: messages name what was meant instead.
-// - Help, manual pages and completions come from the same table (`OptionSpec`): CLI11 knows no groups of ours, examples
-//   or exit statuses.
+// - Unknown options, choices and missing operands are checked here, so that messages can suggest what was meant.
+// - Help, manual pages and completions come from the same table (`OptionSpec`): CLI11 knows neither our groups nor
+//   examples nor exit statuses.
 constexpr std::string_view empty_mark = "\x01=\x01";
 
-// Gives access to what CLI11 leaves over, which only a subclass sees with its classification.
+// Exposes CLI11's extras with their classification, which only a subclass can read.
 class Parser : public CLI::App {
  public:
   [[nodiscard]] const auto& left_over() const noexcept { return missing_; }
@@ -162,7 +161,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
-    // The only way to get here: the line ended where a value was due.
+    // The only cause: the line ended where a value was expected.
     throw UsageError("option " + single_quoted(arguments.back()) + " needs a value");
   } catch (const CLI::Error&) {
     throw UsageError("the command line cannot be understood");

@@ -15,7 +15,7 @@
 
 namespace smd::tool {
 
-/// One option as it stood on the command line.
+/// One option as given on the command line.
 struct GivenOption {
   const OptionSpec* spec = nullptr;
   std::string value;  ///< Empty for flags.
@@ -23,9 +23,9 @@ struct GivenOption {
 
 /// A parsed command line. Parsing does no input or output.
 ///
-/// GNU manners: options and operands mix, `--` ends options, `--opt=V` or `--opt V`, `-oV` or `-o V`, short flags may
-/// be joined, no abbreviations, an option that needs a value takes the next argument whatever it looks like (`-s -3:`)
-/// and never more, `-` is an operand.
+/// GNU conventions: options and operands mix, `--` ends options, `--opt=V` or `--opt V`, `-oV` or `-o V`, short flags
+/// may be joined, no abbreviations, an option that needs a value takes exactly the next argument, whatever it looks
+/// like (`-s -3:`), `-` is an operand.
 class CommandLine {
  public:
   /// `arguments` without the program's name. The definition must outlive the result.
@@ -36,17 +36,18 @@ class CommandLine {
   [[nodiscard]] bool has(std::string_view name) const noexcept { return count(name) != 0; }
   /// How often an option was given.
   [[nodiscard]] std::size_t count(std::string_view name) const noexcept;
-  /// The last value given.
+  /// The last value given; nullopt if the option was not given.
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
-  /// All values in order, split at commas where the option says so. Of an option whose last value wins, only that.
+  /// All values in order, split at commas if the option says so. If the option's last value wins, only that one.
   [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
   /// All options in the order given: for choices where the last of several options wins.
   [[nodiscard]] const std::vector<GivenOption>& given() const noexcept { return given_; }
-  /// The last given of several options that exclude each other (`--json`, `-f`), or nullptr.
+  /// The last given of several options that exclude each other (`--json`, `-f`); null if none was given.
   [[nodiscard]] const GivenOption* last_of(std::initializer_list<std::string_view> names) const noexcept;
   [[nodiscard]] const std::vector<std::string>& operands() const noexcept { return operands_; }
 
-  /// The last value run through `parser`, which throws InvalidValue: `--step: '1:x' is not a step …`.
+  /// The last value, converted by `parser`; nullopt if the option was not given.
+  /// @throws UsageError if `parser` throws InvalidValue: `--step: '1:x' is not a step …`.
   template <class Parser>
   auto convert(std::string_view name, Parser&& parser) const
       -> std::optional<decltype(parser(std::declval<const std::string&>()))> {
@@ -60,7 +61,7 @@ class CommandLine {
       throw UsageError("--" + std::string(name) + ": " + error.what());
     }
   }
-  /// Likewise for each of `values`.
+  /// As `convert`, for each of `values`.
   template <class Parser>
   auto convert_all(std::string_view name, Parser&& parser) const
       -> std::vector<decltype(parser(std::declval<const std::string&>()))> {

@@ -20,13 +20,13 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t shown_repeats = 3;
-/// Bytes of one message: more than any sound one has, whatever it quotes.
+/// The most bytes of one message: more than any legitimate message has, whatever it quotes.
 constexpr std::size_t longest_message = 16 * 1024;
 
 thread_local std::string last_failure_of_thread;
 thread_local std::string_view trial_of_thread;
-thread_local const Diagnostics* held_of_thread = nullptr;  // whose messages are kept,
-thread_local Diagnostics* keeper_of_thread = nullptr;      // and by whom
+thread_local const Diagnostics* held_of_thread = nullptr;  // the one whose messages are kept
+thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps them
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Level level_from_environment() noexcept {
   return value == nullptr ? Level::warning : parse_level(value).value_or(Level::warning);
 }
 
-/// How messages name a file of a trial, or the trial itself.
+/// The prefix by which messages name a file of a trial, or the trial itself.
 std::string place_of(std::string_view trial, std::string_view file) {
   std::string place(trial);
   if (!place.empty()) {
@@ -73,7 +73,7 @@ void write_all(int descriptor, std::string_view text) noexcept {
   }
 }
 
-/// A text about a trial, whose name it begins with.
+/// Returns a text that begins with the name of the trial that it is about.
 std::string text_about(std::string_view trial, std::string_view text) {
   while (trial.size() > 1 && trial.ends_with('/')) {
     trial.remove_suffix(1);
@@ -86,7 +86,7 @@ std::string text_about(std::string_view trial, std::string_view text) {
     return std::string(text);
   }
   const std::string_view last = trial.substr(trial.rfind('/') + 1);
-  if (begins_with(last) && text[last.size()] == ':') {  // trials in several folders may share it
+  if (begins_with(last) && text[last.size()] == ':') {  // trials may share the last part
     text.remove_prefix(last.size() + 2);
   }
   return std::string(trial) + ": " + std::string(text);
@@ -119,7 +119,7 @@ const Diagnostics& Diagnostics::receiver() const noexcept { return held_of_threa
 void Diagnostics::take(Diagnostics&& keeper) {
   keeper.say_missing();
   raise(keeper.status_);
-  std::set<std::string> known;  // before: one key may have several texts
+  std::set<std::string> known;  // filled beforehand: one key may have several texts
   {
     const std::lock_guard lock(mutex_);
     for (const std::string& key : keeper.reported_) {
@@ -176,7 +176,7 @@ void Diagnostics::fail(const Error& error, std::string_view trial) {
   if (read != nullptr && read->problem.kind == ProblemKind::stopped) {
     const std::string up = std::string(trial) + ": time was up before the server had answered";
     raise(status_of(error));
-    bool said = interrupted();  // a signal needs no words
+    bool said = interrupted();  // an interruption needs no message
     {
       const Diagnostics& heard = receiver();
       const std::lock_guard lock(heard.mutex_);
@@ -250,7 +250,7 @@ void Diagnostics::once(std::string key, const std::function<void()>& tell) {
     if (!reported_.insert(key).second) {
       return;
     }
-    if (keeps_) {  // by one thread alone
+    if (keeps_) {  // a keeper is used by one thread alone
       once_ = std::move(key);
     }
   }

@@ -20,17 +20,17 @@
 
 namespace smd::tool {
 
-/// How grave a message is. The order is that of SMDEBUG_LOG_LEVEL.
+/// The severity of a message. The order is that of SMDEBUG_LOG_LEVEL.
 enum class Level : std::uint8_t { error, warning, info, debug };
 
-/// By the names that SMDEBUG_LOG_LEVEL takes, in any case; nothing for others.
+/// Returns the level that a value of SMDEBUG_LOG_LEVEL names, in any case. Nullopt for other values.
 [[nodiscard]] std::optional<Level> parse_level(const char* name) noexcept;
 
-/// Writes messages to standard error (and to the file that SMDEBUG_LOG_PATH names), and keeps the exit status that they
-/// add up to. A text that repeats is written three times, then counted. Names may stand in texts raw: whatever could
-/// upset a terminal is escaped here. Safe for concurrent use.
+/// Writes messages to standard error (and to the file that SMDEBUG_LOG_PATH names), and combines their exit statuses. A
+/// text that repeats is written three times, then counted. Texts may hold names as they are: whatever could upset a
+/// terminal is escaped here. Safe for concurrent use.
 ///
-/// While `HeldMessages` of a thread live, what it says is kept there.
+/// While a thread has a `HeldMessages`, its messages are kept there.
 ///
 /// A line: `smd-ls: TensorUnavailable: 'los' was not saved; did you mean 'loss'?` — tool, stable tag, cause, next step.
 /// Messages without a tag of their own have the level's: `smd-ls: warning: …`.
@@ -42,55 +42,58 @@ class Diagnostics {
   Diagnostics& operator=(const Diagnostics&) = delete;
   ~Diagnostics();
 
-  /// What `-q` and `-v` ask for; beats the environment.
+  /// Sets the level that `-q` and `-v` ask for; overrides the environment.
   void set_level(Level level) noexcept { level_ = level; }
   [[nodiscard]] bool shows(Level level) const noexcept { return level <= level_; }
-  /// Escape beyond ASCII too.
+  /// Whether to escape all characters beyond ASCII.
   void set_ascii(bool ascii) noexcept { ascii_ = ascii; }
-  /// There are several trials: messages name the one that they are about, as `AboutTrial` tells.
+  /// Whether there are several trials, so that messages name theirs, which `AboutTrial` sets.
   void name_trials(bool several) noexcept { names_trials_ = several; }
   void set_color(bool color) noexcept { color_ = color; }
 
-  /// A failure under its stable tag; the status counts towards the command's.
+  /// Reports a failure under its stable tag; its status is combined with the command's.
   void fail(std::string_view tag, std::string_view text, ExitStatus status);
-  /// A library error with its own tag, and the status that `status_of` gives it. `trial`, if not empty, is put before
-  /// the text where the text does not name it.
+  /// Reports a library error with its own tag, and the status that `status_of` gives it. Puts `trial`, if not empty,
+  /// before the text unless the text names it.
   void fail(const Error& error, std::string_view trial = {});
-  /// Nothing to show, and why, under its stable tag; status 1. Shown unless -q: there the status answers.
+  /// Reports that there is nothing to show, and why, under its stable tag; status 1. Not shown with -q.
   void nothing(std::string_view tag, std::string_view text);
   void warning(std::string_view text);
-  void warning_once(std::string_view text);  ///< Unless it was said before.
+  void warning_once(std::string_view text);  ///< Unless it was written before.
   void note(std::string_view text);          ///< Shown unless -q.
   void info(std::string_view text);          ///< Shown with -v.
   void debug(std::string_view text);         ///< Shown with -vv.
 
-  /// A problem of a trial. Damage: an error, status 4. No access, a failed read, no such file: an error, status 3.
-  /// `absent`, a warning: a warning. A note (it harms nothing), not there yet: info. Each with the path.
+  /// Reports a problem of a trial, with its path. Damage: an error, status 4. No access, a failed read, no such file:
+  /// an error, status 3. `absent` and `warning`: a warning. `remark`: a note. `note` and `not_yet`: info. `stopped`: an
+  /// error, status 124.
   void report(const Problem& problem, std::string_view trial);
 
-  /// The same, unless it was said before.
+  /// As `report`, unless the same problem was reported before.
   void report_once(const Problem& problem, std::string_view trial);
 
-  /// Why a record, say `'loss' at step 3`, could not be read. Of records whose file is not there, or not whole yet, the
-  /// file is said once, with their number, by `say_missing`: TensorUnavailableForStep or StepNotYetAvailable, status 1.
-  /// With `level` `warning` the status stays: for records that only add a detail.
+  /// Reports why a record, say `'loss' at step 3`, could not be read. If its file is absent or not yet complete,
+  /// `say_missing` reports the file once, with the number of its records: TensorUnavailableForStep or
+  /// StepNotYetAvailable, status 1. With `level` `warning` the status does not change: for records that only add a
+  /// detail.
   void report_record(const Problem& problem, std::string_view trial, std::string_view record,
                      Level level = Level::error);
 
-  /// The same for a file that did not come in time, whether or not any of its records are wanted. Call it before those
-  /// of the records.
+  /// As `report_record`, for a file that did not appear in time, even if none of its records is wanted. Call it before
+  /// `report_record` for records of the file.
   void report_given_up(std::string_view trial, std::string_view file, std::string_view step);
 
-  /// Says which files were missing since the last time, three of them in all; `finish` says how many more there were.
+  /// Reports the files found missing since the last call, at most three in all; `finish` reports how many more there
+  /// were.
   void say_missing();
 
   /// The text of this thread's last failure; empty if there was none.
   [[nodiscard]] static std::string last_failure();
-  /// From now on this status does not count.
+  /// Ignores this status from now on.
   void forgive(ExitStatus status);
   /// Counts a status without a message.
   void raise(ExitStatus status) noexcept;
-  /// What all that was said so far adds up to.
+  /// The combined status of everything reported so far.
   [[nodiscard]] ExitStatus status() const noexcept;
 
   /// Writes the counts of texts that repeated. Called by `run_command`.
@@ -102,17 +105,17 @@ class Diagnostics {
  private:
   friend class HeldMessages;
   struct Keeper {};
-  /// Holds messages back, for a thread whose turn to print has not come.
+  /// Makes a keeper: it holds messages back, for a thread whose turn to print has not come.
   Diagnostics(const Diagnostics& speaker, Keeper);
   /// Prints what a keeper held back, as if it had been reported here.
   void take(Diagnostics&& keeper);
-  /// The keeper of this thread's messages; else this.
+  /// The keeper of this thread's messages; this object if there is none.
   [[nodiscard]] Diagnostics& receiver() noexcept;
   [[nodiscard]] const Diagnostics& receiver() const noexcept;
 
-  /// With the name of this thread's trial before it, if trials are named.
+  /// `text`, prefixed with the name of this thread's trial if trials are named.
   [[nodiscard]] std::string about_trial(std::string_view text) const;
-  /// Calls `tell`, which says something here, unless something was said under this key before.
+  /// Calls `tell`, which reports something, unless something was reported under this key before.
   void once(std::string key, const std::function<void()>& tell);
   void write(Level level, std::string_view tag, std::string_view text);
   void write_line(Level level, std::string_view tag, std::string_view text);
@@ -134,37 +137,38 @@ class Diagnostics {
   struct Missing {
     Level level;
     std::string_view tag;
-    std::string place;  // and what is the matter with it
+    std::string place;  // and what is wrong with it
     std::string record;
-    std::size_t records;  // that were wanted
+    std::size_t records;  // how many of its records were wanted
   };
   std::map<std::string, Missing> missing_;  // by file
   struct MissingFiles {
     Level level = Level::error;
     std::size_t said = 0;
     std::size_t more = 0;
-    std::size_t records = 0;  // of those that were not said
+    std::size_t records = 0;  // of the files that were not named
   };
   std::map<std::string_view, MissingFiles> missing_files_;  // by tag
   void say(Missing&& missing);
   ExitStatus status_ = ExitStatus::yes;
   std::vector<ExitStatus> forgiven_;
 
-  /// What a keeper was told: a text, or a file that was missing.
+  /// What a keeper holds: a text, or a file that was missing.
   struct Kept {
     Level level;
     std::string tag;
     std::string text;
-    std::string once;  // not empty: unless the speaker said what has this key
+    std::string once;  // if not empty: the key under which the speaker says it only once
     std::optional<Missing> missing = {};
   };
   bool keeps_ = false;
-  std::string once_;  // of what is being told
+  std::string once_;  // the key of the message being reported
   std::vector<Kept> kept_;
 };
 
-/// While it lives and until `say`, what this thread says to a Diagnostics is kept, and its `status` is that of what was
-/// kept. Used where trials are visited side by side: messages come in the order of trials. One for a thread at a time.
+/// While it lives, until `release`, this thread's messages to a Diagnostics are kept, and `status` there returns that
+/// of the kept messages. Used where trials are visited side by side, so that messages come in the order of trials. At
+/// most one per thread.
 class HeldMessages {
  public:
   explicit HeldMessages(Diagnostics& speaker);
@@ -172,9 +176,9 @@ class HeldMessages {
   HeldMessages& operator=(const HeldMessages&) = delete;
   ~HeldMessages();
 
-  /// This thread is heard again. Call it in the thread that made this.
+  /// This thread's messages are written again. Call it in the thread that made this object.
   void release() noexcept;
-  /// Says what was kept, in any thread. After `release`.
+  /// Writes the kept messages, in any thread. Call it after `release`.
   void say();
 
  private:
@@ -182,7 +186,7 @@ class HeldMessages {
   Diagnostics keeper_;
 };
 
-/// While it lives, what this thread says is about a trial, which must outlive it.
+/// While it lives, this thread's messages are about a trial, whose name must outlive it.
 class AboutTrial {
  public:
   explicit AboutTrial(std::string_view trial) noexcept;
@@ -194,17 +198,17 @@ class AboutTrial {
   std::string_view before_;
 };
 
-/// A tag of messages, and the status that it mostly has.
+/// A tag of messages, and its usual status.
 struct MessageTag {
   std::string_view tag;
   ExitStatus status;
   std::string_view meaning;  ///< Empty if no command prints it.
 };
 
-/// All of them, in the order of the documentation. The tests hold this table against the sources.
+/// All tags, in the order of the documentation. Tests compare this table with the sources.
 [[nodiscard]] std::span<const MessageTag> message_tags() noexcept;
 
-/// The status that a library error gives a command: the one table of them.
+/// The exit status of a library error. No other code maps errors to statuses.
 [[nodiscard]] ExitStatus status_of(const Error& error) noexcept;
 [[nodiscard]] ExitStatus status_of(ProblemKind kind) noexcept;
 

@@ -95,7 +95,7 @@ bool is_number(std::string_view text, Number most) {
   return error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= most;
 }
 
-/// What a value should have been; empty if it is that. As `trial/wait_limits.cpp` reads them.
+/// What a value should be; empty if it is valid. Accepts what `trial/wait_limits.cpp` accepts.
 std::string_view wanted(EnvironmentForm form, const char* value) {
   switch (form) {
     case EnvironmentForm::text:

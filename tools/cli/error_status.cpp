@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of messages' tags, and from library errors to exit statuses.
+// The only table of messages' tags, and of the exit statuses of library errors.
 #include "cli/diagnostics.hpp"
 
 #include <array>
@@ -27,7 +27,7 @@ constexpr std::array<MessageTag, 18> tags = {{
     {"WriteError", ExitStatus::unreadable, "results, or files of a trial, cannot be written"},
     {"Damaged", ExitStatus::damaged, "a file or a record is not what it claims to be"},
     {"Timeout", ExitStatus::timed_out, "--timeout or --idle is over"},
-    // Of the library alone.
+    // Never printed by a command.
     {"RuleEvaluationConditionMet", ExitStatus::no, ""},
     {"IndexReaderException", ExitStatus::damaged, ""},
 }};

@@ -6,15 +6,15 @@
 
 namespace smd::tool {
 
-/// The command line asks for something that cannot be. Throw it anywhere: `run_command` prints
-/// `smd-ls: Usage: TEXT` and `Try 'smd-ls --help'.`, and the status is 2.
+/// The command line asks for something impossible. Throw it anywhere: `run_command` prints `smd-ls: Usage: TEXT` and
+/// `Try 'smd-ls --help'.`, and the status is 2.
 class UsageError : public std::runtime_error {
  public:
   explicit UsageError(const std::string& text) : std::runtime_error(text) {}
 };
 
-/// A value given to an option is no good. The text says what is wrong with the value and does not name the option:
-/// `CommandLine::convert` adds that and makes a UsageError of it.
+/// An option's value is invalid. The text says what is wrong with the value and does not name the option:
+/// `CommandLine::convert` adds the name and throws a UsageError.
 class InvalidValue : public std::runtime_error {
  public:
   explicit InvalidValue(const std::string& text) : std::runtime_error(text) {}

@@ -22,8 +22,8 @@ void append_unit(std::string& out, char32_t unit) {
 
 }  // namespace
 
-// Looks for a backslash or a control character, eight bytes at a time: a byte below N is what borrows when N is taken
-// off (Anderson, "Bit Twiddling Hacks", hasless).
+// Looks for a backslash or a control character, eight bytes at a time: subtracting N borrows exactly from bytes below N
+// (Anderson, "Bit Twiddling Hacks", hasless).
 bool tsv_needs_escapes(std::string_view text) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101U;
   constexpr std::uint64_t high_bits = ones << 7;

@@ -18,14 +18,14 @@ enum class ExitStatus : std::uint8_t {
   timed_out = 124,        ///< Gave up waiting.
 };
 
-/// If several statuses apply, the first of these is the command's. What could not be read or was not waited for comes
-/// before an answer, since the answer might have been another.
+/// If several statuses apply, the first of these is the command's. Failures and timeouts come before an answer, which
+/// might have been different without them.
 inline constexpr std::array exit_status_order = {
     ExitStatus::usage, ExitStatus::unreadable,   ExitStatus::damaged,           ExitStatus::timed_out,
     ExitStatus::no,    ExitStatus::no_more_data, ExitStatus::nothing_evaluated, ExitStatus::yes,
 };
 
-/// The one of both that comes first in `exit_status_order`.
+/// The one of the two that comes first in `exit_status_order`.
 [[nodiscard]] ExitStatus combine(ExitStatus a, ExitStatus b) noexcept;
 
 }  // namespace smd::tool

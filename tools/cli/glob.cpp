@@ -14,7 +14,7 @@ bool is_glob(std::string_view text) {
          (text.find('[') != std::string_view::npos && text.find(']') != std::string_view::npos);
 }
 
-// What a glob has no use for, or uses of `*` and `?` that only regular expressions have.
+// Whether the text has characters that globs do not use, or uses `*` or `?` as only regular expressions do.
 bool is_regex(std::string_view text) {
   if (text.find_first_of("()|\\^$+{}") != std::string_view::npos) {
     return true;
@@ -33,7 +33,7 @@ std::optional<std::string> regex_of_glob(std::string_view text) {
   if (!is_glob(text) || is_regex(text)) {
     return std::nullopt;
   }
-  // A search finds the pattern anywhere: a star at an end is an end that is left open.
+  // A search finds the pattern anywhere, so a star at an end needs no anchor there.
   const bool open_start = text.starts_with('*');
   text.remove_prefix(std::min(text.find_first_not_of('*'), text.size()));
   const bool open_end = text.empty() || text.ends_with('*');

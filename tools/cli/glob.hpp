@@ -8,7 +8,7 @@
 namespace smd::tool {
 
 /// The regular expression that, searched for, finds what a shell's glob stands for: `^conv` for `conv*`, `weight$` for
-/// `*weight`. Nothing if the text is no glob: it has none of `*`, `?` and `[…]`, or is more likely meant as a regular
+/// `*weight`. Nullopt if the text is no glob: it has none of `*`, `?` and `[…]`, or is more likely meant as a regular
 /// expression (`conv.*`, `a|b`).
 [[nodiscard]] std::optional<std::string> regex_of_glob(std::string_view text);
 

@@ -11,7 +11,7 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t help_column = 26;
-// What keeps sentences readable beside a column; if there is less room, they go below.
+// The least width that keeps sentences readable beside a column; with less room, they go below.
 constexpr std::size_t least_beside = 20;
 constexpr std::size_t option_below = 10;
 constexpr std::size_t example_below = 6;
@@ -27,7 +27,7 @@ std::string heading(const OptionSpec& spec) {
   return text;
 }
 
-// Left part at its place, the rest wrapped in the column beside it, or below if the left part is too wide.
+// Appends the left part, and the rest wrapped in the column beside it, or below if the left part is too wide.
 void append_entry(std::string& out, std::string_view left, std::string_view right, std::size_t column,
                   std::size_t width) {
   out += left;
@@ -61,7 +61,7 @@ std::string help_text(const CommandDefinition& definition, std::size_t width) {
   for (const Example& example : definition.examples) {
     longest = std::max(longest, example.command.size());
   }
-  // A column that leaves room for a few words beside the longest command, or none at all.
+  // Use a column if it leaves room for a few words beside the longest command; else the words go below it.
   const std::size_t column = longest + 28 <= width ? longest + 4 : example_below;
   for (const Example& example : definition.examples) {
     append_entry(out, "  " + std::string(example.command), example.purpose, column, width);

@@ -25,7 +25,7 @@ namespace smd::tool {
 namespace {
 
 /// Trials on S3 that are visited at once. Each may have as many requests as -j says, but all share a client, which has
-/// no more than that under way; most of the time a small trial waits for a single one.
+/// at most that many under way; most of the time a small trial waits for a single one.
 constexpr unsigned remote_visits = 16;
 /// How many visits for each thread may be under way or wait to be shown.
 constexpr std::size_t visits_ahead = 8;
@@ -52,15 +52,15 @@ class Visits {
         interrupted_(plan.interruption, [this] { no_more_.request_stop(); }),
         progress_(plan.doing, 0) {}
 
-  /// Returns when all visits were shown, or it is over.
+  /// Returns when all visits have been shown, or have ended early (`over_`).
   void run() {
-    const Progress::Silence silence;  // of single trials
+    const Progress::Silence silence;  // no progress of single trials
     std::vector<std::thread> threads;
     try {
       for (unsigned i = 1; i < threads_; ++i) {
         threads.emplace_back([this] { work(); });
       }
-    } catch (const std::system_error&) {  // the system's limit of threads: those that started do it
+    } catch (const std::system_error&) {  // the thread limit is reached: the started threads suffice
     } catch (const std::bad_alloc&) {
     }
     work();
@@ -111,13 +111,13 @@ class Visits {
       while (std::optional<Next> next = take()) {
         finish(next->number, result_of(*next));
       }
-    } catch (const VisitsOver&) {  // what it had was of no use
+    } catch (const VisitsOver&) {  // its result is not needed
     } catch (...) {
       fail();
     }
   }
 
-  /// Nullopt: there are no more, or it is over.
+  /// Nullopt if there are no more operands, or the visits have ended.
   std::optional<Next> take() {
     const std::lock_guard one_reads(reading_);
     {
@@ -137,13 +137,13 @@ class Visits {
     if (is_remote_path(*operand)) {
       return Next{*std::move(operand), started_++, 0};
     }
-    // The last ones share what the others leave.
+    // The last visits share the jobs that finished threads leave idle.
     const std::size_t left = total ? *total - started_ : threads_;
     const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(left, 1, threads_));
     return Next{*std::move(operand), started_++, std::max(jobs_ / at_once, 1U)};
   }
 
-  /// What is to be shown of an operand, or thrown, when its turn has come.
+  /// Visits an operand. Show prints its result, or throws its exception, when its turn has come.
   Show result_of(const Next& next) {
     const auto held = std::make_shared<HeldMessages>(messages_);
     Show show;
@@ -163,12 +163,12 @@ class Visits {
     };
   }
 
-  /// Shows it if its turn has come, and then those behind it that are ready.
+  /// Shows a result if its turn has come, and then the next ones that are ready.
   void finish(std::size_t number, Show show) {
     std::unique_lock lock(mutex_);
     ready_.emplace(number, std::move(show));
     if (number != shown_) {
-      return;  // the one whose turn it is will see to it
+      return;  // the visit whose turn it is shows it later
     }
     for (auto first = ready_.find(shown_); first != ready_.end() && !over_; first = ready_.find(shown_)) {
       const Show next = std::move(first->second);
@@ -194,7 +194,7 @@ class Visits {
     changed_.notify_all();
   }
 
-  /// With `mutex_` held.
+  /// Call it with `mutex_` held.
   void end() noexcept {
     over_ = true;
     no_more_.request_stop();
@@ -206,27 +206,27 @@ class Visits {
   const unsigned threads_;
   const unsigned jobs_;
   std::mutex reading_;        // held while an operand is taken
-  std::stop_source no_more_;  // operands are to be taken
+  std::stop_source no_more_;  // requested when no more operands are to be taken
   std::stop_callback<std::function<void()>> interrupted_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::size_t started_ = 0;
   std::size_t shown_ = 0;  // the number whose turn it is
   std::optional<std::size_t> total_;
-  std::map<std::size_t, Show> ready_;  // whose turn has not come
+  std::map<std::size_t, Show> ready_;  // of visits whose turn has not come
   bool over_ = false;
   std::exception_ptr failure_;
-  Progress progress_;  // of the one whose turn it is
+  Progress progress_;  // of the visit whose turn it is
 };
 
-/// For one thread: everything is shown as it comes.
+/// For a single thread: everything is shown at once.
 class AlwaysMine : public Turn {
  public:
   bool mine() override { return true; }
   void wait() override {}
 };
 
-/// Messages of several are kept here too, so that what they say does not depend on the number of threads.
+/// Messages of several trials are held here too, so that they do not depend on the number of threads.
 Show visited(const Visit& visit, bool one, Diagnostics& messages, const std::function<Show(const Visit&)>& work) {
   if (one) {
     return work(visit);

@@ -46,7 +46,7 @@ Interruption::Interruption(Reader reader) : reader_(reader), done_(eventfd(0, EF
   const sigset_t ending = signals_to_take();
   signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
   if (done_ < 0 || signals_ < 0) {
-    return;  // no descriptor left: signals end us as they always do
+    return;  // no descriptor left: signals keep their default action
   }
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   thread_ = std::thread([this] { listen(); });

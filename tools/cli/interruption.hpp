@@ -9,14 +9,15 @@
 
 namespace smd::tool {
 
-/// While one lives, SIGHUP, SIGINT and SIGTERM only ask for a stop, so that what was begun is ended properly: a report
-/// closed, a file put in its place. A second one kills at once. A reader of standard output that goes away ends the
-/// process at once too (141): a command that waits for a job would not notice before the next write.
+/// While an object exists, SIGHUP, SIGINT and SIGTERM only request a stop, so that work ends properly: a report is
+/// closed, a file put in its place. A second signal kills at once. If the reader of standard output goes away, the
+/// process ends at once too (141): a command that waits for a job would not notice before the next write.
 ///
-/// `run_command` dies of the signal when the command has returned. One at a time; made before other threads are.
+/// `run_command` dies of the signal once the command has returned. At most one object at a time; make it before any
+/// thread.
 class Interruption {
  public:
-  /// What a reader of standard output that goes away means to a command.
+  /// Whether the command ends when the reader of standard output goes away.
   enum class Reader : std::uint8_t { needed, ignored };
 
   explicit Interruption(Reader reader = Reader::needed);
@@ -25,10 +26,10 @@ class Interruption {
   ~Interruption();
 
   [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
-  /// Whether a signal has come, also before `token` says so: the same signal may have ended the input, which then must
-  /// not count as complete.
+  /// Whether a signal has arrived, even before `token` says so: the same signal may have ended the input, which then
+  /// must not count as complete.
   [[nodiscard]] bool asked() const noexcept;
-  /// Asks for a stop as a signal does.
+  /// Requests a stop as a signal does.
   void stop() noexcept { source_.request_stop(); }
 
  private:
@@ -36,16 +37,16 @@ class Interruption {
 
   const Reader reader_;
   std::stop_source source_;
-  int done_ = -1;  // an eventfd: readable when it is over
+  int done_ = -1;  // an eventfd: the destructor makes it readable
   int signals_ = -1;
   std::atomic<bool> noticed_ = false;  // set before a signal is taken, so that one that is no longer pending is noticed
   std::thread thread_;
 };
 
-/// Whether an Interruption got a signal, at least so long ago. Thread-safe.
+/// Whether an Interruption received a signal at least `ago` before now. Thread-safe.
 [[nodiscard]] bool interrupted(std::chrono::steady_clock::duration ago = {}) noexcept;
 
-/// Dies of the signal that an Interruption got, if any.
+/// Dies of the signal that an Interruption received, if any.
 void die_if_interrupted() noexcept;
 
 }  // namespace smd::tool

@@ -21,15 +21,14 @@ namespace {
 
 std::terminate_handler otherwise = nullptr;
 
-/// Whether it ends for want of memory: of an exception that says so, or as there was no memory for an exception.
+/// Whether the process ends because memory ran out: of bad_alloc, or as no exception could be allocated.
 bool memory_ran_out() noexcept {
   if (const std::type_info* const type = abi::__cxa_current_exception_type()) {
     return *type == typeid(std::bad_alloc);
   }
   constexpr std::size_t more_than_an_exception = std::size_t{128} << 10;
-  void* const volatile probe =
-      std::malloc(more_than_an_exception);  // NOLINT: an exception is what there is no room for
-  std::free(probe);                         // NOLINT
+  void* const volatile probe = std::malloc(more_than_an_exception);  // NOLINT: there may be no room for an exception
+  std::free(probe);                                                  // NOLINT
   return probe == nullptr;
 }
 
@@ -60,7 +59,7 @@ void install_last_resort() noexcept {
 
 namespace {
 
-/// Before anything of a command's own is initialised: that takes memory too.
+/// Runs before a command's own static initialisation, which allocates memory too.
 [[gnu::constructor(101)]] void install_early() noexcept { install_last_resort(); }
 
 }  // namespace

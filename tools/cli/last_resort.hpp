@@ -3,9 +3,9 @@
 
 namespace smd::tool {
 
-/// Where memory is so short that not even an exception can be made, the language ends the process by a signal. From
-/// here on that is a message and status 3, and temporary files are removed. `run_command` calls it; a program that
-/// links it has it from its start.
+/// If memory does not even suffice for an exception, the language ends the process by a signal. After this call, such a
+/// process prints a message, removes temporary files and exits with status 3. `run_command` calls it; a program that
+/// links this file calls it at its start.
 void install_last_resort() noexcept;
 
 }  // namespace smd::tool

@@ -12,7 +12,7 @@ namespace smd::tool {
 struct MessageOptions {
   bool quiet = false;
   unsigned verbosity = 0;
-  std::optional<bool> progress;  ///< None: if standard error is a terminal.
+  std::optional<bool> progress;  ///< Nullopt: if standard error is a terminal.
 
   static std::span<const OptionSpec> table() noexcept;
   static MessageOptions from(const CommandLine& line);

@@ -38,8 +38,8 @@ char* write_real(char* out, Number number, int precision) noexcept {
   return std::to_chars(out, out + real_chars, number).ptr;
 }
 
-// The shortest text of a number of which `same` says that it reads back equal. The types are small, so as many digits
-// as needed are tried; 5 tell any two halves apart, 4 any two bfloat16.
+// Writes the shortest text that reads back as the same number, as `same` decides. The types are small, so digit counts
+// are tried in turn: 5 digits distinguish any two halves, 4 any two bfloat16.
 template <class Same>
 char* write_small_real(char* out, float number, int precision, Same&& same) noexcept {
   if (!std::isfinite(number) || precision > 0) {
@@ -52,8 +52,9 @@ char* write_small_real(char* out, float number, int precision, Same&& same) noex
     char* end = std::to_chars(text, text + sizeof text, number, std::chars_format::scientific, digits).ptr;
     std::from_chars(text, end, rounded);
     found = same(rounded);
-    // At a power of two there is more room above than below, so the next number up may do where the nearest, a tie
-    // rounded down, does not. (Ending in 9, it would have fewer digits and was tried before.)
+    // At a power of two there is more room above than below, so the next number up may read back equal where the
+    // nearest, a tie rounded down, does not. (Ending in 9, it would have fewer digits and would have been tried
+    // before.)
     char* last = std::find(text, end, 'e') - 1;
     if (!found && *last != '9') {
       ++*last;
@@ -61,8 +62,8 @@ char* write_small_real(char* out, float number, int precision, Same&& same) noex
       found = same(rounded);
     }
   }
-  // The nearest double of so few digits has them as its own shortest text. If the number's exact text is no longer
-  // (65504, not 65500), that.
+  // The double nearest to so few digits has them as its own shortest text. The number's exact text is used if it is not
+  // longer (65504, not 65500).
   char exact[32];
   const char* exact_end = std::to_chars(exact, exact + sizeof exact, number).ptr;
   char* end = std::to_chars(out, out + real_chars, rounded).ptr;

@@ -22,9 +22,9 @@ struct BFloat16 {
 [[nodiscard]] float to_float(Half number) noexcept;
 [[nodiscard]] float to_float(BFloat16 number) noexcept;
 
-/// Room that any number's text needs.
+/// Bytes that suffice for any number's text.
 inline constexpr std::size_t number_chars = 288;
-/// The most that `--precision` takes.
+/// The largest value of `--precision`.
 inline constexpr int max_precision = 99;
 
 /// Writes a number at `out`, where there must be `number_chars` bytes; returns the end. Without `precision` (0), the
@@ -57,7 +57,7 @@ char* write_json_number(char* out, Half number, int precision, NonFinite style) 
 char* write_json_number(char* out, BFloat16 number, int precision, NonFinite style) noexcept;
 char* write_json_number(char* out, std::complex<float> number, int precision, NonFinite style) noexcept;
 char* write_json_number(char* out, std::complex<double> number, int precision, NonFinite style) noexcept;
-/// Integers and truths look the same in JSON.
+/// Integers and booleans look the same in JSON.
 template <class Integer>
 char* write_json_number(char* out, Integer number, int precision, NonFinite) noexcept {
   return write_number(out, number, precision);

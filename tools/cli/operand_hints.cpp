@@ -32,7 +32,7 @@ bool is_folder(const fs::path& path) {
 
 bool has_collections(const fs::path& folder) { return is_folder(folder / "collections"); }
 
-// In `./run`, `run/` and `run` the same.
+// Makes `./run`, `run/` and `run` the same path.
 fs::path trimmed(const std::string& path) {
   fs::path result = fs::path(path).lexically_normal();
   return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
@@ -42,7 +42,7 @@ bool is_event_file(std::string_view name) {
   return name.find("tfevents") != name.npos && !name.ends_with(".profile-empty");
 }
 
-// Whether there is an event file in it or below: it is no part of a trial above, but holds several runs.
+// Whether an event file is in the folder or below: such a folder is no part of a trial above, but holds several runs.
 bool holds_runs(const fs::path& folder) {
   std::size_t entries = most_entries;
   std::error_code error;
@@ -56,8 +56,8 @@ bool holds_runs(const fs::path& folder) {
   return false;
 }
 
-// Whether it holds a file whose name tells a checkpoint or, with `logs`, an event file of a log directory. Looks at
-// `entries` more names at most.
+// Whether the folder holds a file that its name marks as a checkpoint or, with `logs`, as an event file of a log
+// directory. Looks at `entries` more names at most.
 bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
   std::error_code error;
   fs::directory_iterator entry(folder, error);
@@ -72,14 +72,14 @@ bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entrie
   return false;
 }
 
-// Whether a folder of that name may be a checkpoint among others: it has a number, or a label.
+// Whether a folder of that name may be one checkpoint of several: the name has a number, or a label.
 bool may_be_step(std::string_view name) {
   constexpr std::array<std::string_view, 4> labels = {"best", "last", "latest", "final"};
   return name.find_first_of("0123456789") != name.npos ||
          std::any_of(labels.begin(), labels.end(), [&](std::string_view label) { return name.ends_with(label); });
 }
 
-// Whether it is a folder of checkpoints, which may lie in folders of their own, or, with `logs`, a log directory.
+// Whether it is a folder of checkpoints, which may be in subfolders, or, with `logs`, a log directory.
 bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) {
   if (holds_files_of_trial(folder, logs, entries)) {
     return true;
@@ -96,7 +96,7 @@ bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) 
   return false;
 }
 
-// The folder around a path, or the nearest one above it that is there.
+// The folder around a path, or the nearest one above it that exists.
 fs::path folder_around(const fs::path& path) {
   fs::path folder = path.parent_path();
   while (!folder.empty() && folder != folder.parent_path() && !is_folder(folder)) {
@@ -105,14 +105,14 @@ fs::path folder_around(const fs::path& path) {
   return folder.empty() ? "." : folder;
 }
 
-// The trial that a path lies in, itself not counted.
+// The trial that contains a path; nullopt if there is none. The path itself is not considered.
 std::optional<fs::path> trial_around(const fs::path& path) {
   for (fs::path folder = path.parent_path(); folder != folder.parent_path(); folder = folder.parent_path()) {
     if (has_collections(folder)) {
       return folder;
     }
   }
-  // `index/000000000` within the trial that is the working folder.
+  // `index/000000000` within the trial that is the working directory.
   if (path.is_relative() && has_collections(".")) {
     return ".";
   }
@@ -122,7 +122,7 @@ std::optional<fs::path> trial_around(const fs::path& path) {
   if (fs::exists(path, error)) {
     return !holds_runs(path) && is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
   }
-  // A tensor's name after the folder of files; a name alone is rather that of another folder.
+  // The path may be a folder of files and a tensor's name; a name alone is more likely that of another folder.
   return path.has_parent_path() && holds_files_of_trial(around, true, entries) ? std::optional(around) : std::nullopt;
 }
 
@@ -140,7 +140,7 @@ Below trials_below(const fs::path& top) {
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    // Of log directories opening the folder above them tells.
+    // Log directories are not counted: opening the folder above them reports them.
     if (folder != top && (has_collections(folder) || is_trial_of_files(folder, false, names))) {
       below.trials.push_back(folder.string());
       continue;
@@ -204,7 +204,7 @@ std::string archive_hint(const std::string& path) {
   return {};
 }
 
-// A tensor's name after the trial's, in one operand.
+// The hint for an operand that joins the names of a trial and of a tensor.
 std::string tensor_hint(const fs::path& path, const fs::path& trial) {
   const std::string name = path.lexically_relative(trial).string();
   std::string text = "is not there, but " + single_quoted(trial.string()) + " is a trial";

@@ -20,10 +20,10 @@ namespace smd::tool {
 namespace {
 
 constexpr int look_for_stop_ms = 100;
-/// The most that is read ahead of what is asked for, so that the total is known early.
+/// The most operands that are read ahead, so that the total is known early.
 constexpr std::size_t most_listed = 100'000;
 
-/// Whether reading standard input would not wait: bytes, its end or an error are there.
+/// Whether reading standard input would not block: bytes, its end or an error are there.
 bool input_is_ready(int timeout_ms) {
   pollfd input = {STDIN_FILENO, POLLIN, 0};
   return poll(&input, 1, timeout_ms) != 0 && input.revents != 0;

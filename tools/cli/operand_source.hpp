@@ -12,21 +12,21 @@
 namespace smd::tool {
 
 /// The operands of a command, one after another; a `-` at the end stands for those that standard input lists, one per
-/// line (or NUL, with -0), which are handed on as they come. Empty lines are skipped. Not thread-safe.
+/// line (or NUL, with -0), each available as soon as it is read. Empty lines are skipped. Not thread-safe.
 class OperandSource {
  public:
   /// The operands must outlive this. @throws UsageError for a `-` elsewhere.
   OperandSource(std::span<const std::string> operands, bool null_separated);
 
-  /// These, whatever they are called.
+  /// Exactly these operands: `-` has no special meaning.
   static OperandSource of(std::vector<std::string> operands);
 
-  /// The next operand; nullopt if there is none, or if a stop was asked for while standard input had none ready.
+  /// The next operand; nullopt if there is none, or if a stop was requested while standard input had none ready.
   /// @throws ReadError (io) if standard input cannot be read.
   [[nodiscard]] std::optional<std::string> next(const std::stop_token& stop = {});
-  /// What `next` will return. Valid until then.
+  /// What `next` will return; null if there is none. Valid until the call of `next`.
   [[nodiscard]] const std::string* peek(const std::stop_token& stop = {});
-  /// How many there are in all, those that were taken among them; nullopt if standard input may list more.
+  /// How many operands there are in all, taken ones included; nullopt if standard input may list more.
   [[nodiscard]] std::optional<std::size_t> total() const noexcept;
 
  private:
@@ -36,8 +36,8 @@ class OperandSource {
   std::size_t at_ = 0;  // of given_
   char separator_;
   std::deque<std::string> listed_;
-  std::size_t listed_count_ = 0;  // those that were taken among them
-  std::string unfinished_;        // what of an item was read
+  std::size_t listed_count_ = 0;  // taken ones included
+  std::string unfinished_;        // the part of an item read so far
   bool ended_;                    // standard input lists no more
 };
 

@@ -15,7 +15,7 @@ namespace smd::tool {
 
 namespace {
 
-/// Of a path that is not there: those that are, whose names at the first place that is wrong are most like its own.
+/// For a path that does not exist: existing folders whose names are nearest to its first part that does not exist.
 std::vector<std::string> nearest_folders(std::string path) {
   namespace fs = std::filesystem;
   constexpr std::size_t most_entries = 10'000;
@@ -73,7 +73,7 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
   std::string nearest = did_you_mean(nearest_folders(path));
   std::error_code unknown;
   if (!nearest.empty() || std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
-    return nearest;  // in a folder that is there it must have been meant as a path
+    return nearest;  // in an existing folder, it must have been meant as a path
   }
   return std::string(hint);
 }

@@ -49,7 +49,7 @@ struct OptionSpec {
   ValueKind kind = ValueKind::none;
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.
-  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`; of other kinds merely offered by shells.
+  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`; for other kinds only offered by shells.
   bool hidden = false;                          ///< Parsed, but left out of `--help`.
   std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
 };

@@ -36,7 +36,7 @@ std::string reason(int error) { return std::generic_category().message(error); }
   throw OutputError("cannot write " + place + ": " + reason(error));
 }
 
-// Signals that end the process must not come between making a temporary and remembering it.
+// Signals that end the process must not come between making a temporary file and registering it.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -55,7 +55,7 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-// The file that a name leads to, so that a symbolic link is not replaced by a file.
+// Resolves symbolic links, so that a link is not replaced by a file.
 std::string resolved(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
   if (real == nullptr) {
@@ -66,11 +66,11 @@ std::string resolved(const std::string& path) {
   return result;
 }
 
-// A file that replaces another one has its owner and group, as far as we may give them. One that runs with the rights
-// of its owner or group must not run with ours instead.
+// Gives a file that replaces another one its owner and group, as far as permitted. A set-user-ID or set-group-ID file
+// must not run with our rights instead.
 void keep_owner(int descriptor, const struct stat& old, const std::string& place) {
   if (fchown(descriptor, old.st_uid, old.st_gid) != 0) {
-    (void)!fchown(descriptor, static_cast<uid_t>(-1), old.st_gid);  // what came of it is seen below
+    (void)!fchown(descriptor, static_cast<uid_t>(-1), old.st_gid);  // the outcome is checked below
   }
   struct stat now = {};
   if (fstat(descriptor, &now) != 0) {
@@ -153,7 +153,7 @@ OutputFile OutputFile::file(const std::string& path) {
 
 OutputFile::~OutputFile() {
   if (kind_ == Kind::standard) {
-    // Left by an error elsewhere: what was printed so far still counts.
+    // The destructor runs after an error elsewhere: what was printed so far still counts.
     try {
       flush();
     } catch (const OutputError&) {
@@ -192,7 +192,7 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
     text_.append(bytes, size);
     return;
   }
-  std::string shown;  // names in JSON, above all
+  std::string shown;  // mostly for names in JSON
   if (kind_ == Kind::standard && size > 0 && is_terminal()) {
     append_json_shown(shown, {bytes, size});
     bytes = shown.data();
@@ -221,11 +221,11 @@ void OutputFile::close() {
   if (kind_ != Kind::file || descriptor_ < 0) {
     return;
   }
-  // Now: writing would have taken set-user-ID and set-group-ID away.
+  // Only now: writing would have cleared set-user-ID and set-group-ID.
   if (!temporary_.empty() && fchmod(descriptor_, mode_) != 0) {
     fail(single_quoted(path_), errno);
   }
-  // Some file systems report a full disk only now.
+  // Some file systems report a full disk only when the file is closed.
   if (::close(std::exchange(descriptor_, -1)) != 0) {
     const int error = errno;
     unlink(temporary_.c_str());
@@ -251,7 +251,7 @@ void OutputFile::close(const Diagnostics& messages) {
   const bool failed = status == ExitStatus::unreadable || status == ExitStatus::damaged;
   const bool nothing = flushed_ + used_ == frame_;
   if (!temporary_.empty() && (status == ExitStatus::usage || (failed && nothing))) {
-    return;  // what is not closed is removed
+    return;  // the destructor removes a file that is not closed
   }
   close();
 }

@@ -20,10 +20,10 @@ class OutputFile {
  public:
   /// Standard output.
   static OutputFile standard();
-  /// A file. One that is there keeps its mode and, where the system lets us, its owner and group; if it is set-user-ID
-  /// or set-group-ID it must keep these. @throws OutputError if not, or if the temporary cannot be made.
+  /// A file. An existing file keeps its mode and, where the system permits, its owner and group.
+  /// @throws OutputError if a set-user-ID or set-group-ID file would not keep them, or if the temporary cannot be made.
   static OutputFile file(const std::string& path);
-  /// Takes and drops everything: what `--quiet` leaves of standard output.
+  /// Accepts and drops everything: standard output with `--quiet`.
   static OutputFile discard();
   /// Keeps everything until `take_text`.
   static OutputFile memory();
@@ -32,10 +32,10 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  /// A file that was not closed is removed.
+  /// Removes a file that was not closed.
   ~OutputFile();
 
-  /// On a terminal, `append_json_shown` sees the text: whole characters, please.
+  /// Each text must hold whole characters: on a terminal it passes through `append_json_shown`.
   /// @throws OutputError, here and below, if the system refuses the bytes.
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes);
@@ -45,7 +45,7 @@ class OutputFile {
     }
     buffer_[used_++] = byte;
   }
-  /// At least `size` (at most `capacity`) bytes of room in the buffer; tell `advance` how many were filled.
+  /// At least `size` (at most `capacity`) bytes of room in the buffer; pass the end of the filled part to `advance`.
   [[nodiscard]] char* room(std::size_t size) {
     if (capacity - used_ < size) {
       flush();
@@ -54,23 +54,24 @@ class OutputFile {
   }
   void advance(const char* end) noexcept { used_ = static_cast<std::size_t>(end - buffer_.get()); }
 
-  /// Text around rows of which there are none, such as `[]`: it does not count as something written.
+  /// Writes text around rows, such as `[]`. Alone, it does not count as output.
   void write_frame(std::string_view text) {
     frame_ += text.size();
     write(text);
   }
 
   void flush();
-  /// What was written to memory so far, in exchange for a text whose room is to be used again.
+  /// Moves what was written to memory into `text`, and reuses the capacity of `text`.
   void take_text(std::string& text);
-  /// Flushes, and puts a file in its place. Standard output is closed by `run_command`, which reports failure.
+  /// Flushes, and renames a temporary file into place. Standard output is closed by `run_command`, which reports
+  /// failure.
   void close();
-  /// The same; but an existing file stays if the command line was wrong (status 2: what was written is an unwanted
+  /// As `close()`, but keeps an existing file if the command line was wrong (status 2: what was written is an unwanted
   /// part), or if nothing was written because of a failure (3 or 4).
   void close(const Diagnostics& messages);
 
   [[nodiscard]] bool is_terminal() const noexcept;
-  /// True if nothing that is written is kept.
+  /// True if what is written is dropped.
   [[nodiscard]] bool discards() const noexcept { return kind_ == Kind::discard; }
 
   static constexpr std::size_t capacity = std::size_t{128} << 10;

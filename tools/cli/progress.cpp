@@ -48,7 +48,7 @@ Progress::Silence::Silence() noexcept { ++silences; }
 Progress::Silence::~Silence() { --silences; }
 
 void Progress::at(std::uint64_t done, std::uint64_t total) {
-  if (shown_ && done_ > 0 && (total != total_ || done <= done_)) {  // a job that is followed brings some now and then
+  if (shown_ && done_ > 0 && (total != total_ || done <= done_)) {  // a followed job adds work now and then
     erase_line();
     next_ = Clock::now() + std::chrono::seconds(1);
   }

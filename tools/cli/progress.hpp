@@ -10,14 +10,14 @@
 
 namespace smd::tool {
 
-/// A line on standard error that says how far the work is: from one second after the start, at most ten times a
-/// second, erased at the end, before each message, and before rows on a terminal. `configure` decides whether it is
-/// shown. One at a time; used from one thread at a time.
+/// A line on standard error that says how far the work is: from one second after the start, at most ten times a second,
+/// erased at the end, before each message, and before rows on a terminal. `configure` decides whether it is shown. At
+/// most one is shown at a time; used from one thread at a time.
 class Progress {
  public:
   /// `what`: `reading`. `total` 0: unknown.
   Progress(std::string_view what, std::uint64_t total);
-  /// The same with a total that costs something to find: asked for once, when the line is first shown.
+  /// The same with a total that is costly to find: `total` is called once, when the line is first shown.
   Progress(std::string_view what, std::function<std::uint64_t()> total);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -29,11 +29,12 @@ class Progress {
       update();
     }
   }
-  /// So many of the total are done, in all.
+  /// Sets how much of the total is done.
   void advance_to(std::uint64_t done) { advance(done - done_); }
-  /// So many of so many are done. Another total, or no more than before: other work, which starts now.
+  /// Sets what is done, and the total. If the total changes, or `done` has not grown, this is other work, which starts
+  /// now.
   void at(std::uint64_t done, std::uint64_t total);
-  /// While one lives, Progress that is made says nothing: something greater has a line of its own.
+  /// While one lives, a Progress that is made shows nothing: the work around it has a line of its own.
   class Silence {
    public:
     Silence() noexcept;
@@ -41,7 +42,7 @@ class Progress {
     Silence& operator=(const Silence&) = delete;
     ~Silence();
   };
-  /// What --progress, --no-progress and -q ask for; none: shown if standard error is a terminal.
+  /// Sets what --progress, --no-progress and -q ask for; nullopt: shown if standard error is a terminal.
   static void configure(std::optional<bool> wanted) noexcept;
   /// Wipes the line if it is there; for Diagnostics and OutputFile.
   static void erase_line();
@@ -52,7 +53,7 @@ class Progress {
 
   std::string what_;
   std::uint64_t total_;
-  std::function<std::uint64_t()> find_total_;  // until it was asked
+  std::function<std::uint64_t()> find_total_;  // null once called
   std::uint64_t done_ = 0;
   bool shown_;
   std::chrono::steady_clock::time_point next_;

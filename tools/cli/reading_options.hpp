@@ -23,12 +23,13 @@ struct ReadingOptions {
   /// @throws UsageError.
   static ReadingOptions from(const CommandLine& line);
 
-  /// Options to open a trial with: one snapshot (no refresh on queries), the given range. The trial is taken as it
-  /// stands; `open_awaited`, which waits, takes that back.
+  /// Options to open a trial with: one snapshot (no refresh on queries), the given range. The trial is read as it
+  /// stands, unless `open_awaited`, which waits, resets that.
   [[nodiscard]] TrialOptions trial_options(const StepRange& range = {}) const;
 };
 
-/// What goes on with a remote store is said by `messages`, which must outlive all trials opened with the options.
+/// Sends warnings and details about a remote store to `messages`, which must outlive all trials opened with the
+/// options.
 void say_remote(TrialOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool

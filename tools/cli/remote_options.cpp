@@ -46,7 +46,7 @@ constexpr std::array<OptionSpec, 5> remote_table = {{
 
 namespace {
 
-/// The text that is refused is not repeated: a URL may hold a password or a signature.
+/// The message does not repeat a refused URL, which may hold a password or a signature.
 std::string parse_endpoint_url(const std::string& url) {
   std::string_view rest(url);
   for (const std::string_view scheme : {"http://", "https://"}) {

@@ -10,13 +10,13 @@
 
 namespace smd::tool {
 
-/// How trials on S3 are reached: the options that commands which read or write them have.
-/// `own` and these.
+/// Returns `own` and the options that say how trials on S3 are reached.
 [[nodiscard]] std::vector<OptionSpec> with_remote_options(std::span<const OptionSpec> own);
-/// A signal that an Interruption gets ends requests.
+/// A signal that an Interruption receives ends requests.
 [[nodiscard]] RemoteOptions remote_options(const CommandLine& line);
 
-/// What goes on with a remote store is said by `messages`, which must outlive all that is opened with the options.
+/// Sends warnings and details about a remote store to `messages`, which must outlive all that is opened with the
+/// options.
 void say_remote(RemoteOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool

@@ -11,7 +11,7 @@ namespace smd::tool {
 
 namespace {
 
-/// A number that a scheduler left in the environment.
+/// A number that a scheduler left in the environment; nullopt if there is none.
 std::optional<std::int64_t> scheduler_number(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || *text == '\0') {
@@ -32,7 +32,7 @@ Shard checked_shard(std::int64_t index, std::int64_t count, const std::string& w
   return {static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
 }
 
-/// How many parts there are, if the user and the scheduler agree.
+/// The number of parts; the user and the scheduler must agree on it.
 std::int64_t agreed_count(std::optional<std::int64_t> asked, std::optional<std::int64_t> told,
                           const std::string& variable) {
   if (!asked && !told) {
@@ -104,7 +104,7 @@ Shard Shard::parse(const std::string& text) {
 
 std::pair<std::size_t, std::size_t> Shard::range(std::size_t things) const noexcept {
   const std::size_t each = things / count;
-  const std::size_t more = things % count;  // the first so many parts have one more
+  const std::size_t more = things % count;  // the first `more` parts have one more
   const auto start = [&](std::uint64_t part) { return part * each + (part < more ? part : more); };
   return {start(index - 1), start(index)};
 }

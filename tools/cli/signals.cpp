@@ -13,7 +13,7 @@ namespace smd::tool {
 
 namespace {
 
-// A handler may only touch memory that is already there, and that stays: slots are used again, and never freed.
+// A handler may only touch memory that exists already and stays: slots are reused, never freed.
 struct Slot {
   std::atomic<bool> used{false};
   Slot* next = nullptr;  // set before others see the slot
@@ -45,7 +45,7 @@ extern "C" void ignore_signal(int) {}
 
 extern "C" void end_by_signal(int number) {
   remove_temporary_files();
-  // Kills the process as soon as the handler returns: until then the signal is blocked.
+  // Kills the process as soon as the handler returns; until then the signal is blocked.
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -92,7 +92,7 @@ void end_process_by(int number) noexcept {
   sigset_t only;
   sigemptyset(&only);
   sigaddset(&only, number);
-  // To the process: a thread that dies of it takes all others with it.
+  // Sent to the process; if any thread dies of it, all others die too.
   kill(getpid(), number);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   raise(number);

@@ -11,21 +11,21 @@ namespace smd::tool {
 /// The signals by which a person, a terminal that closes or a scheduler ends a command.
 inline constexpr std::array<int, 3> ending_signals = {SIGHUP, SIGINT, SIGTERM};
 
-/// They remove the files registered with `remove_on_signal`, then kill the process as if unhandled (129, 130, 143).
-/// So does SIGPIPE, even if it was ignored at the start: a reader that goes away ends the process silently (141).
-/// SIGXFSZ does nothing: a file that becomes too large is an error of writing.
+/// From this call on, `ending_signals` remove the files registered with `remove_on_signal`, then kill the process as if
+/// unhandled (129, 130, 143). So does SIGPIPE, even if it was ignored at the start: if the reader goes away, the
+/// process ends silently (141). SIGXFSZ does nothing: a file that becomes too large is an error of writing.
 void install_signal_handlers() noexcept;
 
-/// Registers a temporary file to be removed should a signal end the process; returns false if there is no memory, or
-/// the path is too long for the system. Call `forget_on_signal` once it is gone or renamed.
+/// Registers a temporary file to be removed if a signal ends the process; returns false if there is no memory, or the
+/// path is too long for the system. Call `forget_on_signal` once the file is gone or renamed.
 bool remove_on_signal(std::string_view path) noexcept;
 void forget_on_signal(std::string_view path) noexcept;
 
-/// Removes what `remove_on_signal` was told; callable from a signal handler.
+/// Removes the files registered with `remove_on_signal`; callable from a signal handler.
 void remove_temporary_files() noexcept;
 
-/// Removes what `remove_on_signal` was told, and dies of the signal. No file is registered any more meanwhile: a thread
-/// that is about to make one waits for the end.
+/// Removes the files registered with `remove_on_signal`, and dies of the signal. No file can be registered from then
+/// on: a thread that is about to make one waits for the end.
 [[noreturn]] void end_process_by(int number) noexcept;
 
 }  // namespace smd::tool

@@ -18,7 +18,7 @@ bool provide_stack() noexcept {
   if (setrlimit(RLIMIT_STACK, &limit) != 0) {  // above the hard limit
     return false;
   }
-  // New threads would still get what the limit was when the program began.
+  // New threads would still get the limit that held when the program began.
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) {
     return false;

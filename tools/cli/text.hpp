@@ -27,14 +27,14 @@ void append_utf8(std::string& out, char32_t code_point);
 [[nodiscard]] bool upsets_terminal(char32_t code_point) noexcept;
 
 /// Text made safe to show: control characters and bytes that are not UTF-8 become `\xNN`, bidirectional controls, line
-/// separators and the like `\u{N}`. With `ascii`, so does everything beyond ASCII.
+/// separators and the like `\u{N}`. With `ascii`, everything beyond ASCII is escaped too.
 [[nodiscard]] std::string printable(std::string_view text, bool ascii = false);
 void append_printable(std::string& out, std::string_view text, bool ascii = false);
 
 /// Columns that printable text takes on a terminal: 2 for wide characters, 0 for combining ones.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 
-/// `'name'`, for messages: of a long text its beginning and its length. Not escaped; that happens where it is printed.
+/// `'name'`, for messages; of a long text, its beginning and its length. Not escaped: printing does that.
 [[nodiscard]] std::string single_quoted(std::string_view name);
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
@@ -42,11 +42,11 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 
-/// As `detail::nearest`, of strings.
+/// As `detail::nearest`, for strings.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                                      std::size_t most = 3);
 
-/// `; did you mean 'a', 'b' or 'c'?`, or nothing.
+/// `; did you mean 'a', 'b' or 'c'?`; empty if there are no names.
 [[nodiscard]] std::string did_you_mean(std::span<const std::string> names);
 
 /// Paragraphs broken at spaces so that no line is wider than `width`; each line starts with `indent` spaces.

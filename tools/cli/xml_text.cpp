@@ -7,7 +7,7 @@ namespace smd::tool {
 
 std::string displayable(std::string_view text) {
   std::string shown = printable(text);
-  constexpr std::string_view before_last = "\xEF\xBF";  // of both
+  constexpr std::string_view before_last = "\xEF\xBF";  // of U+FFFE and U+FFFF
   for (std::size_t at = shown.find(before_last); at != std::string::npos; at = shown.find(before_last, at + 1)) {
     const char last = shown[at + before_last.size()];
     if (last == '\xBE' || last == '\xBF') {

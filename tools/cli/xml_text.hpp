@@ -6,8 +6,8 @@
 
 namespace smd::tool {
 
-/// Returns any bytes as UTF-8 that can be shown and that XML 1.0 (section 2.2) takes: as `printable` has them, and the
-/// code points U+FFFE and U+FFFF as `\u{N}`.
+/// Returns any bytes as UTF-8 that can be shown and that XML 1.0 (section 2.2) permits: `printable` text, in which
+/// U+FFFE and U+FFFF become `\u{N}` too.
 [[nodiscard]] std::string displayable(std::string_view text);
 
 /// Appends any bytes as the text of an element, or as the value of an attribute between double quotes: displayable,

@@ -11,7 +11,7 @@ namespace smd::tool::diff {
 /// The columns of rows about values, or about pools of them.
 [[nodiscard]] std::vector<Column> row_columns(By by);
 
-/// Those of --summary.
+/// The columns of --summary.
 [[nodiscard]] std::vector<Column> summary_columns();
 
 /// For `CommandDefinition::columns`.

@@ -25,13 +25,13 @@ namespace smd::tool::diff {
 
 namespace {
 
-/// So many entries are paired before they are compared.
+/// How many entries are paired before they are compared.
 constexpr std::size_t chunk_entries = 4096;
-/// Pieces that one thread takes at once: few, or short ones.
+/// Limits of the pieces that one thread takes at once: their number, and their bytes.
 constexpr std::size_t most_pieces = 256;
 constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
 
-/// One for each thread that asks.
+/// Keeps readers for reuse, so that there is at most one for each thread.
 class Readers {
  public:
   Readers(const Trial& a, const Trial& b) : a_(a), b_(b) {}
@@ -68,8 +68,8 @@ class ComparingPart : public TrialPart {
     std::unique_ptr<PairReader> reader = readers_.take();
     results_.reserve(pieces_.size());
     for (const Piece& piece : pieces_) {
-      // Once a piece of the value differs, equal ones count too. At once or when they are read again, they give the
-      // same sums.
+      // Once a piece of the value differs, equal ones count too. Their sums are the same whether taken now or when they
+      // are read again.
       std::atomic<bool>& differs = differ_[piece.entry];
       DifferenceOptions options = options_;
       options.sums_of_equal = options.sums_of_equal || differs;
@@ -87,7 +87,7 @@ class ComparingPart : public TrialPart {
   std::span<const Piece> pieces_;
   const std::vector<PairedEntry>& entries_;
   DifferenceOptions options_;
-  std::vector<std::atomic<bool>>& differ_;  ///< By entry: some piece does.
+  std::vector<std::atomic<bool>>& differ_;  ///< By entry: whether some piece differs.
   Readers& readers_;
   std::vector<ComparedPiece> results_;
 };
@@ -120,7 +120,7 @@ class Comparison {
     const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
     for (std::size_t i = 0; i < pairs.size() && !over_;) {
       std::size_t end = i + 1;
-      // Tensors with steps of their own: all pairs of steps that stand in one place.
+      // If tensors have steps of their own, all pairs of steps at one place go together.
       while (pairs[i].tensors && end < pairs.size() && place(pairs[end]) == place(pairs[i])) {
         ++end;
       }
@@ -200,7 +200,7 @@ class Comparison {
     }
   }
 
-  /// Entries of which there is nothing to read.
+  /// Finishes entries that need no reading.
   void finish_until(std::size_t end) {
     for (; next_ < end && !over_; ++next_) {
       const PairedEntry& entry = entries_[next_];
@@ -212,7 +212,7 @@ class Comparison {
           finish_alone(entry);
           break;
         default:
-          return;  // its pieces come
+          return;  // its pieces are not compared yet
       }
       progress_.advance();
     }
@@ -279,7 +279,7 @@ class Comparison {
     return difference.differing > 0 ? State::differs : difference.same_dtype ? State::equal : State::dtype;
   }
 
-  /// `alone`: so many statistics were saved in one trial only.
+  /// `alone`: how many statistics were saved in one trial only.
   void finish(const PairedEntry& entry, State state, const Comparer* compared, const Shape& shape,
               std::uint64_t alone = 0) {
     if (state == State::unread) {
@@ -302,7 +302,7 @@ class Comparison {
     if (compared != nullptr) {
       row.statistics = compared->result();
       if (common_of(entry) == Common::statistics) {
-        // The norms of a list of statistics say nothing.
+        // The norms of a list of statistics mean nothing.
         Difference of;
         of.size = row.statistics->size + alone;
         of.differing = row.statistics->differing + alone;
@@ -350,7 +350,7 @@ class Comparison {
       row.step = pool.step;
       row.step_b = pool.step_b;
       if (pool.unread) {
-        row.state = State::unread;  // a part of the whole would be taken for the whole
+        row.state = State::unread;  // a part of the pool would be taken for all of it
       } else {
         if (pool.compared) {
           row.statistics = pool.comparer.result();
@@ -399,7 +399,7 @@ class Comparison {
   std::size_t next_ = 0;               // entry to be finished
   std::vector<ComparedPiece> pieces_;  // of that entry
   std::map<Key, Pool> pools_;
-  bool over_ = false;  // the status is known, and it is all that is wanted
+  bool over_ = false;  // only the status is wanted, and it is known
   bool compared_any_ = false;
   std::size_t statistics_ = 0;
   std::size_t shapes_ = 0;

@@ -8,8 +8,8 @@
 
 namespace smd::tool::diff {
 
-/// Compares what is selected of two trials and hands a row about each pair of values, or pool of them, to the view, in
-/// the promised order. Statuses: 1 if something is not equal, 4 if something cannot be read.
+/// Compares what is selected of two trials and passes a row for each pair of values, or pool of them, to the view, in
+/// the documented order. Statuses: 1 if something is not equal, 4 if something cannot be read.
 void compare_trials(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view,
                     Diagnostics& messages);
 

@@ -24,7 +24,7 @@ constexpr std::array<OptionSpec, 7> own_options = {{
      .kind = ValueKind::number},
     {.name = "atol",
      .metavar = "A",
-     .help = "likewise (default: 0)",
+     .help = "the absolute part of this tolerance (default: 0)",
      .group = group::view,
      .kind = ValueKind::number,
      .manual = "The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The default "

@@ -39,9 +39,9 @@ struct DiffCommandOptions {
   static DiffCommandOptions from(const CommandLine& line);
 
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
-  /// Each value has a row of its own.
+  /// Whether each value has a row of its own.
   [[nodiscard]] bool single() const noexcept { return by == By(); }
-  /// Statistics of equal values are shown, or pooled with others.
+  /// Whether statistics of equal values are shown, or pooled with others.
   [[nodiscard]] bool needs_sums_of_equal() const noexcept { return all || !single(); }
   [[nodiscard]] DifferenceOptions comparing() const noexcept {
     return {.rtol = rtol, .atol = atol, .equal_nan = equal_nan, .sums_of_equal = needs_sums_of_equal()};

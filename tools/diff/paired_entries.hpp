@@ -17,16 +17,17 @@ namespace smd::tool::diff {
 struct PairedEntry {
   std::optional<TensorEntry> a;
   std::optional<TensorEntry> b;
-  std::optional<GlobalStep> step;  ///< Of the pair of steps, also where the trial lacks the tensor.
+  std::optional<GlobalStep> step;  ///< Of the pair of steps, even if the trial lacks the tensor.
   std::optional<GlobalStep> step_b;
 
   [[nodiscard]] std::string_view tensor() const noexcept { return a ? a->tensor : b->tensor; }
-  /// A's, which B's is compared with: of the same name if all workers were asked for, else each trial's first.
+  /// A's worker, or B's if A has no entry. The two have the same name if all workers were selected; else each is its
+  /// trial's first.
   [[nodiscard]] std::string_view worker() const noexcept { return a ? a->worker : b->worker; }
   [[nodiscard]] GlobalStep place() const noexcept { return step ? *step : *step_b; }
 };
 
-/// Of steps that stand at the same place, in the order tensor, worker.
+/// Pairs the entries of steps that are at the same place, ordered by tensor, then worker.
 [[nodiscard]] std::vector<PairedEntry> pair_entries(const Side& a, const Side& b, std::span<const PairedStep> steps);
 
 }  // namespace smd::tool::diff

@@ -18,7 +18,7 @@ namespace {
 
 using Steps = std::vector<SelectedStep>;
 
-/// What makes steps of two trials the same: the number that was asked for.
+/// Identifies a step in both trials: the mode and its number.
 using StepNumber = std::pair<Mode, std::int64_t>;
 
 class StepPairing {
@@ -42,8 +42,8 @@ class StepPairing {
     return global ? StepNumber{Mode::global, step.step.value} : StepNumber{step.mode, step.mode_step.value};
   }
 
-  /// Without a range of numbers, which means the same numbers in both, single steps are compared whatever their
-  /// numbers.
+  /// Whether single steps are compared whatever their numbers. A range of numbers means the same numbers in both
+  /// trials.
   [[nodiscard]] bool takes_any_number() const {
     return !options_.selection.steps || counts_from_end(*options_.selection.steps);
   }
@@ -52,7 +52,7 @@ class StepPairing {
     const Steps& a = a_.selection.steps.steps;
     const Steps& b = b_.selection.steps.steps;
     if (a.empty() || b.empty()) {
-      return;  // why was said
+      return;  // the reason was reported
     }
     if (options_.steps_b) {
       if (a.size() != b.size()) {

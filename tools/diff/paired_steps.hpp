@@ -12,7 +12,7 @@
 
 namespace smd::tool::diff {
 
-/// One of the two trials, and what of it is selected.
+/// One of the two trials, and what is selected of it.
 struct Side {
   Trial& trial;
   std::string name;  ///< As given.
@@ -20,17 +20,17 @@ struct Side {
   Selection selection = {};
 };
 
-/// A step of A and the step of B that it is compared with. Where tensors have steps of their own, one may lack the
-/// other.
+/// A step of A and the step of B that it is compared with. If tensors have steps of their own, one of the two may be
+/// missing.
 struct PairedStep {
   std::optional<SelectedStep> a;
   std::optional<SelectedStep> b;
-  /// In byte order; nullopt: all that are selected.
+  /// In byte order; nullopt: all selected tensors.
   std::optional<std::vector<std::string>> tensors;
 };
 
-/// Which steps are compared: ascending by A's step (B's, where A's is not there). Says what is not, with status 1, and
-/// notes which steps of one trial have no partner.
+/// Returns the steps to compare, ascending by A's step (B's, if A's is missing). Reports, with status 1, what cannot be
+/// compared, and notes which steps of one trial have no partner.
 /// @throws UsageError if --steps-b chooses another number of steps than -s.
 [[nodiscard]] std::vector<PairedStep> pair_steps(const Side& a, const Side& b, const DiffCommandOptions& options,
                                                  Diagnostics& messages);

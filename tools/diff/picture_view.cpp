@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// -f svg: how far the trials lie apart, over A's steps.
+// -f svg: how much the trials differ, over A's steps.
 #include "row.hpp"
 #include "rows/curves.hpp"
 
@@ -20,12 +20,12 @@ class PictureView : public DiffView {
   }
 
   void row(const DiffRow& row) override {
-    if (!row.step) {  // B's alone
+    if (!row.step) {  // a step of B only
       return;
     }
     const Difference none;
     const Difference& of = row.statistics ? *row.statistics : none;
-    // Of equal bytes no norms are taken.
+    // No norms are computed for equal bytes.
     const bool zero = row.state == State::equal && of.l2_diff == 0.0;
     const std::array<std::optional<double>, 3> numbers = {of.max_abs, of.l2_diff, zero ? of.l2_diff : of.rel_l2};
     for (std::size_t i = 0; i < numbers.size(); ++i) {

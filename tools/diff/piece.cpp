@@ -20,7 +20,7 @@ constexpr std::uint64_t part_bytes = std::uint64_t{16} << 20;
 
 TensorView view_of(Dtype dtype, const Shape& shape, std::span<const std::byte> bytes) { return {dtype, shape, bytes}; }
 
-/// Hands what comes of two values to a comparer.
+/// Passes the elements of two values to a comparer.
 class ComparingSink : public PairSink {
  public:
   ComparingSink(ComparedPiece& into, bool appends) : into_(into), appends_(appends) {}
@@ -63,7 +63,7 @@ class ComparingSink : public PairSink {
   Dtype dtype_b_ = Dtype::float32;
 };
 
-/// Hands the elements of a value to a comparer that knows that they are equal.
+/// Passes the elements of a value to a comparer, as equal to those of the other value.
 class EqualSink : public BlockSink {
  public:
   explicit EqualSink(const DifferenceOptions& options) : comparer_(options) {}
@@ -172,7 +172,7 @@ ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const 
   };
   compare(result);
   if (!result.problem && !result.comparer.complete() && !result.comparer.equal_bytes()) {
-    // What came before the first run that differs counts after all.
+    // The equal elements before the first difference count too.
     DifferenceOptions with_sums = options;
     with_sums.sums_of_equal = true;
     ComparedPiece again(piece, with_sums);

@@ -13,8 +13,8 @@
 
 namespace smd::tool::diff {
 
-/// Work on one pair of entries that can be done by itself: values that are stored bare are compared in parts, whose
-/// size does not depend on the number of threads, so that the results do not either.
+/// Independent work on one pair of entries: values that are stored bare are compared in parts, whose size does not
+/// depend on the number of threads, so that the results do not either.
 struct Piece {
   std::size_t entry = 0;  ///< Among those of a chunk.
   /// Some elements of both values; nullopt: all.
@@ -23,8 +23,8 @@ struct Piece {
     std::uint64_t count = 0;
   };
   std::optional<Part> part;
-  std::uint64_t bytes = 0;  ///< About so many are read.
-  bool last = true;         ///< Of its entry.
+  std::uint64_t bytes = 0;  ///< About how many are read.
+  bool last = true;         ///< Whether it is the last one of its entry.
 };
 
 struct ComparedPiece {
@@ -46,13 +46,13 @@ enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 /// Appends the pieces of an entry. @pre `common_of` is values or statistics.
 void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>& pieces);
 
-/// Reads and compares. Saved statistics are compared as elements, one after another by name; those in one trial only
-/// differ.
+/// Reads and compares a piece. Saved statistics are compared as elements, one after another by name; those in one trial
+/// only differ.
 [[nodiscard]] ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const Piece& piece,
                                           const DifferenceOptions& options);
 
-/// Adds to the sums what `sums_of_equal` left out of pieces that turned out to be equal bytes: reads A's part of them
-/// again, in parallel. Returns what went wrong with one.
+/// Adds the sums that `sums_of_equal` left out for pieces whose bytes turned out equal: reads A's part of them again,
+/// in parallel. Nullopt if all could be read.
 [[nodiscard]] std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entry,
                                                        std::vector<ComparedPiece>& pieces);
 

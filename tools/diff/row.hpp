@@ -28,10 +28,11 @@ enum class State : std::uint8_t {
   unread,  ///< One of them cannot be read.
 };
 
-/// As the column has it.
+/// The text in the column `state`.
 [[nodiscard]] std::string_view to_string(State state) noexcept;
 
-/// One row of results. Names are borrowed until the view's `row` returns; what rows are not `by` is not set.
+/// One row of results. Names are valid until the view's `row` returns. Fields that rows are not grouped `by` are not
+/// set.
 struct DiffRow {
   std::string_view tensor;
   std::string_view worker;
@@ -39,25 +40,25 @@ struct DiffRow {
   std::optional<GlobalStep> step_b;
   State state = State::equal;
   std::optional<Difference> statistics;  ///< If elements were compared.
-  Shape shape;                           ///< Of both values, for the index of an element; of pooled ones nothing.
+  Shape shape;                           ///< Of both values, for the index of an element; empty for a pool.
 };
 
 /// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.
 class DiffView {
  public:
   virtual ~DiffView() = default;
-  /// Both trials are there.
+  /// Called once both trials are open.
   virtual void begin() {}
   virtual void row(const DiffRow& row) = 0;
   virtual void finish() = 0;
 };
 
-/// The rows themselves, with --summary one about them, with -f svg their curves. `operands`: A, and B if it is another
-/// trial. All arguments must outlive it.
+/// Shows the rows themselves, with --summary one row about them, with -f svg their curves. `operands`: A, and B if it
+/// is another trial. All arguments must outlive the view.
 [[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
                                                   std::span<const std::string> operands, Diagnostics& messages);
 
-/// The one for -f svg.
+/// The view for -f svg.
 [[nodiscard]] std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
                                                           std::span<const std::string> operands);
 

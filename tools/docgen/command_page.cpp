@@ -63,7 +63,7 @@ std::string option_text(const OptionSpec& spec, const CommandDefinition& definit
   }
   const bool said = text.find("again") != std::string::npos || text.find("repeatable") != std::string::npos;
   if (spec.repeat == tool::Repeat::adds_up && !spec.metavar.empty() && !said) {
-    text += spec.split_commas ? " A list parted by commas; may be given again." : " May be given again.";
+    text += spec.split_commas ? " A list separated by commas; may be given again." : " May be given again.";
   }
   return text;
 }

@@ -26,7 +26,7 @@ double parse_edge(std::string_view text) {
   return number;
 }
 
-// A bar of so many eighths of a column.
+// A bar that is `eighths` eighths of a column long.
 std::string bar(std::uint64_t eighths, bool ascii) {
   if (ascii) {
     return std::string((eighths + 4) / 8, '#');
@@ -110,7 +110,7 @@ std::string bars(const std::vector<double>& edges, const std::vector<double>& co
             std::string(count_width - count.size(), ' ') + count;
     if (counts[bin] != 0) {
       const double share = counts[bin] / most;
-      // Whatever is there shows.
+      // A bin that is not empty always shows.
       const auto eighths = static_cast<std::uint64_t>(share * static_cast<double>(room) * 8);
       text += " " + bar(std::max<std::uint64_t>(eighths, ascii ? 4 : 1), ascii);
     }

@@ -21,8 +21,8 @@ struct BinSpec {
   static BinSpec parse(std::string_view text);
 };
 
-/// Counts in bins, or estimates of them, as bars, one line each, with the bounds before them. `edges`: one more than
-/// counts.
+/// Counts in bins, or estimates of them, as bars, one line each, with the bounds before them. `edges` has one element
+/// more than `counts`.
 [[nodiscard]] std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision,
                                std::size_t width, bool ascii);
 

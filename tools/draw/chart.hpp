@@ -33,10 +33,10 @@ enum class Dash : std::uint8_t { solid, dashed, dotted, dash_dotted };
 struct ChartCurve {
   std::string name;
   std::vector<ChartPoint> points = {};
-  std::vector<std::size_t> gaps = {};  ///< Points before which something is missing, ascending: not joined to the last.
+  std::vector<std::size_t> gaps = {};  ///< Points, ascending, not joined to the one before: data is missing.
   std::size_t hue = 0;                 ///< A place in the palette, which repeats.
   Dash dash = Dash::solid;
-  /// Where the points stand for more, with the same first, last, least and greatest: how many those are.
+  /// If the points represent more, with the same first, last, least and greatest: the counts of those.
   std::optional<PointCounts> counts = {};
 };
 
@@ -89,7 +89,7 @@ struct ChartAxis {
   std::string name = {};  ///< With its unit.
   ScaleKind scale = ScaleKind::linear;
   bool whole = false;                ///< Only whole numbers: steps and counts.
-  std::optional<double> least = {};  ///< Shown in any case: the ends of what is possible, such as 0 and 1 of a share.
+  std::optional<double> least = {};  ///< Always shown: limits of the possible, such as 0 and 1 of a share.
   std::optional<double> greatest = {};
 };
 
@@ -97,12 +97,12 @@ struct ChartAxis {
 struct ChartFinding {
   double x = 0;
   std::string text;
-  std::string link;  ///< Where more is said, in the page that holds the chart: `#finding-3`. Empty: no link.
+  std::string link;  ///< Where details are, in the page that holds the chart: `#finding-3`. Empty: no link.
 };
 
 struct Chart {
   std::string title = {};
-  std::string subtitle = {};  ///< What is the same of all that is drawn.
+  std::string subtitle = {};  ///< What all that is drawn has in common.
   ChartAxis x = {};
   ChartAxis y = {};
   std::variant<CurveSet, PercentileFan, HeatMap, BarSet, ImageGrid> content = {};

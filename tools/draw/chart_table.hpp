@@ -8,7 +8,7 @@
 
 namespace smd::tool {
 
-/// A chart in words and exact numbers, for those who do not see it: what stands behind it in a page. Cells may be any
+/// A chart in words and exact numbers, for readers who do not see it; pages hold it behind the chart. Cells may be any
 /// bytes, as names are.
 struct ChartTable {
   std::vector<std::string> header;

@@ -7,8 +7,8 @@
 
 namespace smd::tool {
 
-/// A curve of some numbers, so many columns wide: several numbers in one column are their mean, one number may take
-/// several columns; NaN and infinities are marked. No numbers: empty.
+/// Draws numbers as a curve that is `columns` wide: several numbers in one column are their mean, one number may take
+/// several columns; NaN and infinities are marked. Empty if there are no numbers.
 [[nodiscard]] std::string curve_text(std::span<const double> numbers, std::size_t columns, bool ascii);
 
 }  // namespace smd::tool

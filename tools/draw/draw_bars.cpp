@@ -54,7 +54,7 @@ void draw_content(Drawing& to, const Chart& chart, const BarSet& all) {
   }
   for (std::size_t bin = 0; bin < bars.counts.size(); ++bin) {
     if (bars.counts[bin] > 0) {
-      // A bucket without width shows, too.
+      // A bucket without width must be visible too.
       const double room = bars.edges[bin] == bars.edges[bin + 1] ? 1.5 : 0;
       const double left = frame.x.place(bars.edges[bin]) - room;
       const double right = frame.x.place(bars.edges[bin + 1]) + room;

@@ -17,10 +17,10 @@ namespace smd::tool {
 namespace {
 
 constexpr std::size_t most_named = 24;   // curves that are told apart by colour and dashes
-constexpr std::size_t most_dotted = 40;  // points that are seen as such
+constexpr std::size_t most_dotted = 40;  // curves of more points have no dots
 constexpr std::array<std::string_view, 4> dash_classes = {"", " dashed", " dotted", " dash_dotted"};
 
-// What stands for a point without a place.
+// The mark for a point that has no place on the axis.
 enum class Mark : std::uint8_t { nan, plus, minus, not_positive, gap };
 constexpr std::size_t marks = 5;
 
@@ -130,7 +130,7 @@ class CurvePaths {
     dots_ += "h0";
   }
 
-  // One for each column, at the edge where the number would be.
+  // Adds at most one mark for each column, at the edge nearest to the number.
   void add_mark(Mark mark, const ChartPoint& point) {
     const auto kind = static_cast<std::size_t>(mark);
     const double x = frame_.x.place(point.x);
@@ -158,8 +158,8 @@ double last_finite(const ChartCurve& curve) {
   return last == curve.points.rend() ? 0 : last->y;
 }
 
-// Of more curves than can be told apart, those to see first: the ones that are not finite everywhere, then by turns
-// the ones that end highest and lowest.
+// If curves are too many to be told apart, the ones to show first: those that are not finite everywhere, then
+// alternately those that end highest and lowest.
 std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
   std::vector<std::size_t> chosen;
   std::vector<std::size_t> others;
@@ -181,7 +181,7 @@ std::string line_sign(std::string_view color, std::string_view dash) {
   return fmt::format(R"(<path class="curve {}{}" d="M1 5H24"/>)", color, dash);
 }
 
-// What the marks that were drawn mean.
+// Draws the legend of the marks that were drawn.
 void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen) {
   std::vector<LegendEntry> entries;
   for (std::size_t kind = 0; kind < marks; ++kind) {
@@ -255,7 +255,7 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
     const ChartCurve& low = curves[i];
     const ChartCurve& high = curves[curves.size() - 1 - i];
     ChartCurve both = {.name = fmt::format("{} to {}", low.name, high.name), .gaps = low.gaps};
-    for (std::size_t at = 0; at < low.points.size(); ++at) {  // NaN where either has no place
+    for (std::size_t at = 0; at < low.points.size(); ++at) {  // NaN if either has no place
       both.points.push_back({low.points[at].x, frame.y.shows(high.points[at].y) ? low.points[at].y : std::nan("")});
     }
     std::string path;
@@ -277,7 +277,7 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
     sign += R"(<path class="band f0" d="M1 0h23v10h-23z"/>)";
     entries.push_back({both.name, sign});
   }
-  // The outermost ones show where a band has no place.
+  // These curves mark the points where a band has no place.
   for (const std::size_t i : {std::size_t{0}, curves.size() - 1, half}) {
     const CurvePaths paths(curves[i], frame);
     for (std::size_t kind = 0; kind < marks; ++kind) {

@@ -13,7 +13,7 @@ namespace smd::tool {
 
 namespace {
 
-// From the first bin that is not empty to the last.
+// The range from the first bin that is not empty to the last.
 Extent filled_range(const HeatMap& map) {
   Extent extent;
   for (const HeatColumn& column : map.columns) {
@@ -27,7 +27,7 @@ Extent filled_range(const HeatMap& map) {
   return extent;
 }
 
-// How far a step reaches to both sides: half way to its neighbour, and no further where one is missing.
+// How far a step reaches to each side: half way to its nearest neighbour, so that a missing step leaves a gap.
 double half_width(const HeatMap& map, std::size_t at) {
   constexpr double none = std::numeric_limits<double>::infinity();
   const std::vector<HeatColumn>& columns = map.columns;
@@ -37,8 +37,8 @@ double half_width(const HeatMap& map, std::size_t at) {
   return std::isfinite(least) && least > 0 ? least / 2 : 0.5;
 }
 
-// Shares in pixels, which is also how steps are thinned: a pixel has the mean of its steps; of a step it has the share
-// of the bin that it lies in, or of all bins that lie in it.
+// The shares as pixels, which also thins the steps: a pixel has the mean over its steps; for a step, the share of the
+// bin around the pixel, or of all bins within the pixel.
 class ShareRaster {
  public:
   ShareRaster(const HeatMap& map, const PlotFrame& frame)
@@ -73,7 +73,7 @@ class ShareRaster {
     const double place = std::floor(frame_.x.place(x) - frame_.x.from());
     return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(columns_ - 1)));
   }
-  // From above, in rows; not rounded.
+  // The row, counted from above, not rounded.
   [[nodiscard]] double row_of(double y) const {
     return (frame_.y.place(y) - frame_.y.to()) / (frame_.y.from() - frame_.y.to()) * static_cast<double>(rows_);
   }

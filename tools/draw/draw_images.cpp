@@ -61,7 +61,7 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
       }
     }
   }
-  // As nearly a square of tiles as they can be seen in, and no fewer in a row than have room at their largest.
+  // Tiles form nearly a square as far as they stay visible, with at least as many in a row as fit at their largest.
   const auto count = static_cast<double>(grid.tiles.size());
   const double full = static_cast<double>(widest) * largest_cell + tile_gap;
   const double most = std::floor((to.width + tile_gap) / (least_tile + tile_gap));

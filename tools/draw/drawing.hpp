@@ -12,39 +12,39 @@
 
 namespace smd::tool {
 
-/// The inside of an SVG that grows downwards. Each kind of content adds itself: `draw_…` below, a file each.
+/// The inside of an SVG that grows downwards. Each kind of content has a `draw_content` below, in a file of its own.
 struct Drawing {
   std::string out = {};
   double width = 0;
-  double y = 0;  ///< Where there is room.
+  double y = 0;  ///< Where the next content begins.
 };
 
-/// A coordinate: to a hundredth of a unit.
+/// A coordinate, rounded to a hundredth of a unit.
 [[nodiscard]] std::string coordinate(double number);
 /// A line of text that starts, ends or is centred at x. `classes` are style classes of `chart_style`.
 void put_text(Drawing& to, double x, double y, std::string_view classes, std::string_view text,
               std::string_view anchor = "start");
-/// Text that fills the width in at most `most` lines, and moves on below. Of what does not fit in, a tool tip has the
-/// whole.
+/// Writes text over the full width in at most `most` lines, and moves `y` below it. A tool tip holds text that does not
+/// fit.
 void put_paragraph(Drawing& to, std::string_view classes, double font_size, std::string_view text, std::size_t most);
 
-/// A line of a legend: what stands beside it is SVG that fits in 24 x 10 units.
+/// An entry of a legend. `sign` is SVG that fits in 24 x 10 units.
 struct LegendEntry {
   std::string name;
   std::string sign;
 };
-/// In as many columns as the names leave room for, and moves on below.
+/// Draws a legend in as many columns as fit, and moves `y` below it.
 void put_legend(Drawing& to, std::span<const LegendEntry> entries);
 
-/// Shades from least to greatest with their numbers, and moves on below.
+/// Draws the shades from least to greatest with their numbers, and moves `y` below them.
 void put_shades(Drawing& to, std::string_view low, std::string_view high, std::string_view what);
 
-/// Where the numbers of a chart lie.
+/// Where the numbers of a chart are placed.
 struct PlotFrame {
   Scale x;
   Scale y;
 };
-/// Grid, ticks, names of the axes and findings; moves on below. `margin` is that of the x axis.
+/// Draws grid, ticks, names of the axes and findings; moves `y` below them. `margin` is that of the x axis.
 [[nodiscard]] PlotFrame put_frame(Drawing& to, const Chart& chart, Extent x, Extent y, double margin);
 
 void draw_content(Drawing& to, const Chart& chart, const CurveSet& set);

@@ -7,16 +7,16 @@
 
 namespace smd::tool {
 
-/// Finds where steps are missing in a curve: where the distance between two steps is more than half as great again as
-/// the distances before and after it. A job that saves less often from some step on leaves no gap.
+/// Finds where steps are missing in a curve: where the distance between two steps is more than 1.5 times the distances
+/// before and after it. A job that saves less often from some step on leaves no gap.
 class GapFinder {
  public:
   /// The step of the next point; they ascend.
   void add(std::int64_t step);
-  /// A step at which there should be a point is without one.
+  /// Notes that a step which should have a point has none.
   void skip() noexcept { skipped_ = count_ != 0; }
 
-  /// The places of the points that a gap comes before, ascending.
+  /// The places of the points that follow a gap, ascending.
   [[nodiscard]] std::vector<std::size_t> gaps() const;
 
  private:

@@ -17,10 +17,10 @@ using Rgb = std::array<std::uint8_t, 3>;
 /// In classes `c0`, `c1` … of lines and `f0`, `f1` … of areas.
 inline constexpr std::size_t hues = 7;
 
-/// From the least (0) to the greatest (1): viridis, by S. van der Walt and N. Smith (2015), as bright as the number is
-/// great, in print and for the colour-blind too.
+/// From the least (0) to the greatest (1): viridis, by S. van der Walt and N. Smith (2015), brighter for greater
+/// numbers, in print and for the colour-blind too.
 [[nodiscard]] Rgb shade_of(double level) noexcept;
-/// Where there is no number among shades: vermillion, which is none of them.
+/// The colour of a cell without a number: vermillion, which is not one of the shades.
 inline constexpr Rgb no_number_color = {0xD5, 0x5E, 0x00};
 /// `#440154`.
 [[nodiscard]] std::string color_text(Rgb color);

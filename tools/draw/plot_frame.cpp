@@ -13,7 +13,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr double plot_part = 0.52;  // of the width is the height of a plot
+constexpr double plot_part = 0.52;  // height of a plot, as a part of the width
 constexpr double tick_font = 13;
 constexpr double flag_room = 16;  // above the plot, if there are findings
 
@@ -25,7 +25,7 @@ double widest_label(const std::vector<Tick>& ticks) {
   return widest;
 }
 
-// As many as have room beside each other.
+// As many ticks as fit beside each other.
 std::vector<Tick> ticks_along(const ChartAxis& axis, Extent extent, double length) {
   const Scale scale(axis, extent, 0, length);
   for (std::size_t most = 9; most > 2; --most) {

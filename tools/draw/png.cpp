@@ -14,7 +14,7 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::size_t shades_of_png = 255;  // and one for nothing
+constexpr std::size_t shades_of_png = 255;  // and one for NaN
 
 void append_big_endian(std::string& out, std::size_t number) {
   for (const int shift : {24, 16, 8, 0}) {
@@ -36,7 +36,7 @@ std::string deflated(const std::string& data) {
   std::string out(size, '\0');
   if (compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(data.data()),
                 static_cast<uLong>(data.size()), Z_BEST_COMPRESSION) != Z_OK) {
-    throw std::bad_alloc();  // the only failure where the room is the bound
+    throw std::bad_alloc();  // nothing else can fail with this much room
   }
   out.resize(size);
   return out;
@@ -60,7 +60,7 @@ std::string png_base64(std::span<const double> levels, std::size_t rows, std::si
   pixels.reserve(rows * (columns + 1));
   for (std::size_t place = 0; place < levels.size(); ++place) {
     if (place % columns == 0) {
-      pixels += '\0';  // rows are as they are
+      pixels += '\0';  // filter type: none
     }
     const double level = levels[place];
     pixels += static_cast<char>(std::isnan(level) ? 0 : 1 + std::lround(level * (shades_of_png - 1)));

@@ -30,7 +30,7 @@ std::string tick_label(double value, int exponent) {
   return number_text(value, std::clamp(std::max(magnitude - exponent + 1, plain), 1, 17));
 }
 
-// Steps in full, however many there are.
+// Steps in full, however large.
 std::string whole_label(double value) {
   constexpr double exact = 9007199254740992;  // 2^53
   return std::abs(value) <= exact ? std::to_string(static_cast<std::int64_t>(value)) : number_text(value, 17);

@@ -30,7 +30,7 @@ class Scale {
   [[nodiscard]] bool shows(double number) const noexcept;
   /// @pre `shows(number)`.
   [[nodiscard]] double place(double number) const noexcept;
-  /// At most about so many round numbers within the extent: 1, 2 or 5 times a power of ten apart, or powers of ten on a
+  /// Round numbers within the extent, at most about `most`: 1, 2 or 5 times a power of ten apart, or powers of ten on a
   /// logarithmic axis. At least one, unless there is no round number.
   [[nodiscard]] std::vector<Tick> ticks(std::size_t most) const;
 

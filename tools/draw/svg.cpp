@@ -17,7 +17,7 @@ constexpr double element_border = 2;  // a page has margins of its own
 constexpr double title_font = 15;
 constexpr double subtitle_font = 13;
 constexpr std::size_t rows_in_words = 20;
-constexpr std::size_t rows_of_element = 5;  // a table stands behind it
+constexpr std::size_t rows_of_element = 5;  // the page has a table too
 
 std::string words(const Chart& chart, std::size_t most) {
   std::string text = chart.subtitle;
@@ -41,7 +41,7 @@ std::string title_and_description(const Chart& chart, std::size_t most) {
   return fmt::format("<title>{}</title>\n<desc>{}</desc>\n", xml(chart.title), xml(words(chart, most)));
 }
 
-// The element around a drawing. `before` stands ahead of it.
+// The element around a drawing. `before` precedes the drawing.
 std::string element(const Drawing& drawing, double border, std::string_view attributes, std::string_view before) {
   const std::string width = coordinate(drawing.width + 2 * border);
   const std::string height = coordinate(drawing.y + 2 * border);

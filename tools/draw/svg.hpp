@@ -9,8 +9,8 @@
 
 namespace smd::tool {
 
-/// How wide charts are drawn, in SVG's units, of which text has 13 to 15: a document of its own, and an element of a
-/// page, whose text can still be read at 340 pixels, on a phone, and is not too large at 500.
+/// The width of charts in SVG's units, of which text is 13 to 15 high: for a document of its own, and for an element of
+/// a page, whose text can still be read at 340 pixels, on a phone, and is not too large at 500.
 inline constexpr double chart_width = 600;
 inline constexpr double element_width = 400;
 

@@ -10,7 +10,7 @@ namespace smd::tool {
 
 namespace {
 
-// Of DejaVu Sans, which is among the widest.
+// Widths of DejaVu Sans, which is among the widest fonts.
 double character_width(char32_t point, std::string_view bytes) noexcept {
   constexpr std::string_view narrow = "ijl.,:;|'!()[]I ft/\\";
   constexpr std::string_view wide = "mwMW@%";
@@ -57,7 +57,7 @@ std::string shortened(std::string_view text, double width) {
     return shown;
   }
   const std::vector<Character> all = characters(shown);
-  const double room = std::max(width - 1, 0.0);  // of `…` 1
+  const double room = std::max(width - 1, 0.0);  // `…` is 1 wide
   std::size_t head = 0;
   std::size_t tail = all.size();
   double head_width = 0;

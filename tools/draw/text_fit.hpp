@@ -11,12 +11,12 @@ namespace smd::tool {
 /// sans-serif font takes.
 [[nodiscard]] double text_width(std::string_view text) noexcept;
 
-/// Any bytes made displayable and, if they are wider than that, with `…` in place of their middle: names of tensors
+/// Returns any bytes made displayable and, if wider than `width`, with `…` in place of the middle: names of tensors
 /// differ at their ends.
 [[nodiscard]] std::string shortened(std::string_view text, double width);
 
-/// Any bytes made displayable, in at most `most` lines that are no wider than that, broken at spaces where there are
-/// some; what is too long is shortened.
+/// Returns any bytes made displayable, in at most `most` lines that are no wider than `width`, broken at spaces if
+/// there are any; text that is too long is shortened.
 [[nodiscard]] std::vector<std::string> text_lines(std::string_view text, double width, std::size_t most);
 
 }  // namespace smd::tool

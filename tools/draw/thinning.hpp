@@ -17,11 +17,11 @@ struct JoinedPoints {
 };
 
 /// The parts of a curve between its gaps and the points without a place on the axis: NaN, infinities and, on a
-/// logarithmic one, what is not positive. None is empty.
+/// logarithmic axis, numbers that are not positive. No part is empty.
 [[nodiscard]] std::vector<JoinedPoints> joined_points(const ChartCurve& curve, const Scale& y);
 
-/// Which of points that a line joins must be kept so that it looks the same where a column is 1 wide: of each column
-/// of `x` the first, the last, the least and the greatest. Ascending.
+/// Which of the points that a line joins suffice to draw the same line: in each column of `x`, 1 wide, the first, the
+/// last, the least and the greatest. Ascending.
 [[nodiscard]] std::vector<std::size_t> thinned(std::span<const ChartPoint> points, const Scale& x);
 
 }  // namespace smd::tool

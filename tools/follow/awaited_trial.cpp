@@ -12,13 +12,13 @@ namespace smd::tool {
 
 namespace {
 
-/// Nothing is there, and a trial may be one day.
+/// Whether nothing exists at the path yet, and a trial may appear there.
 bool may_come(const std::string& path) {
   std::error_code error;
   return is_remote_path(path) || (!std::filesystem::exists(path, error) && error != std::errc::filename_too_long);
 }
 
-/// The trial if it is there; else `missing` says what is not, unless nothing will come.
+/// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
                               std::string& missing) {
   try {

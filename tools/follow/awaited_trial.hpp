@@ -11,10 +11,11 @@
 
 namespace smd::tool {
 
-/// Opens a trial that need not be there yet: waits for its directory and the first collections file, and announces at
-/// `announced` (`warning`: unless -q; `info`: with -v) that it waits. Returns nullopt if no trial came in time, which
-/// it reports with status 124, or if a stop was requested. Where nothing marks the end of a job, the trial goes on.
-/// @param hint as of `fail_to_open`.
+/// Opens a trial that need not exist yet: waits for its directory and the first collections file, and announces at
+/// `announced` (`warning`: unless -q; `info`: with -v) that it waits. Returns nullopt if no trial appeared in time,
+/// which it reports with status 124, or if a stop was requested. If nothing marks the end of the job, it counts as
+/// running.
+/// @param hint as for `fail_to_open`.
 /// @param following The options that `wait` was made from.
 /// @throws as `Trial::open_when_there`; NotFound only if the path can never be a trial, or with a timeout of 0.
 [[nodiscard]] std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,

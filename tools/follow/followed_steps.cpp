@@ -11,7 +11,7 @@ namespace smd::tool {
 
 namespace {
 
-// The largest number that a term can still mean; none: no bound.
+// The largest number that a term can still select; nullopt: no bound.
 std::optional<std::int64_t> bound_of(const StepTerm& term) {
   if (term.single) {
     return term.oldest ? std::nullopt : std::optional(term.number);
@@ -58,7 +58,7 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
   }
 }
 
-// Turns what counts from an end into numbers.
+// Turns positions that count from an end into numbers.
 void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const {
   const auto from_end = [&](std::int64_t back) {
     const auto size = static_cast<std::int64_t>(numbers.size());
@@ -67,7 +67,7 @@ void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers
   if (term.single) {
     if (by_tensor() && (term.oldest || term.number < -1)) {
       term.oldest = false;
-      term.number = std::min<std::int64_t>(term.number, -1);  // `own_` has it, and no step to come
+      term.number = std::min<std::int64_t>(term.number, -1);  // selected by `own_`; no step to come is
     } else if (term.oldest && !numbers.empty()) {
       term.oldest = false;
       term.number = numbers.front();
@@ -95,7 +95,7 @@ std::optional<GlobalStep> FollowedSteps::after() const {
     return std::find(of.comes.begin(), of.comes.end(), true) != of.comes.end();
   };
   if (grow_ && std::any_of(modes_.begin(), modes_.end(), all_that_comes)) {
-    return std::nullopt;  // also of a job that goes back
+    return std::nullopt;  // even if the job goes back
   }
   if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
     return std::nullopt;
@@ -114,14 +114,14 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 }
 
 bool FollowedSteps::choose(const FollowEvent& step) {
-  // Where steps grow, what the first look finds was there, and everything else is new, whatever its step.
+  // If steps can grow, what the first look finds existed before, and everything else is new, whatever its step.
   const bool first_look = step.arrivals.first == 0;
   const bool known = first_look && std::binary_search(known_.begin(), known_.end(), step.step);
   const bool new_since = grow_ && !(first_look && std::binary_search(there_.begin(), there_.end(), step.step));
   bool chosen = false;
   for (OfMode& of : modes_) {
     const std::optional<ModeStep> claimed = trial_.mode_step(step.step, of.mode);
-    // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
+    // A job restarted without its checkpoint counts its mode steps anew: only the first global step counts.
     if (claimed && (of.mode == Mode::global || trial_.global_step(of.mode, *claimed) == step.step)) {
       chosen = chooses(of, claimed->value, known, new_since) || chosen;
     }
@@ -137,7 +137,7 @@ bool FollowedSteps::choose(const FollowEvent& step) {
   return chosen && keeps(step.step);
 }
 
-/// What --every says of a step that is chosen otherwise.
+/// Whether --every keeps a step that is otherwise chosen.
 bool FollowedSteps::keeps(GlobalStep step) {
   if (every_ == 1 || !grow_) {
     return count_++ % every_ == 0;
@@ -149,8 +149,8 @@ bool FollowedSteps::keeps(GlobalStep step) {
   return known->second;
 }
 
-/// `known`: the step was there when the following began, so that tensors' own steps tell what counts from the end.
-/// `new_since`: what came of it was not, though its number may be low.
+/// `known`: the step existed when the following began, so that tensors' own steps decide for terms that count from the
+/// end. `new_since`: its values did not exist then, though its number may be low.
 bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known, bool new_since) {
   of.reached = std::max(of.reached.value_or(number), number);
   bool chosen = of.terms.empty();
@@ -175,7 +175,7 @@ bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known, bool ne
 bool FollowedSteps::wants(std::string_view tensor) const { return !own_step_ || own_.wants(tensor, *own_step_); }
 
 bool FollowedSteps::over() const noexcept {
-  // A step that grows is over once a later one came.
+  // A step that can grow is over once a later one has come.
   const auto passed = [this](auto reached, auto bound) { return grow_ ? reached > bound : reached >= bound; };
   const bool own_passed = own_.steps.empty() || passed(reached_, own_.steps.back().step);
   return own_passed && std::all_of(modes_.begin(), modes_.end(), [&](const OfMode& of) {

@@ -15,31 +15,32 @@
 
 namespace smd::tool {
 
-/// Which of the steps that come -m, -s and --every choose. What counts from the end means the steps that were there
-/// when the following began: `-3:` is the last three of them and all that come, `last` the last one and all that come.
+/// Which of the steps that come -m, -s and --every choose. Terms that count from the end refer to the steps that
+/// existed when the following began: `-3:` is the last three of them and all that come, `last` the last one and all
+/// that come.
 class FollowedSteps {
  public:
   FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs);
 
-  /// No step up to this one is chosen; none: cannot be told.
+  /// No step up to this one is chosen; nullopt if that is not known.
   [[nodiscard]] std::optional<GlobalStep> after() const;
-  /// Whether a step is chosen. Steps are asked for in the order of coming; one that grows again each time, with the
-  /// same answer, unless it was there before and what counts from the end asks for all that comes.
+  /// Whether a step is chosen. Call it in the order in which steps come, and again each time a step grows: the answer
+  /// is the same, unless the step existed before and a term that counts from the end selects all that comes.
   bool choose(const FollowEvent& step);
   /// Whether a selected tensor is wanted at the step that was chosen last.
   [[nodiscard]] bool wants(std::string_view tensor) const;
-  /// No further step can be chosen.
+  /// Whether no further step can be chosen.
   [[nodiscard]] bool over() const noexcept;
-  /// Says which single steps never came; status 1. `ended`: the job is over.
+  /// Reports which single steps never came; status 1. `ended`: the job is over.
   void report_missing(bool ended, Diagnostics& messages) const;
 
  private:
   struct OfMode {
     Mode mode = Mode::global;
-    std::vector<StepTerm> terms;          ///< Numbers absolute; none: all.
-    std::vector<bool> from_end;           ///< By term: tensors' own steps tell, as far as steps were there.
-    std::vector<bool> comes;              ///< By term: counts from the end, and asks for all that comes.
-    std::vector<bool> seen;               ///< By term.
+    std::vector<StepTerm> terms;          ///< With absolute numbers; empty: all steps.
+    std::vector<bool> from_end;           ///< By term: for steps that existed, tensors' own steps decide.
+    std::vector<bool> comes;              ///< By term: counts from the end, and selects all that comes.
+    std::vector<bool> seen;               ///< By term: a step of it was chosen.
     std::optional<std::int64_t> reached;  ///< The largest number that came.
   };
 
@@ -50,10 +51,10 @@ class FollowedSteps {
 
   const Trial& trial_;
   const bool grow_;  // steps can grow, and the job go back
-  // The steps that were there, ascending; empty: tensors' own steps do not count, or there were none.
+  // The steps that existed, ascending; empty: tensors' own steps do not count, or there were none.
   std::vector<GlobalStep> known_;
-  std::vector<GlobalStep> there_;       // the same where steps grow, whatever counts
-  TensorSteps own_;                     // of these, what counts from the end
+  std::vector<GlobalStep> there_;       // the same if steps can grow, for all terms
+  TensorSteps own_;                     // those that terms counting from the end select
   GlobalStep reached_{INT64_MIN};       // the largest step that came
   std::optional<GlobalStep> own_step_;  // the one chosen last, if only `own_` chose it
   std::vector<OfMode> modes_;

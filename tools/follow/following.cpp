@@ -36,7 +36,8 @@ void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnost
   }
 }
 
-/// Tells when a job went back, so that values shown before no longer count. A trial whose files mark steps has none.
+/// Reports when a job went back, so that values shown before no longer count. A trial whose files mark steps has no
+/// such restarts.
 class Restarts {
  public:
   explicit Restarts(const Trial& trial) : trial_(trial), superseded_(count()) {}
@@ -74,7 +75,7 @@ class Following {
   [[nodiscard]] bool visited() const noexcept { return visited_; }
 
  private:
-  // What counts from an end depends on the steps that are there; that a step was skipped, a later one shows.
+  // The steps to read. Terms that count from an end need all steps, and only a later step shows that one was skipped.
   [[nodiscard]] StepRange range() const {
     const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.needs.fallback;
     const std::vector<Mode>& modes = setup_.selection.modes;

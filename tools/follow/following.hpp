@@ -28,17 +28,17 @@ struct FollowSetup {
   std::function<void(Trial& trial)> opened = {};
 };
 
-/// Called for each selected step, when it is complete, in order, with what is selected at it; `operand` is the trial's
-/// place. One call at a time, also if several trials are followed.
+/// Called for each selected step, once it is complete, in order, with what is selected at it; `operand` is the trial's
+/// place. One call at a time, even if several trials are followed.
 using FollowVisit = std::function<void(std::size_t operand, Trial& trial, Selection&& selection)>;
 
 /// Follows trials, all at once, until each of their jobs has ended, no further step can be chosen, time is up (status
-/// 124), or a signal asks to stop. Reports everything that is not there. Returns whether a step was visited.
-/// @throws UsageError for bad patterns; what else the library throws costs only its trial.
+/// 124), or a signal requests a stop. Reports everything that is missing. Returns whether a step was visited.
+/// @throws UsageError for bad patterns; other exceptions of the library end only their trial.
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit);
 
-/// Says which tensors, collections and workers that were named never came; status 1. After all steps.
+/// Reports which named tensors, collections and workers never came; status 1. Call it after all steps.
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool

@@ -29,13 +29,13 @@ struct FollowingOptions {
   /// @throws UsageError; also for the other three without --follow, if the command has that.
   static FollowingOptions from(const CommandLine& line);
 
-  /// What they mean from now on.
+  /// The waits that the options mean, counted from now.
   [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;
-  /// Whether time is up or a signal has come: what else is waited for ends too. With a timeout of 0 everything is asked
+  /// Tells whether time is up or a signal has come: then requests end too. With a timeout of 0, everything is requested
   /// once, for as long as it takes.
   [[nodiscard]] std::function<bool()> request_stop(const WaitOptions& wait) const;
-  /// Sets that as what ends the requests of one trial; with --idle, a store that has not answered for so long ends them
-  /// too.
+  /// Makes `request_stop` end the requests of one trial; with --idle, a store that has not answered for so long ends
+  /// them too.
   void end_requests(RemoteOptions& remote, const WaitOptions& wait) const;
 };
 

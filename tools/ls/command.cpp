@@ -112,7 +112,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   const auto visit_one = [&](const Visit& one) -> Show {
     const auto shown = std::make_shared<ShownTrial>(options_, rows, one);
     shown->visit(one.operand, messages);
-    // With -q, the gravest status that can still come ends the work.
+    // With -q, the most severe status that can still come ends the work.
     return [&, shown] {
       shown->rows.show();
       found = found || shown->found;

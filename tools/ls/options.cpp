@@ -10,7 +10,7 @@
 namespace smd::tool::ls {
 namespace {
 
-/// The view asked for. @throws UsageError for two of them.
+/// The view asked for. @throws UsageError if there are two.
 const ViewSpec& view_of(const CommandLine& line) {
   const ViewSpec* chosen = nullptr;
   for (const ViewSpec& view : views()) {
@@ -27,7 +27,7 @@ const ViewSpec& view_of(const CommandLine& line) {
   return chosen != nullptr ? *chosen : views().front();
 }
 
-/// The first selection option on the command line, or nullptr.
+/// The first selection option on the command line; null if there is none.
 const OptionSpec* selection_option(const CommandLine& line) {
   const auto selects = [](std::span<const OptionSpec> table, const OptionSpec* option) {
     return std::any_of(table.begin(), table.end(), [&](const OptionSpec& spec) { return spec.name == option->name; });

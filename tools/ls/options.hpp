@@ -34,7 +34,7 @@ struct LsOptions {
   /// @throws UsageError.
   static LsOptions from(const CommandLine& line);
 
-  /// For people who did not ask for rows: views may draw a picture or fill in a sheet.
+  /// Whether output is for people who did not ask for rows: then views may draw a picture or fill in a sheet.
   [[nodiscard]] bool for_people() const noexcept { return output.format == "table" && !output.asks_for_rows(); }
 };
 

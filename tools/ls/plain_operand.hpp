@@ -9,9 +9,9 @@
 
 namespace smd::tool::ls {
 
-/// For operands that are not opened as trials: whatever the library throws in `work` is reported with its status and
-/// costs only this operand.
-/// @param hint as of `fail_to_open`.
+/// Does `work` on an operand that is not opened as a trial: an exception of the library is reported with its status and
+/// ends only this operand.
+/// @param hint as for `fail_to_open`.
 void with_plain_operand(const std::string& operand, Diagnostics& messages, const std::function<void()>& work,
                         std::string_view hint = {});
 

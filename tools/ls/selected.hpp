@@ -20,8 +20,8 @@ namespace smd::tool::ls {
 [[nodiscard]] std::vector<StepInfo> saved_steps(const Trial& trial, const Selection& selection,
                                                 const SelectionOptions& options);
 
-/// Gives rows of steps, ascending, their numbers in the mode asked for, if it is one, and lets them count only what is
-/// selected; drops those without any of it.
+/// In ascending rows of steps, sets the numbers of the mode asked for, if it is one, and counts only what is selected;
+/// drops rows without any of it.
 void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& selection,
             const SelectionOptions& options);
 

@@ -88,7 +88,7 @@ class Collector {
   std::vector<Seen> seen_;
 };
 
-/// Notes what a record says of itself, and reads no further.
+/// Notes the dtype and shape of a record, and reads no further.
 class HeadSink final : public BlockSink {
  public:
   bool begin(Dtype dtype, const Shape& shape) override {
@@ -130,7 +130,7 @@ void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep
   });
 }
 
-/// Where the latest values lie: most tensors have one at their last step.
+/// Finds the latest values: most tensors have one at their last step.
 void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
   for_each_at(trial, facts, &TensorSummary::last_step, [](TensorFacts& row, const TensorEntry& entry) {
     if (entry.value && !row.value) {
@@ -193,13 +193,13 @@ void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
 
 namespace {
 
-/// What a value is.
+/// The type of a value.
 struct Head {
   std::string dtype;
   Shape shape;
 };
 
-/// Of a value without a record the location tells; of others, the beginning of the record. A problem: why not.
+/// From the location, if a value has no record; else from the beginning of the record. `problem` says why it failed.
 std::optional<Head> head_of(const Trial& trial, const TensorLocation& location, const std::string& tensor,
                             std::optional<Problem>& problem) {
   if (const BareValue* const bare = location.bare.get()) {
@@ -211,7 +211,7 @@ std::optional<Head> head_of(const Trial& trial, const TensorLocation& location, 
                                   : std::nullopt;
 }
 
-// Until both are known to vary, or all others were looked at.
+// Compares until both are known to vary, or all others were read.
 void compare_others(const Trial& trial, TensorFacts& row, const Head& first) {
   for (const TensorLocation& other : row.others) {
     if (row.shape_varies && row.dtype_varies) {

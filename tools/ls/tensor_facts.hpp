@@ -18,13 +18,13 @@ struct TensorFacts {
   std::optional<TensorLocation> value;  ///< Of the latest step that has one, by the first worker; if asked for.
   std::string dtype;                    ///< Of that record; empty if it is not known; see `read_types`.
   std::vector<TensorLocation> others;   ///< Records that may have another shape or dtype; if asked for.
-  bool shape_varies = false;            ///< Over steps or workers; so does the next.
+  bool shape_varies = false;            ///< Whether it varies over steps or workers.
   bool dtype_varies = false;
   PlaceCell written = {};  ///< Of the first record; see `locate_first`.
 };
 
-/// One row per name that was saved then, in the order of `names` (byte order). `locate`: find `value`
-/// and `others` too.
+/// One row per name that was saved in the selection, in the order of `names` (byte order). `locate`: find `value` and
+/// `others` too.
 [[nodiscard]] std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
                                                     const std::vector<std::string>& names,
                                                     const SelectionOptions& options, bool locate);
@@ -32,8 +32,8 @@ struct TensorFacts {
 /// Finds where the first record of each row was written.
 void locate_first(const Trial& trial, std::vector<TensorFacts>& facts);
 
-/// Reads the heads of each row's records: `dtype`, the shape where none was saved by itself, and whether they vary.
-/// A `value` that cannot be read is reported and leaves its own open.
+/// Reads the beginnings of each row's records: `dtype`, the shape if none was saved by itself, and whether they vary. A
+/// `value` that cannot be read is reported, and its type remains unknown.
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages);
 
 /// The collections of each tensor, by name, in byte order. Tensors of no collection are absent.

@@ -17,7 +17,7 @@ constexpr std::size_t most_records = 64;  // of one tensor
 struct RecordKind {
   std::string_view worker;
   std::uint64_t length = 0;
-  std::shared_ptr<const BareValue> bare;  // tells both
+  std::shared_ptr<const BareValue> bare;  // holds both
 
   bool operator==(const RecordKind& other) const {
     const bool same =

@@ -8,9 +8,9 @@
 
 namespace smd::tool::ls {
 
-/// Finds what tells whether a tensor's shape or dtype changes over the steps and workers of `query`: `shape_varies` by
-/// shapes saved by themselves, and in `others` one record for each worker and each length of records. Records of one
-/// worker and of the same length are taken to have one shape and dtype, unless the last is different.
+/// Finds whether a tensor's shape or dtype may change over the steps and workers of `query`: sets `shape_varies` from
+/// shapes saved by themselves, and adds to `others` one record for each worker and each length of records. Records of
+/// one worker and of the same length are taken to have one shape and dtype, unless the last is different.
 /// @param facts by name, in byte order.
 void find_variants(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts);
 

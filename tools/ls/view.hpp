@@ -16,7 +16,7 @@
 
 namespace smd::tool::ls {
 
-/// One way to look at what operands name.
+/// One way to show what operands name.
 class View {
  public:
   /// `options` must outlive the view.
@@ -33,13 +33,13 @@ class View {
   [[nodiscard]] virtual bool shows_single_trials() const noexcept { return false; }
   /// Threads for the next operand; 0: what -j says.
   void set_jobs(unsigned jobs) noexcept { jobs_ = jobs; }
-  /// Prints the rows of one operand. Returns whether there was something: nothing at all gives status 1.
+  /// Prints the rows of one operand. Returns whether there were any: if no operand has any, the status is 1.
   virtual bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) = 0;
-  /// `show` for all operands at once, as rows come; only where `LsOptions` lets --follow pass.
+  /// As `show`, for all operands at once, as rows come; called only where `LsOptions` permits --follow.
   virtual bool follow(const std::vector<std::string>& /*operands*/, RowWriter& /*rows*/, Diagnostics& /*messages*/) {
     return false;
   }
-  /// Why there was nothing to show of operands, where nothing else was said: of use if no operand had anything.
+  /// Operands without anything to show, and why, unless that was reported: used if no operand had anything.
   [[nodiscard]] const std::vector<std::pair<std::string, NothingSelected>>& empty() const noexcept { return empty_; }
 
  protected:
@@ -53,7 +53,7 @@ class View {
   std::vector<std::pair<std::string, NothingSelected>> empty_;
 };
 
-/// A view of trials, opened before.
+/// A view of trials, each opened for it.
 class OneTrialView : public View {
  public:
   using View::View;

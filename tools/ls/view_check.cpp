@@ -28,7 +28,7 @@ std::string report_text(const CheckReport& report) {
   return text;
 }
 
-/// Thrown out of a check whose outcome is known.
+/// Ends a check whose result is known.
 struct Known {};
 
 class CheckView final : public View {
@@ -63,14 +63,14 @@ class CheckView final : public View {
   bool said_unprotected_ = false;
 
   void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
-    // Not of any file, or sound: nothing that a whole trial has otherwise.
+    // Remarks, and notes about no file, are no rows: a complete trial may have them.
     if (problem.kind == ProblemKind::remark || (problem.kind == ProblemKind::note && problem.file.empty())) {
       messages.report(problem, {});
       return;
     }
     rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
               problem.text});
-    // Every row tells of something that is not as a whole trial has it, also while the job runs.
+    // Every row reports something that a complete trial does not have, even while the job runs.
     messages.raise(ExitStatus::damaged);
     messages.raise(status_of(problem.kind));
     if (options().output.quiet) {

@@ -50,7 +50,7 @@ class CollectionsView final : public OneTrialView {
   }
 
  private:
-  /// Those of -c that there are; says which are not.
+  /// The collections of -c that are defined; reports the others.
   std::vector<std::string> collections_asked(const std::map<std::string, Collection>& known,
                                              Diagnostics& messages) const {
     std::vector<std::string> asked;
@@ -64,7 +64,7 @@ class CollectionsView final : public OneTrialView {
     return asked;
   }
 
-  /// The tensors that the rest of the selection leaves; nothing if that is all of them.
+  /// The tensors that the rest of the selection selects; nullopt if that is all of them.
   std::optional<std::vector<std::string>> tensors_asked(Trial& trial, Diagnostics& messages) const {
     SelectionOptions rest = options().selection;
     rest.collections.clear();

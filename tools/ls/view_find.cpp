@@ -10,7 +10,7 @@
 namespace smd::tool::ls {
 namespace {
 
-/// Its one column is the trial's, which every view has.
+/// Its only column is `trial`, which every view has.
 class FindView final : public View {
  public:
   using View::View;

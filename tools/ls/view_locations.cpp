@@ -22,8 +22,8 @@ constexpr std::array<Column, 9> location_columns = {{{"tensor"},
                                                      {"length", Align::right},
                                                      written_column}};
 
-/// Prints the records of entries as they come, by step, then by the name that the record bears: a reduction's is
-/// `smdebug/reductions/…`. Only what sorts after such names has to wait for the end of its step.
+/// Prints the records of entries as they come, by step, then by the name in the record: a reduction's is
+/// `smdebug/reductions/…`. Only records that sort after such names wait for the end of their step.
 class RecordPrinter {
  public:
   explicit RecordPrinter(RowWriter& rows) : rows_(rows) {}
@@ -62,7 +62,7 @@ class RecordPrinter {
 
   template <class StepLike>
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
-    const bool ranged = !location.bare || !location.bare->number;  // a number has been read, with its record
+    const bool ranged = !location.bare || !location.bare->number;  // a number was read along with its record
     rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
                ranged ? Cell(location.offset) : Cell(), location.length, PlaceCell{step.step.value, location.offset}});
   }
@@ -84,7 +84,7 @@ class RecordPrinter {
   std::vector<Held> held_;  // all of one step
 };
 
-/// What is no tensor, for -v.
+/// Reports, for -v, the values that are no tensors.
 void say_other_values(const Trial& trial, Diagnostics& messages) {
   if (!messages.shows(Level::info)) {
     return;

@@ -53,7 +53,7 @@ class ModesView final : public OneTrialView {
         ++count.steps;
       };
       add(info.mode);
-      for (const Mode mode : claimed) {  // by another worker than the first
+      for (const Mode mode : claimed) {  // claimed by a worker other than the first
         if (mode != info.mode && selection.every_claim && claims(trial, info, mode)) {
           add(mode);
         }

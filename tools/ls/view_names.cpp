@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view varies = "varies";  // over steps or workers
 
-/// The default view: tensor names; with -l, or in JSON, all about them.
+/// The default view: tensor names; with -l, or in JSON, all facts about them.
 class NamesView final : public OneTrialView {
  public:
   explicit NamesView(const LsOptions& options) : OneTrialView(options) {
@@ -57,7 +57,7 @@ class NamesView final : public OneTrialView {
   }
 
  private:
-  /// With -q and all steps to choose from, one that has what is asked for will do.
+  /// Whether any one step with what is asked for suffices: with -q, and all steps to choose from.
   [[nodiscard]] bool only_asks() const {
     const SelectionOptions& selection = options().selection;
     return options().output.quiet && !selection.steps && !selection.modes_given && selection.every == 1 &&
@@ -70,7 +70,7 @@ class NamesView final : public OneTrialView {
     if (known == 0 || (!selection.incomplete && trial.steps(false).size() != known)) {
       return false;
     }
-    // Each thing named must be there; of patterns and the rest, anything.
+    // Everything named must exist; patterns need any match.
     const auto saved = [&](const std::string& name) { return trial.has_tensor(name); };
     if (!std::all_of(selection.names.begin(), selection.names.end(), saved)) {
       return false;

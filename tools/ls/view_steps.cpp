@@ -14,7 +14,7 @@
 namespace smd::tool::ls {
 namespace {
 
-/// When each of the steps was written: the time in its smallest record. Steps without a readable one have none.
+/// The time at which each step was written, from its smallest record; nullopt if no record is readable.
 std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps,
                                               const EntryQuery& query, Diagnostics& messages) {
   struct Smallest {

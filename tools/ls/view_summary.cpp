@@ -43,7 +43,7 @@ std::optional<std::int64_t> age_of(const Trial& trial) {
   return std::max<std::int64_t>(age, 0);
 }
 
-/// What the summary says, of all steps, complete or not. Only what is wanted is worked out.
+/// The facts of the summary, over all steps, complete or not. Only those that are wanted are computed.
 struct Summary {
   std::string_view layout;
   std::string_view status;
@@ -131,7 +131,7 @@ struct Summary {
   }
 };
 
-/// What the summary only counts, with -v: which tensors have superseded values, and the hyperparameters.
+/// Reports, with -v, what the summary only counts: which tensors have superseded values, and the hyperparameters.
 void say_details(const Trial& trial, Diagnostics& messages) {
   if (!messages.shows(Level::info)) {
     return;
@@ -145,7 +145,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
   }
 }
 
-/// Whether a line of the sheet says something of this trial.
+/// Whether a line of the sheet has information about this trial.
 bool says_something(const Column& key, const Cell& cell) {
   if (key.name == "age") {  // of a job that may be running
     return !cell.missing();

@@ -12,12 +12,12 @@ namespace smd::tool::ls {
 namespace {
 
 constexpr std::array<Column, 2> tree_columns = {{{"path"}, {"tensors", Align::right}}};
-// People get the drawing last, where its lines may be of any length.
+// For people, the drawing is the last column, where its lines may be of any length.
 constexpr std::array<Column, 2> drawing_columns = {
     {{.name = "tensors", .align = Align::right, .asked = true}, {.name = "path", .asked = true}}};
 
-/// Names in byte order are a tree in preorder: all that begin with a folder's path stand together. Folders with
-/// nothing but one folder in them are joined with it, so that there are never more folders than names.
+/// Names in byte order are a tree in preorder: all that begin with a folder's path are together. Folders with nothing
+/// but one folder in them are joined with it, so that there are never more folders than names.
 class TreeWalk {
  public:
   /// One folder or tensor: the names [first, end), of which `above` bytes belong to the folder that it is in and
@@ -28,7 +28,7 @@ class TreeWalk {
     std::size_t above;
     std::size_t path;
     bool folder;
-    bool last;  ///< Nothing stands below it in its folder.
+    bool last;  ///< Whether it is the last one in its folder.
   };
 
   explicit TreeWalk(const std::vector<std::string>& names) : names_(names) {}
@@ -92,7 +92,7 @@ class Branches {
  public:
   explicit Branches(bool ascii) : ascii_(ascii) {}
 
-  /// What stands before a node's name.
+  /// The text before a node's name.
   std::string before(std::size_t depth, bool last) {
     lasts_.resize(depth);
     std::string text;

@@ -49,7 +49,7 @@ void count_tensors(const Trial& trial, const Selection& selection, const Selecti
   }
 }
 
-/// Those that have no collections file count for nothing in the reference, though their tensors do.
+/// The reference does not count workers without a collections file, although it counts their tensors.
 void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics& messages) {
   const std::vector<std::string> announced = trial.workers();
   std::vector<std::string> others;
@@ -74,7 +74,7 @@ class WorkersView final : public OneTrialView {
     WorkByName workers;
     const Selection selection = select(trial, options().selection, {.lists = false}, messages);
     if (selection.empty() || selection.everything()) {
-      // Also those that have only announced themselves.
+      // Include those that have only announced themselves.
       for (std::string& worker : trial.workers()) {
         workers[std::move(worker)];
       }
@@ -83,7 +83,7 @@ class WorkersView final : public OneTrialView {
       count_steps(trial, selection, options().selection, workers);
       count_tensors(trial, selection, options().selection, workers);
     } else if (!trial.listed_steps().empty()) {
-      return false;  // steps there are; those asked for are not
+      return false;  // there are steps, but none of those asked for
     }
     for (const auto& [worker, work] : workers) {
       rows.row({worker, work.steps, work.tensors});

@@ -12,10 +12,10 @@ namespace smd::tool::reduce {
 /// The columns that identify a row.
 [[nodiscard]] std::vector<Column> group_columns(By by);
 
-/// Whether rows may have a column of that name that is none of a reduction, whatever is asked for.
+/// Whether some option gives rows a column of that name that is not a reduction.
 [[nodiscard]] bool is_row_column(std::string_view name) noexcept;
 
-/// Those of --hist.
+/// The columns of --hist.
 [[nodiscard]] std::vector<Column> hist_columns(By by);
 
 /// For `CommandDefinition::columns`.

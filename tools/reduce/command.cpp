@@ -23,7 +23,7 @@ namespace smd::tool::reduce {
 
 namespace {
 
-/// What is made of the trials selected. `prepare` sees all of them before `process` sees the first, if `looks_ahead`.
+/// What is done with the trials selected. If `looks_ahead`, `prepare` sees all of them before `process` sees the first.
 class Work {
  public:
   virtual ~Work() = default;
@@ -31,12 +31,12 @@ class Work {
   virtual void prepare(const Session&) {}
   virtual void start() {}
   virtual ReduceOutcome process(const Session& session) = 0;
-  /// Whether trials can be reduced side by side, each by work `in_turn`. After `start`.
+  /// Whether trials can be reduced side by side, each by work that `in_turn` returns. Call it after `start`.
   [[nodiscard]] virtual bool takes_turns() const { return false; }
   [[nodiscard]] virtual std::unique_ptr<Work> in_turn(const ReduceCommandOptions& /*options*/, Turn& /*turn*/) {
     return nullptr;
   }
-  /// Of such work: shows what it holds, when the turn has come.
+  /// For such work: shows what it holds, once its turn has come.
   virtual void show() {}
   /// Whether nothing further will be shown.
   [[nodiscard]] virtual bool full() const { return false; }
@@ -102,7 +102,7 @@ class ReduceWork : public Work {
   }
 
  private:
-  // A job may save a reduction of any name. Two columns of one name would hide the step, or shards could not be merged.
+  // A job may save a reduction of any name. Two columns of one name would hide the step, or prevent merging shards.
   void leave_out_row_columns() {
     std::vector<std::string> left_out;
     std::erase_if(wanted_, [&](const Wanted& wanted) {
@@ -175,7 +175,7 @@ class Runner {
   Show reduce(const Visit& visit) {
     struct OneTrial {
       ReduceCommandOptions options;
-      std::unique_ptr<Work> work = nullptr;  // none: the work for all shows rows as they come
+      std::unique_ptr<Work> work = nullptr;  // null: the work for all shows rows as they come
     };
     const auto one = std::make_shared<OneTrial>(OneTrial{options_});
     if (visit.jobs != 0) {
@@ -196,7 +196,7 @@ class Runner {
     };
   }
 
-  // All trials stay open until the last one was seen.
+  // All trials stay open until the last one has been seen.
   void open_from(const std::vector<std::string>& trials, std::size_t at) {
     if (at == trials.size()) {
       const AboutTrial all({});

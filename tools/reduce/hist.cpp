@@ -80,7 +80,7 @@ std::uint64_t count_values(const Session& session, const ReduceCommandOptions& o
   return count;
 }
 
-// Reads the values of some entries, in the order of the files, and hands their sinks to `take`.
+// Reads the values of some entries, in the order of the files, and passes their sinks to `take`.
 template <class Make, class Take>
 void read_values(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
                  Progress& progress, Make&& make, Take&& take) {
@@ -108,7 +108,7 @@ void read_values(const Session& session, const std::vector<TensorEntry>& entries
       {.jobs = options.reading.jobs});
 }
 
-// The same of saved buckets: take(entry, buckets, problem), where `buckets` is nullopt if they make no sense.
+// As `read_values`, for saved buckets: take(entry, buckets, problem), where `buckets` is nullopt if they are invalid.
 template <class Take>
 void read_buckets(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
                   Progress& progress, Take&& take) {
@@ -142,7 +142,7 @@ void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& o
         session, entries, options, progress,
         [&] { return std::make_unique<RangeSink>(options.slice ? &*options.slice : nullptr, wanted); },
         [&](const TensorEntry&, ViewSink& sink, const std::optional<Problem>& problem) {
-          // What is wrong is said when the elements are counted.
+          // Problems are reported when the elements are counted.
           if (!problem) {
             const PartialReduction part = static_cast<RangeSink&>(sink).reducer.partial();
             bounds.low = std::min(bounds.low, part.min);
@@ -179,7 +179,7 @@ struct HistView::Impl {
   struct Group {
     Mode mode = Mode::global;
     ModeStep mode_step;
-    PlaceCell written;  // of what is counted, the first
+    PlaceCell written;  // of the first record counted
     Histogram histogram;
     bool counted = false;
     std::optional<BucketCounts> estimated = {};  // what buckets add to the counts
@@ -190,7 +190,7 @@ struct HistView::Impl {
   Diagnostics& messages;
   Histogram empty;
   std::vector<Column> columns;
-  std::optional<RowWriter> rows;  // none: bars or charts
+  std::optional<RowWriter> rows;  // nullopt: bars or charts
   HistogramCharts charts;         // of -f svg
   bool first = true;
   std::string trial;
@@ -312,7 +312,7 @@ struct HistView::Impl {
     group.counted = true;
   }
 
-  // Of elements that were counted, and of buckets.
+  // Counts of elements and of buckets together.
   static std::vector<double> counts_of(const Group& group) {
     const std::vector<std::uint64_t>& counted = group.histogram.counts();
     std::vector<double> counts(counted.begin(), counted.end());

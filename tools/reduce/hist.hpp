@@ -17,7 +17,7 @@ struct Bounds {
   double high = -std::numeric_limits<double>::infinity();
 };
 
-/// Widens bounds by what is selected of a trial.
+/// Widens bounds to hold what is selected of a trial.
 void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics& messages);
 
 /// Shows a histogram for each row of what is selected of some trials.

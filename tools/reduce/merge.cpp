@@ -140,7 +140,7 @@ class Merger {
     }
     first_options_ = partial->options;
     row.partial = *partial;
-    // By their parts, so that the same comes out whatever order they are given in.
+    // Ordered by part, so that the result does not depend on the order of the files.
     std::vector<ShardRow>& rows = rows_[std::move(key)];
     const std::uint64_t part = partial->shard.index;
     const auto place = std::lower_bound(rows.begin(), rows.end(), part, [](const ShardRow& other, std::uint64_t index) {
@@ -153,7 +153,7 @@ class Merger {
     rows.insert(place, std::move(row));
   }
 
-  // Lost elements are part of no statistic.
+  // Elements of missing parts are in no statistic.
   void tell_missing() {
     for (const TrialParts& trial : trials_) {
       const std::vector<std::uint64_t> missing = trial.parts.missing(files_);
@@ -175,7 +175,7 @@ class Merger {
     }
   }
 
-  // What the whole would not have had either, though parts of it had.
+  // Reports statistics that some shards have, but that even the whole trial would not have had.
   void tell_lost() {
     if (lost_.empty()) {
       return;
@@ -195,7 +195,7 @@ class Merger {
     }
   }
 
-  // Of a number that is written as floating point: whether it is an integer that only the partial has in full.
+  // Whether a number written as floating point is an integer that only the partial holds in full.
   [[nodiscard]] bool beyond_64_bits(const Partial& partial, std::size_t statistic) const {
     if (partial.how[statistic] != 'c' || !partial.data || !partial.data->integers) {
       return false;
@@ -243,7 +243,8 @@ class Merger {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
   }
 
-  // As the whole would have it: saved statistics if all have them and they can be pooled, else computed ones.
+  // Pools rows as reducing the whole would: saved statistics if all have them and they can be pooled, else computed
+  // ones.
   [[nodiscard]] ShardRow pooled(const std::vector<ShardRow>& rows, const std::string& tensor) {
     ShardRow whole;
     whole.statistics.resize(wanted_.size());
@@ -304,7 +305,7 @@ class Merger {
   std::vector<TrialParts> trials_;
   std::size_t files_ = 0;
   std::map<Key, std::vector<ShardRow>> rows_;
-  std::set<std::string> lost_;     // statistics that shards have, but not what is pooled of them,
+  std::set<std::string> lost_;     // statistics that shards have, but their pool has not,
   std::set<std::string> lost_of_;  // and the tensors, if rows are of tensors
 };
 

@@ -10,9 +10,9 @@
 
 namespace smd::tool::reduce {
 
-/// Pools the rows of shards and shows them, in the order in which the whole would stand. Which reductions there are,
-/// and what rows are by, is taken from the first row. Returns whether there was a row.
-/// @throws UsageError if shards do not go together, or were made with what cannot be pooled.
+/// Pools the rows of shards and shows them, in the order that reducing the whole would give. The reductions, and what
+/// rows are grouped by, are taken from the first row. Returns whether there was a row.
+/// @throws UsageError if shards do not belong together, or were made with options whose results cannot be pooled.
 bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const ReduceCommandOptions& options,
                   Diagnostics& messages);
 

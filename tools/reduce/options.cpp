@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
-// Offered by shells; what is taken is in reduction_list.cpp, which also takes percentiles.
+// Offered by shells. What is accepted is in reduction_list.cpp, which also accepts percentiles.
 constexpr std::array<std::string_view, 34> reduction_words = {
     "min",    "max",     "median",   "mean",          "std",          "variance", "sum",          "prod",    "l1",
     "l2",     "abs_min", "abs_max",  "abs_median",    "abs_mean",     "abs_std",  "abs_variance", "abs_sum", "abs_prod",
@@ -105,7 +105,7 @@ ViewKind view_from(const CommandLine& line) {
   return view;
 }
 
-// What chooses or changes elements was for those who made the shards.
+// Options that choose or change elements must be given when the shards are made.
 void check_merging(const ReduceCommandOptions& options, const CommandLine& line) {
   if (options.slice) {
     throw UsageError("--merge: shards hold no values to slice");

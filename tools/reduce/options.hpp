@@ -25,7 +25,7 @@ namespace smd::tool::reduce {
 enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
-/// What shells offer for --reduce.
+/// The words that shells offer for --reduce.
 [[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
 
 /// The options of smd-reduce, as an option table and as values, with the shared options beside them.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view version = "2";
 
-// Calls visit for each number that tells the part, in the order of the text.
+// Calls visit for each number that identifies the part, in the order of the text.
 template <class Data, class Visit>
 void for_each_place(Data& partial, Visit&& visit) {
   visit(partial.shard.index);

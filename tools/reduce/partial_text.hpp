@@ -11,20 +11,20 @@
 
 namespace smd::tool::reduce {
 
-/// What a shard's row says beside its statistics, so that rows can be pooled: which part of what it is, where each
-/// statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of those
-/// computed, and what is known of their elements.
+/// What a shard's row holds beside its statistics, so that rows can be pooled: which part of which steps it is, where
+/// each statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of
+/// those computed, and what is known of their elements.
 struct Partial {
   Shard shard;
   ShardedSteps steps;
   std::string how;
   ReduceOptions options;
-  std::optional<PartialReduction> data;  ///< None of complex numbers.
+  std::optional<PartialReduction> data;  ///< Absent for complex numbers.
 };
 
-/// Words parted by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
+/// Words separated by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
 [[nodiscard]] std::string to_text(const Partial& partial);
-/// Nothing if it is not such a text.
+/// Nullopt if the text is not of that form.
 [[nodiscard]] std::optional<Partial> parse_partial(std::string_view text);
 
 }  // namespace smd::tool::reduce

@@ -13,15 +13,15 @@
 
 namespace smd::tool::reduce {
 
-/// Which parts of one trial were given: they must be of the same whole, and there should be all of them.
+/// Which parts of one trial were given: they must be of the same whole, and none should be missing.
 class PartsSeen {
  public:
   /// Takes note of a row.
-  /// @throws InvalidValue if it goes not with the ones before.
+  /// @throws InvalidValue if it does not belong with the rows before it.
   void add(const Shard& shard, const ShardedSteps& steps, std::size_t file);
 
-  /// The parts that had steps to take but are not in any of so many files. None if as many files had no row as there
-  /// are parts without one: also a part whose steps have nothing that was selected has none.
+  /// The parts that have steps but no row in any of `files` files. Empty if as many files had no row as there are parts
+  /// without one: a part has no row either if nothing was selected at its steps.
   [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t files) const;
   /// How many parts there are of the whole.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }

@@ -70,7 +70,7 @@ class PivotView : public ResultView {
     std::map<std::string, Statistic, std::less<>> statistics;
   };
 
-  // Two columns of one name would hide the step. The trial's is always there in JSON.
+  // Two columns of one name would hide the step. JSON always has the trial's column.
   void leave_out(const std::vector<Column>& columns) {
     std::vector<std::string> left_out;
     std::erase_if(tensors_, [&](const auto& tensor) {

@@ -30,7 +30,7 @@ struct Having {
   std::vector<std::size_t> saved;  // by statistic; empty if nothing is
 };
 
-/// Borrowed from the trial; what rows are not by is empty or 0.
+/// Borrowed from the trial; fields that rows are not grouped by are empty or 0.
 using Key = std::tuple<std::int64_t, std::string_view, std::string_view>;
 
 struct Group {
@@ -51,7 +51,7 @@ struct Group {
 /// One record to read.
 struct Item {
   TensorLocation location;
-  std::string name;  // that it bears
+  std::string name;  // in the record
   std::string_view tensor;
   GlobalStep step;
   std::size_t group = 0;
@@ -73,9 +73,9 @@ class TrialReducer {
         plans_(wanted) {}
 
   ReduceOutcome run() {
-    const bool chunks = options_.by.step;  // then a group's members stand together
+    const bool chunks = options_.by.step;  // then a group's members are adjacent
     if (!chunks) {
-      // What all members have decides, so they are seen twice.
+      // The plan of a group depends on all members, so entries are visited twice.
       session_.for_each_entry(options_, [&](const TensorEntry& entry) {
         note(entry);
         return true;
@@ -135,7 +135,7 @@ class TrialReducer {
     return groups_.size() - 1;
   }
 
-  // Every entry a row of its own.
+  // Whether every entry has a row of its own.
   [[nodiscard]] bool single() const noexcept { return options_.by == By(); }
 
   void note(const TensorEntry& entry) {
@@ -173,7 +173,7 @@ class TrialReducer {
     having_.clear();
   }
 
-  // Reads what the entries held have, and forgets them.
+  // Reads the records of the entries held, and forgets the entries.
   void work() {
     if (entries_.empty()) {
       return;
@@ -185,7 +185,7 @@ class TrialReducer {
     items.reserve(entries_.size());
     std::size_t next = 0;
     for (TensorEntry& entry : entries_) {
-      // Single rows stand in the order of the entries.
+      // Single rows are in the order of the entries.
       const std::size_t g = single() ? next++ : places_.at(key_of(entry));
       const RowPlan& plan = *groups_[g].plan;
       if (plan.lacks) {
@@ -211,7 +211,7 @@ class TrialReducer {
     progress_.advance_to(entries_done_);
   }
 
-  // `entries`: how many the items are of.
+  // `entries`: how many entries the items belong to.
   void read(std::vector<Item>& items, std::size_t entries) {
     // In the order of the files, whatever the order of rows.
     std::vector<std::uint32_t> order(items.size());
@@ -350,7 +350,7 @@ class TrialReducer {
     }
   }
 
-  // The rows of all groups so far, in order; and forgets them.
+  // Shows the rows of all groups so far, in order, and forgets the groups.
   void show() {
     if (single()) {
       for (Group& group : groups_) {
@@ -426,7 +426,7 @@ void collect_saved(const Session& session, const ReduceCommandOptions& options, 
 
 ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages) {
-  // On S3 many files must be asked for at once, which whole chunks are better at.
+  // On S3, many files must be requested at once, which whole chunks do better.
   if (options.by == By() && !session.trial.remote()) {
     return reduce_single(session, options, wanted, view, messages);
   }

@@ -13,11 +13,11 @@
 
 namespace smd::tool::reduce {
 
-/// Names of the reductions that were saved of what is selected. Buckets are for --hist: they are no number.
+/// Adds the names of the reductions that were saved in the selection. Buckets are for --hist: they are no number.
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
-/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the promised order. Records
-/// are pooled in the same order for any number of threads. Reports once what was not available.
+/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the documented order. Records
+/// are pooled in the same order for any number of threads. Reports once what is unavailable.
 ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);
 

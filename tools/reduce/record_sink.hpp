@@ -15,11 +15,11 @@ namespace smd::tool::reduce {
 /// Reduces records one after another, or takes the one number of a saved reduction. One thread at a time.
 class RecordSink : public ViewSink {
  public:
-  /// `mergeable`: the result of a record is merged with others, so that `partial` or `take_reducer` is wanted of it.
+  /// `mergeable`: the result of a record is merged with others, so that `partial` or `take_reducer` will be called.
   RecordSink(const ReduceOptions& options, const SliceSpec* slice, bool mergeable)
       : ViewSink(slice), options_(options), mergeable_(mergeable) {}
 
-  /// What the next record is to be reduced to; null: it is a saved reduction.
+  /// Sets what the next record is reduced to; null: it is a saved reduction.
   void aim(const RowPlan* plan) { plan_ = plan; }
 
   [[nodiscard]] std::span<const ReducedValue> values();

@@ -29,7 +29,7 @@ std::string unknown(const std::string& name) {
   return "-r: there is no reduction " + single_quoted(name) + did_you_mean(nearest_names(name, all));
 }
 
-// The order of the help: plain, then abs_, then what only the job knows.
+// Names in the order of the help: plain, then abs_, then those that only the job knows.
 std::vector<std::string> in_order(const std::set<std::string>& saved, bool abs) {
   std::vector<std::string> result;
   std::set<std::string> rest = saved;

@@ -18,45 +18,45 @@
 
 namespace smd::tool::reduce {
 
-/// Makes rows into text that a view takes as it is. In any thread, but in one at a time.
+/// Formats rows as text that a view prints unchanged. Used in any thread, but in one at a time.
 class RowText {
  public:
   virtual ~RowText() = default;
   virtual void row(const ResultRow& row) = 0;
-  /// The text of the rows since the last time, in exchange for one whose room is to be used again.
+  /// Moves the text of the rows since the last call into `text`, and reuses the capacity of `text`.
   virtual void take(std::string& text) = 0;
 };
 
-/// What reducing a selection gave. Of several, the greatest counts.
+/// The result of reducing a selection. Of several, the greatest counts.
 enum class ReduceOutcome : std::uint8_t {
-  nothing,  ///< There is nothing.
-  no_row,   ///< What there is has no statistics (strings), or is damaged; reported.
+  nothing,  ///< There is nothing to reduce.
+  no_row,   ///< Everything is without statistics (strings) or damaged, which is reported.
   rows,
 };
 
-/// Shows rows of results, which come in the promised order.
+/// Shows rows of results, which come in the documented order.
 class ResultView {
  public:
   virtual ~ResultView() = default;
   virtual void set_trial(std::string_view name) = 0;
-  /// The most rows that will still be shown, where --limit bounds them; nullopt: all.
+  /// The most rows that will still be shown, if --limit bounds them; nullopt: all.
   [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   virtual void row(const ResultRow& row) = 0;
-  /// For rows of the trial set last; null if the view must have the rows themselves.
+  /// For rows of the trial set last; null if the view needs the rows themselves.
   [[nodiscard]] virtual std::unique_ptr<RowText> row_text() const { return nullptr; }
-  /// Takes the text of so many rows that a `row_text` of this view made.
+  /// Appends the text of `rows` rows that a `row_text` of this view made.
   virtual void append(std::string_view /*text*/, std::size_t /*rows*/) {}
   /// A view for one of several trials that are visited side by side, whose rows this one shows in turn; null if this
-  /// view must have them one trial after the other.
+  /// view needs them one trial after the other.
   [[nodiscard]] virtual std::unique_ptr<ResultView> in_turn(Turn& /*turn*/) { return nullptr; }
-  /// Of such a view: hands on what it holds, when the turn has come.
+  /// For such a view: passes on what it holds, once its turn has come.
   virtual void show() {}
-  /// Following: a step is over; pass on what there is.
+  /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
   virtual void finish() = 0;
 };
 
-/// What views are made of; all outlive them.
+/// What views are made of; everything must outlive them.
 struct ResultContext {
   OutputFile& out;
   const ReduceCommandOptions& options;

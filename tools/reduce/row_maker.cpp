@@ -137,7 +137,7 @@ std::uint32_t RowMaker::file_of(const std::string& name) {
   return last_file_ = file_count_++;
 }
 
-// In the order of the files' names and of places in them, whatever the order of rows.
+// Reads records in the order of file names and of their places in files, whatever the order of rows.
 void RowMaker::read(BlockReader& reader) {
   std::vector<std::uint32_t> by_name(file_count_);
   std::iota(by_name.begin(), by_name.end(), 0U);

@@ -41,7 +41,7 @@ class RowMaker {
 
   /// Reads, reduces and, if the view takes text, writes the text of all rows of a piece.
   void make(const Piece& piece, BlockReader& reader);
-  /// Says what went wrong, and hands over the rows. Returns whether there are any.
+  /// Reports problems, and passes the rows to the view. Returns whether there are any.
   bool show(ResultView& view, Diagnostics& messages);
 
   [[nodiscard]] std::size_t entries() const noexcept { return rows_.size(); }
@@ -62,7 +62,7 @@ class RowMaker {
     std::uint32_t row = 0;
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
-    std::string_view name;          // that it bears
+    std::string_view name;          // in the record
     std::size_t statistic = value;  // of a saved reduction
     std::shared_ptr<const BareValue> bare = {};
 
@@ -84,7 +84,7 @@ class RowMaker {
   [[nodiscard]] std::span<Statistic> statistics_of(std::size_t row) {
     return std::span(statistics_).subspan(row * wanted_.size(), wanted_.size());
   }
-  /// False if there is nothing but damage.
+  /// False if everything in the row is damaged.
   bool fill(std::size_t index, ResultRow& row);
 
   const Session& session_;
@@ -98,17 +98,17 @@ class RowMaker {
 
   std::vector<Row> rows_;
   std::vector<Statistic> statistics_;                      // by row, then by what is wanted
-  std::vector<bool> failed_;                               // likewise; empty if none
+  std::vector<bool> failed_;                               // as in statistics_; empty if none
   std::vector<std::optional<PartialReduction>> partials_;  // by row; for shards only
   std::vector<RecordToRead> records_;
-  std::vector<std::string> files_;  // `file_count_` of them; the others are room
+  std::vector<std::string> files_;  // the first `file_count_` are in use
   std::uint32_t file_count_ = 0;
   std::uint32_t last_file_ = 0;
   std::unordered_map<std::string, std::uint32_t> file_ids_;  // if there are many
   std::deque<std::string> names_;
   std::vector<RecordRange> ranges_;
   Unavailable unavailable_;
-  bool any_unavailable_ = false;  // in unavailable_
+  bool any_unavailable_ = false;  // whether unavailable_ has any
   std::vector<Said> said_;
   std::string text_;
   std::size_t text_rows_ = 0;

@@ -12,7 +12,7 @@
 
 namespace smd::tool::reduce {
 
-/// `both`: saved, with what is known of the elements beside it, since merging shards may want to compute it.
+/// `both`: saved, and the elements are reduced too, since merging shards may have to compute it.
 enum class How : std::uint8_t { missing, saved, both, computed };
 
 [[nodiscard]] constexpr bool is_saved(How how) noexcept { return how == How::saved || how == How::both; }
@@ -23,13 +23,13 @@ enum class How : std::uint8_t { missing, saved, both, computed };
 /// Where the statistics of a row come from; shared by all rows that are alike.
 struct RowPlan {
   std::vector<How> how;
-  std::vector<Reduction> computed;     ///< What is computed, or must be known to be computed later,
-  std::vector<std::size_t> positions;  ///< and which statistic each of the first ones is.
+  std::vector<Reduction> computed;     ///< Computed now, or needed to compute it later,
+  std::vector<std::size_t> positions;  ///< and the statistic that each of the first ones is.
   bool lacks = false;                  ///< Some statistic is missing.
-  bool needs_values = false;           ///< Some reduction is best done with all elements in place.
+  bool needs_values = false;           ///< Some reduction is best done with all elements in memory.
 };
 
-/// Every plan once. References to plans stay valid.
+/// Holds every plan once. References to plans stay valid.
 class RowPlans {
  public:
   explicit RowPlans(const std::vector<Wanted>& wanted) : wanted_(wanted) {}

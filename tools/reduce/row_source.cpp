@@ -26,7 +26,7 @@ void RowSource::tell_part(ResultRow& row, const Session& session, const ReduceCo
   for (std::size_t i = 0; i < statistics_.size(); ++i) {
     const How how = plan_.how[i];
     if (how == How::computed) {
-      // Of no elements there may be no statistic, but of these and those of other shards.
+      // A statistic of no elements may be missing here, but not of these and those of other shards.
       partial.how += statistics_[i].missing() && !elements ? '-' : 'c';
     } else {
       partial.how += statistics_[i].missing() ? '-' : how == How::both && elements ? 'b' : 's';

@@ -18,10 +18,10 @@ class RowSource {
   RowSource(std::span<const Statistic> statistics, const RowPlan& plan);
 
   [[nodiscard]] bool nothing() const noexcept { return !saved_ && !computed_; }
-  /// What the column says.
+  /// The text of the column `source`.
   [[nodiscard]] std::string_view text() const noexcept;
-  /// Adds to a shard's row what merging must know of it. `elements` is what is known of those that statistics were
-  /// computed of: nothing of complex numbers, or if some could not be read.
+  /// Adds what merging must know to a shard's row. `elements`: those that statistics were computed from; nullopt for
+  /// complex numbers, or if some could not be read.
   void tell_part(ResultRow& row, const Session& session, const ReduceCommandOptions& options,
                  const std::optional<PartialReduction>& elements) const;
 

@@ -23,7 +23,7 @@ std::vector<Column> columns_of(const ResultContext& context) {
     column.asked = context.options.reductions_given;
   }
   if (context.options.shard) {
-    // What --merge pools.
+    // The columns that --merge needs.
     if (!asks_for_count(context)) {
       columns.push_back({"count", Align::right, false, true});
     }
@@ -102,7 +102,7 @@ class RowsView : public ResultView {
   std::vector<Cell> cells_;
 };
 
-/// A view of its own, into memory.
+/// A separate view that writes to memory.
 class RowsText : public RowText {
  public:
   RowsText(const ResultContext& context, std::string_view trial)

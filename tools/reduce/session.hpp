@@ -15,36 +15,36 @@
 
 namespace smd::tool::reduce {
 
-/// In which forms something was saved.
+/// The forms in which something was saved.
 struct Forms {
   bool values = false;
   bool reductions = false;
   bool shapes = false;
 };
 
-/// One trial, and what of it is selected.
+/// One trial, and what is selected of it.
 struct Session {
   Trial& trial;
   std::string name;           ///< As given.
   Selection selection;        ///< With its lists.
-  ShardedSteps sharded = {};  ///< If the steps are a shard's: of which they are.
+  ShardedSteps sharded = {};  ///< For a shard: the steps that were divided.
 
   [[nodiscard]] bool empty() const noexcept { return selection.empty(); }
   [[nodiscard]] const std::vector<std::string>& tensors() const noexcept { return selection.tensors; }
   [[nodiscard]] const std::vector<SelectedStep>& steps() const noexcept { return selection.steps.steps; }
-  /// Calls `visit` for the entries of which there is more than a shape, in the promised order.
+  /// Calls `visit` for the entries that hold more than a shape, in the documented order.
   void for_each_entry(const ReduceCommandOptions& options, const std::function<bool(const TensorEntry&)>& visit) const;
-  /// The same of some tensors at some steps only.
+  /// The same for some tensors at some steps only.
   void for_each_entry(const ReduceCommandOptions& options, std::span<const std::string> some_tensors,
                       std::span<const SelectedStep> some_steps,
                       const std::function<bool(const TensorEntry&)>& visit) const;
   /// How many entries `for_each_entry` visits.
   [[nodiscard]] std::uint64_t count_entries(const ReduceCommandOptions& options) const;
-  /// What there is of what is selected, for messages: all entries are looked at if none has a value.
+  /// The forms in which the selection was saved, for messages. Visits all entries if none has a value.
   [[nodiscard]] Forms forms(const ReduceCommandOptions& options) const;
 };
 
-/// Resolves names, steps and the shard; reports what is not there.
+/// Resolves names, steps and the shard; reports what is missing.
 [[nodiscard]] Session open_session(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
                                    Diagnostics& messages);
 
@@ -54,8 +54,8 @@ struct Session {
 /// What to read of a trial at first.
 [[nodiscard]] StepRange range_to_open(const ReduceCommandOptions& options);
 
-/// Says that nothing of what is selected can be reduced as asked, and in which forms there is something, unless
-/// something was wrong before; status 1. `trial`: the one that was opened, if it is at hand.
+/// Reports that nothing selected can be reduced as asked, and in which forms it was saved, unless something was
+/// reported before; status 1. `trial` may be null.
 void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
                        Diagnostics& messages);
 

@@ -30,7 +30,7 @@ Statistic statistic_of(const Json& value) {
     case Json::value_t::boolean:
       return Statistic(value.get<bool>());
     case Json::value_t::number_integer:
-      // `-0`, for which others than we may write `-0.0`: a zero of floating point.
+      // `-0`, which other programs may write for `-0.0`: a floating-point zero.
       return value.get<std::int64_t>() == 0 ? Statistic(-0.0) : Statistic(value.get<std::int64_t>());
     case Json::value_t::number_unsigned:
       return Statistic(value.get<std::uint64_t>());

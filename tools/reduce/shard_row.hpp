@@ -20,8 +20,7 @@ class MalformedShardLine : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A line of a shard's file. @throws MalformedShardLine in all functions, for a key that is not there or is of another
-/// type.
+/// A line of a shard's file. @throws MalformedShardLine in all functions, for a key that is missing or of another type.
 class ShardLine {
  public:
   explicit ShardLine(const std::string& line);
@@ -30,7 +29,7 @@ class ShardLine {
   ~ShardLine();
 
   [[nodiscard]] std::string text(const std::string& key) const;
-  [[nodiscard]] std::string text_or_null(const std::string& key) const;  ///< null: empty.
+  [[nodiscard]] std::string text_or_null(const std::string& key) const;  ///< Empty for null.
   [[nodiscard]] std::int64_t number(const std::string& key) const;
   [[nodiscard]] bool is_floating(const std::string& key) const;
   /// @throws InvalidValue also, if the value is no statistic.
@@ -42,7 +41,7 @@ class ShardLine {
   std::unique_ptr<nlohmann::ordered_json> object_;
 };
 
-/// What all rows of shards that go together have.
+/// What all rows of shards that belong together have in common.
 struct ShardLayout {
   By by{false, false, false};
   std::vector<std::string> reductions;

@@ -5,7 +5,7 @@
 
 namespace smd::tool::reduce {
 
-/// The steps of which a shard took its part. Shards go together if these are the same: a job may have gone on saving.
+/// The steps that shards divide. Shards belong together if these are equal: the job may have saved more in between.
 struct ShardedSteps {
   std::uint64_t count = 0;
   std::int64_t first = 0;

@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t piece_rows = 512;         // if there are many: what is known of them stays in the caches
 constexpr std::size_t most_statistics = 8192;   // of a piece: they are held until it is shown
 constexpr std::size_t enough_pieces = 64;       // to keep threads busy to the end
-constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth being shared out
+constexpr std::uint64_t piece_bytes = 1 << 20;  // less is not worth another thread
 
-/// What is selected, cut into pieces that follow one another in the order of rows. They do not depend on the number of
+/// The selection, cut into pieces that follow one another in the order of rows. Pieces do not depend on the number of
 /// threads, so that messages do not either.
 std::vector<Piece> pieces_of(const Session& session, const ReduceCommandOptions& options, std::size_t statistics,
                              std::optional<std::size_t> room) {
@@ -61,7 +61,7 @@ class PieceWork : public TrialPart {
   std::unique_ptr<RowMaker> maker_;
 };
 
-/// Makers that have nothing to do.
+/// Makers that are not in use.
 class IdleMakers {
  public:
   std::unique_ptr<RowMaker> take() {

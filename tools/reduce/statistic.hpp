@@ -19,7 +19,7 @@ class Statistic {
  public:
   Statistic() = default;
   explicit Statistic(Cell number) : number_(number) {}
-  /// Of a saved reduction: its one element, in the type in which it was saved. Nothing if it has none.
+  /// Of a saved reduction: its one element, in the type in which it was saved; empty if it has no element.
   static Statistic of(const TensorView& saved);
   static Statistic of(const ReducedValue& computed);
 
@@ -29,7 +29,7 @@ class Statistic {
   [[nodiscard]] bool missing() const noexcept { return digits_.empty() && number_.missing(); }
   /// For the row writer. Borrows from this.
   [[nodiscard]] Cell cell() const { return digits_.empty() ? number_ : Cell(NumeralCell{digits_}); }
-  /// As one element, in a type that holds it. @pre !missing().
+  /// Adds it as one element, in a type that holds it. @pre !missing().
   void add_to(Reducer& reducer) const;
   /// As a double; NaN if missing or complex.
   [[nodiscard]] double number() const;
@@ -39,18 +39,18 @@ class Statistic {
   std::string digits_;  // if not empty, in place of it
 };
 
-/// One row of results. Names and statistics are borrowed until the view's `row` returns; what rows are not `by` is not
-/// set.
+/// One row of results. Names and statistics are valid until the view's `row` returns. Fields that rows are not grouped
+/// `by` are not set.
 struct ResultRow {
   std::string_view tensor;
   std::string_view worker;
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
-  std::string_view source;  ///< Empty: of nothing.
+  std::string_view source;  ///< Empty if no statistic exists.
   std::span<const Statistic> statistics;
-  PlaceCell written;        ///< Of what a row pools, the first; not set in rows of shards.
-  std::uint64_t count = 0;  ///< These two for shards only.
+  PlaceCell written;        ///< Of the first record that a row pools; not set in rows of shards.
+  std::uint64_t count = 0;  ///< This and the next for shards only.
   std::string partial;
 };
 

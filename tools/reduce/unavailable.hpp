@@ -13,10 +13,10 @@
 
 namespace smd::tool::reduce {
 
-/// Statistics that are not available, collected to be reported once.
+/// Statistics that are unavailable, collected to be reported once.
 class Unavailable {
  public:
-  /// An entry that lacks something that its row's plan names.
+  /// Notes an entry that lacks a statistic of its row's plan.
   void lacks(const TensorEntry& entry, const RowPlan& plan, const std::vector<Wanted>& wanted);
   void undefined(const std::string& reduction, std::string_view tensor);
   void string(std::string_view tensor);

@@ -86,7 +86,7 @@ void ViewSink::take_part(std::span<const std::byte> bytes) {
   }
   const std::span<const std::byte> part(gathered_.data(), size);
   const auto count = static_cast<std::int64_t>(size / item);
-  // Of no elements too, but then all have been read.
+  // A part without elements is taken too, but only once all has been read.
   if (left_->done() && !any_ && got_ == expected_) {
     take(TensorView(dtype_, part_shape_, part), true);
   } else if (count != 0) {

@@ -14,8 +14,8 @@
 
 namespace smd::tool::reduce {
 
-/// Passes the elements of one record on as views: whole if the record is short, else block by block. Of a slice too, in
-/// the order in which its elements lie, for which no reduction cares. One record after another.
+/// Passes the elements of one record on as views: whole if the record is short, else block by block. The elements of a
+/// slice come in the order of the record, on which no reduction depends. One record after another.
 class ViewSink : public BlockSink {
  public:
   explicit ViewSink(const SliceSpec* slice) : slice_(slice) {}
@@ -25,16 +25,16 @@ class ViewSink : public BlockSink {
   bool repeat(std::span<const std::byte> element, std::uint64_t count) final;
 
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
-  /// What is wrong with the slice.
+  /// Why the slice does not fit the record.
   [[nodiscard]] const std::string& slice_error() const noexcept { return slice_error_; }
 
  protected:
-  /// Before any view of a record; again if reading failed and is tried anew: views before it do not count. Return false
-  /// to refuse the type.
+  /// Called before any view of a record, and again if a failed read is repeated: views before it do not count. Return
+  /// false to refuse the type.
   virtual bool start(Dtype dtype) = 0;
   /// `whole`: there is no other view of this record.
   virtual void take(const TensorView& view, bool whole) = 0;
-  /// After a view: elements that are all alike. Returns false to get them as views.
+  /// Receives, after a view, `count` equal elements. Returns false to get them as views.
   virtual bool take_repeated(std::span<const std::byte> element, std::uint64_t count);
 
  private:
@@ -46,10 +46,10 @@ class ViewSink : public BlockSink {
   std::size_t expected_ = 0;
   std::size_t got_ = 0;
   std::optional<PartRuns> left_;  // of the slice
-  std::size_t taken_ = 0;         // elements of its first run
+  std::size_t taken_ = 0;         // elements taken of its first run
   Shape part_shape_;
   std::size_t part_bytes_ = 0;
-  bool any_ = false;  // something of it was passed on
+  bool any_ = false;  // some of it was passed on
   std::vector<std::byte> gathered_;
   std::string slice_error_;
 };

@@ -20,7 +20,7 @@ namespace smd::tool::report {
 
 namespace {
 
-// How often a page that follows a job reads itself anew, unless --interval says.
+// How often a page that follows a job reloads itself, without --interval.
 constexpr std::chrono::milliseconds default_reload{5000};
 
 void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
@@ -36,7 +36,7 @@ void write_once(const ExaminationContext& context) {
   std::vector<TrialReport> trials;
   bool stopped = false;
   for_each_operand(options.operands, options.null_separated, context.messages, [&](const std::string& operand) {
-    const Interruption interruption;  // reading of operands ends at once
+    const Interruption interruption;  // not around the loop: while operands are read, a signal ends at once
     context.others.allow(operand);
     const std::size_t before = trials.size();
     with_trial(operand, options.reading.trial_options(range_to_evaluate(options.selection)), context.messages,
@@ -49,7 +49,7 @@ void write_once(const ExaminationContext& context) {
   });
   const bool any =
       std::any_of(trials.begin(), trials.end(), [](const TrialReport& trial) { return trial.histories != nullptr; });
-  if (any && !stopped) {  // what was seen when a signal came would look like a whole page
+  if (any && !stopped) {  // a page of what was read before a signal would look complete
     write_page(trials, options, false, context.messages);
   }
 }

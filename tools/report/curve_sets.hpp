@@ -13,7 +13,7 @@
 
 namespace smd::tool::report {
 
-/// One curve of what was gathered, and whose it is.
+/// One gathered curve, and whose it is.
 struct NamedCurve {
   std::size_t trial = 0;
   std::string tensor;
@@ -28,8 +28,8 @@ using PickCurve = std::function<const ThinCurve&(const Series&)>;
 [[nodiscard]] std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials,
                                                 const std::set<std::string>& tensors, const PickCurve& pick);
 
-/// These curves in one chart. What they have in common is not in their names. A colour for each trial, or else for each
-/// tensor; dashes tell modes, or validation from training, apart.
+/// These curves in one chart, named by what differs among them. A colour for each trial, or else for each tensor;
+/// dashes distinguish modes, or validation from training.
 /// `all`: how many curves share the page's room with them, if that is more.
 [[nodiscard]] CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves,
                                  std::size_t all = 0);
@@ -38,7 +38,7 @@ using PickCurve = std::function<const ThinCurve&(const Series&)>;
 [[nodiscard]] std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
                                                   const std::function<bool(const TensorHistory&)>& which);
 
-/// `step`, or that steps are counted over all modes.
+/// The axis of steps; its name says so if steps are counted over all modes.
 [[nodiscard]] ChartAxis step_axis(std::span<const TrialReport> trials);
 
 }  // namespace smd::tool::report

@@ -16,16 +16,16 @@ namespace smd::tool::report {
 
 namespace {
 
-// What all curves of a trial may keep, in columns.
+// The columns that all curves of a trial may keep together.
 constexpr std::size_t column_budget = 160000;
 constexpr std::size_t fewest_columns = 24;
 constexpr std::size_t most_columns = 512;
-// Of values that rules look back at.
-constexpr std::uint64_t most_kept_bytes = std::uint64_t{16} << 20;
-// The rule that holds losses of training and validation against each other.
+// Bytes of the values kept for rules that look back.
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{8} << 20;
+// The rule that compares losses of training and validation.
 constexpr std::string_view pairing_rule = "Overfit";
 
-// Leaves an evaluation between two of its parts.
+// Thrown to leave an evaluation between two of its parts.
 struct Interrupted {};
 
 SurveyOptions survey_options(const SelectionOptions& selection, const Trial& trial) {
@@ -48,7 +48,7 @@ bool looks_alone(const RuleDescription& rule) {
   try {
     static_cast<void>(make_rule(rule.name));
     return true;
-  } catch (const ConfigurationError&) {  // it must be told what to look at
+  } catch (const ConfigurationError&) {  // it needs a parameter
     return false;
   }
 }
@@ -68,7 +68,7 @@ std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics&
   for (RuleRequest& request : requests) {
     if (const auto stop = request.configuration.parameters.find(std::string(stop_parameter));
         stop != request.configuration.parameters.end()) {
-      stop->second = "False";  // a page looks on
+      stop->second = "False";  // a page stops no job
     }
     if (request.error && evaluated_elsewhere(request.error->kind)) {
       messages.warning(request.error->what());
@@ -87,7 +87,7 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   options.keep_going = true;
   options.jobs = context.options.reading.jobs;
   if (!options.follow) {
-    // The same page whenever it is made: the present is when the trial was last written.
+    // The page must not depend on when it is made: the present is when the trial was last written.
     options.now = [this] { return survey_.histories().last_write.value_or(0); };
   }
   steps_ = options;
@@ -143,7 +143,7 @@ void Examination::say(const RuleResult& result) {
 }
 
 TrialReport Examination::report(bool last) {
-  // Both of one type, without const: then they are moved from here on.
+  // Both operands have one type, without const, so that the result can be moved.
   Histories histories = last ? survey_.take_histories() : Histories(survey_.histories());
   TrialReport report = {
       .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(std::move(histories))};
@@ -156,7 +156,7 @@ TrialReport Examination::report(bool last) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const RuleResult& result = results[i];
     report.pairs.insert(report.pairs.end(), result.pairs.begin(), result.pairs.end());
-    if (i == 0 || i == pairs_) {  // what is read for the page counts as what rules read
+    if (i == 0 || i == pairs_) {  // problems of reading for the page count as those of reading for rules
       for (const Problem& problem : result.problems) {
         report.facts.problems.push_back(to_string(problem));
       }

@@ -32,13 +32,13 @@ struct ExaminationContext {
 /// The rules and the statistics of one trial, evaluated together.
 class Examination {
  public:
-  /// What goes on is said by `progress` and, when it throws, ended. The context and the trial outlive this.
+  /// `options.progress` is called and may end the evaluation by throwing. The context and the trial must outlive this.
   Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options);
   Examination(const Examination&) = delete;
   Examination& operator=(const Examination&) = delete;
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
-  /// What is known so far. `last`: no more comes, so that problems are reported with their status.
+  /// What is known so far. `last`: no more data comes, so that problems are reported with their status.
   [[nodiscard]] TrialReport report(bool last);
 
  private:
@@ -55,7 +55,7 @@ class Examination {
   std::optional<std::size_t> pairs_;   // the rule that is evaluated for its pairs alone
 };
 
-/// Examines what is there. A stop that is asked for ends it early; the report then holds what was seen.
+/// Examines what was saved so far. A requested stop ends it early; the report then holds what was seen.
 [[nodiscard]] TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,
                                   const std::stop_token& stop);
 

@@ -17,7 +17,7 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_marks = 400;          // in one figure: of more, every so many
+constexpr std::size_t most_marks = 400;          // in one figure; of more, one in so many
 constexpr std::size_t points_of_figure = 14000;  // of all curves, about 200 kB
 
 bool is_number(const std::string& cell) {
@@ -45,7 +45,7 @@ std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   return out;
 }
 
-// The numbers at the ends of the axes, from which the script says what is under the pointer.
+// The numbers at the ends of the axes, from which the script computes what is under the pointer.
 std::string axes_of(const Chart& chart) {
   const auto* const set = std::get_if<CurveSet>(&chart.content);
   if (set == nullptr) {

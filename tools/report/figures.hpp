@@ -45,7 +45,7 @@ class Figures {
   void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, const std::string& link);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
-  std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty: of none
+  std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty name: no tensor
   std::map<std::string, std::size_t, std::less<>> counts_;
   std::map<std::string, std::size_t, std::less<>> shown_;  // tensor to the number of its first figure
   std::size_t figures_ = 0;
@@ -54,7 +54,7 @@ class Figures {
 /// The anchor of a rule's result: `rule-1-3`.
 [[nodiscard]] std::string rule_anchor(std::size_t trial, std::size_t rule);
 
-/// How many columns each of so many curves of one figure may take, so that the page stays small.
+/// How many columns each of `curves` curves of one figure may take, so that the page stays small.
 [[nodiscard]] std::size_t columns_for(std::size_t curves) noexcept;
 
 }  // namespace smd::tool::report

@@ -23,17 +23,17 @@ struct FindingMark {
 /// What a rule found of one tensor.
 struct TensorFindings {
   std::size_t count = 0;
-  std::vector<FindingMark> marks = {};  ///< Of those at a step one in so many, from the first on.
+  std::vector<FindingMark> marks = {};  ///< Of the findings at a step, the first and then one in so many.
 };
 
-/// What a rule found, in bounded memory: all findings are counted, and of each tensor the first and then one in so many
-/// is kept, twice as far apart as soon as there are many.
+/// What a rule found, in bounded memory: all findings are counted; of each tensor, the first and then one in every N is
+/// kept, where N doubles when there are many.
 class FindingTally {
  public:
   void add(const Finding& finding);
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// By tensor; the empty name: of none.
+  /// By tensor; findings about no tensor have the empty name.
   [[nodiscard]] const std::map<std::string, TensorFindings, std::less<>>& tensors() const noexcept { return tensors_; }
 
  private:

@@ -23,15 +23,15 @@ inline constexpr std::size_t measures = 5;
 /// The statistics of a fan, by name and from the least to the greatest percentile.
 inline constexpr std::array<std::string_view, 7> fan_names = {"min", "p5", "p25", "p50", "p75", "p95", "max"};
 
-/// How the elements are spread at one step; NaN where that is not known.
+/// The distribution of the elements at one step; NaN if unknown.
 struct FanSample {
   GlobalStep step;
   std::array<double, fan_names.size()> numbers = {};
 };
 
-/// Samples of every so many steps: twice as far apart as soon as there are many. The first stays.
+/// Samples at every N-th step, where N doubles when there are many. The first one stays.
 struct Fan {
-  std::size_t every = 1;  ///< Of the tensor's steps, one in so many.
+  std::size_t every = 1;  ///< N, counted in the tensor's steps.
   std::vector<FanSample> samples = {};
 };
 
@@ -46,16 +46,16 @@ struct Series {
   }
 };
 
-/// What one tensor did, as the first worker by name that saved it has it at each step.
+/// What one tensor did, as the first worker by name that saved it recorded it at each step.
 struct TensorHistory {
   Role role = Role::other;
   std::map<Mode, Series> modes = {};
-  /// Of each worker and mode: the values of scalars, where several workers saved them.
+  /// By worker and mode: the values of scalars, if several workers saved them.
   std::map<std::pair<std::string, Mode>, ThinCurve> workers = {};
   std::size_t steps = 0;
   GlobalStep first_step = {};
   GlobalStep last_step = {};
-  std::optional<std::uint64_t> elements = {};  ///< The most that a value had; none: no value was read.
+  std::optional<std::uint64_t> elements = {};  ///< The most that a value had; nullopt: no value was read.
   std::uint64_t nan = 0;                       ///< Over all steps.
   std::uint64_t inf = 0;
   std::optional<GlobalStep> first_not_finite = {};  ///< The first step with NaN or an infinity.

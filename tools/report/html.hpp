@@ -9,22 +9,22 @@
 
 namespace smd::tool::report {
 
-/// A name or another text that a trial holds, as text of the page: whatever it holds, it is no markup, and its
-/// direction ends where it ends. Of a very long one the middle is left out; the whole is its tool tip.
+/// A name or another text from a trial, as text of the page: it is never markup, and its direction does not affect what
+/// follows. The middle of a very long text is left out; a tool tip holds the whole.
 [[nodiscard]] std::string name_html(std::string_view name);
 
-/// A cell: text, or a number that stands to the right.
+/// A cell: text, or a right-aligned number.
 struct HtmlCell {
   std::string html;
   bool number = false;
-  std::string sort_key = {};  ///< What the column is sorted by, if it is a number that the text does not say.
+  std::string sort_key = {};  ///< What the column is sorted by, if the text does not show that number.
 };
 
 /// A table that the script can sort. `caption`: for screen readers. It scrolls sideways where there is no room.
 [[nodiscard]] std::string table_html(std::string_view caption, std::span<const std::string> header,
                                      std::span<const std::vector<HtmlCell>> rows);
 
-/// Something that is one click away; without script too. `summary` is HTML.
+/// Content that is one click away, even without a script. `summary` is HTML.
 [[nodiscard]] std::string details_html(std::string_view summary, std::string_view content);
 
 /// A command line to copy.
@@ -37,7 +37,7 @@ struct HtmlCell {
 [[nodiscard]] std::string exact_text(double number);
 /// The same for people: six digits.
 [[nodiscard]] std::string short_text(double number);
-/// A sentence whose numbers have six digits, such as the message of a finding. What is part of a name stays.
+/// A sentence whose numbers have six digits, such as the message of a finding. Numbers in names are unchanged.
 [[nodiscard]] std::string short_numbers(std::string_view sentence);
 /// `12,345`
 [[nodiscard]] std::string grouped(std::uint64_t number);

@@ -39,7 +39,7 @@ std::vector<LayerGroup> grouped_by(const std::vector<std::string>& names, std::s
   return groups;
 }
 
-// Names without parts, or with too many first ones.
+// Groups of consecutive names, if names have no parts or too many different first parts.
 std::vector<LayerGroup> in_runs(const std::vector<std::string>& names) {
   const std::size_t length = std::max<std::size_t>((names.size() + most_groups - 1) / most_groups, 24);
   std::vector<LayerGroup> groups;

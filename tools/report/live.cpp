@@ -102,7 +102,7 @@ class LiveExamination {
   }
 
  private:
-  // Lets the rules see what is new, and writes the page. Returns whether it is over.
+  // Evaluates what is new, and writes the page. Returns whether following the trial is over.
   bool show(std::optional<GlobalStep> last, bool job_over) {
     const std::lock_guard lock(mutex_);
     Evaluator& evaluator = examination_->evaluator();

@@ -9,11 +9,11 @@
 
 namespace smd::tool::report {
 
-/// Writes the page of what is known of all trials. `running`: the page is to be written again.
+/// Writes the page of what is known of all trials. `running`: the page will be written again.
 using WritePage = std::function<void(const std::vector<TrialReport>& trials, bool running)>;
 
 /// Follows trials, all at once, and writes the page anew at most each --interval, and at the end: when the jobs have
-/// ended, time is up (status 124), or a signal asks to stop.
+/// ended, time is up (status 124), or a signal requests a stop.
 /// @throws UsageError for bad patterns; OutputError.
 void examine_live(const ExaminationContext& context, const std::vector<std::string>& operands, const WritePage& write);
 

@@ -18,7 +18,7 @@ namespace smd::tool::report {
 struct ReportCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;
-  RuleOptions rules;  ///< None: each built-in rule that has something to look at.
+  RuleOptions rules;  ///< Empty: each built-in rule that has something to evaluate.
   MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;

@@ -21,7 +21,7 @@ namespace smd::tool::report {
 
 namespace {
 
-// The selection as every command takes it: smd-rule has no names.
+// The selection in options that every command takes: smd-rule has no names.
 std::string selection_words(const SelectionOptions& selection) {
   std::string words;
   if (selection.steps) {
@@ -55,7 +55,7 @@ std::string title_of(std::span<const TrialReport> trials, const std::string& giv
   return title;
 }
 
-// Only this style and this script, and pictures that stand in the page itself.
+// Permits only this style and this script, and images that are part of the page.
 std::string policy(std::string_view style, std::string_view script) {
   return fmt::format(
       "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; "
@@ -91,7 +91,7 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
   const std::string every =
       options.selection.every == 1 ? std::string() : fmt::format(" --every {}", options.selection.every);
   const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
-  // Figures first: what links to them knows their numbers.
+  // Figures first: links to them need their numbers.
   LossSection losses = losses_section(page);
   std::array<Part, 10> parts = {{{"trial", "What it is", {}},
                                  {"rules", "Rules", {}},
@@ -124,7 +124,7 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
     out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
   }
   out += navigation(parts);
-  out += fmt::format("</header>\n<main>\n<div class=\"first\">\n<div id=\"verdict\">\n{}</div>\n", verdict_html(page));
+  out += fmt::format("</header>\n<main>\n<div class=\"first\">\n<div id=\"health\">\n{}</div>\n", health_html(page));
   if (!losses.first.empty()) {
     out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
   }

@@ -5,7 +5,7 @@ namespace smd::tool::report {
 
 namespace {
 
-// What is read back from a drawing is known to a hundredth of its units, so that the readout says "about".
+// Numbers read back from a drawing are known to a hundredth of its units, so that the readout says "about".
 constexpr std::string_view script = R"JS("use strict";
 document.documentElement.classList.add("js");
 for (const table of document.querySelectorAll("table.sortable")) {

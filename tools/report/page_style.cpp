@@ -28,9 +28,9 @@ section{margin:14px 0}
 .figures>*{min-width:0;max-width:560px}
 figure{margin:0;position:relative}
 figure svg{display:block;width:100%;height:auto}
-.verdict{border-left:6px solid var(--unknown);padding:2px 0 2px 12px;margin-bottom:10px}
-.verdict.good{border-color:var(--good)}
-.verdict.bad{border-color:var(--bad)}
+.health{border-left:6px solid var(--unknown);padding:2px 0 2px 12px;margin-bottom:10px}
+.health.good{border-color:var(--good)}
+.health.bad{border-color:var(--bad)}
 .headline{font-size:1.25rem;font-weight:600;margin:2px 0}
 .good .headline{color:var(--good)}
 .bad .headline{color:var(--bad)}

@@ -38,7 +38,7 @@ Role Roles::of(const Trial& trial, std::string_view tensor) {
   const auto put = [&](const std::string& collection, Role role) {
     put_all(trial.tensor_names({.collections = {collection}}), role);
   };
-  // The first that a tensor belongs to counts.
+  // The first of these collections that holds a tensor decides.
   put("losses", Role::loss);
   put("gradients", Role::gradient);
   put("weights", Role::weight);

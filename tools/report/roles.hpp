@@ -18,7 +18,7 @@ enum class Role : std::uint8_t { loss, gradient, weight, bias, activation, other
 /// The roles of a trial's tensors, by the collections that they belong to.
 class Roles {
  public:
-  /// Of a tensor of that trial. Looks at the collections again for a name that is new.
+  /// The role of a tensor of that trial. Reads the collections again for a name that is new.
   [[nodiscard]] Role of(const Trial& trial, std::string_view tensor);
 
  private:

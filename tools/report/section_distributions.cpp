@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t shown = 4;
 constexpr std::size_t most_fans = 16;
 
-// The mode of which there is most.
+// The mode with the most samples; null if there are none.
 const std::pair<const Mode, Series>* fullest(const TensorHistory& history) {
   const std::pair<const Mode, Series>* best = nullptr;
   for (const auto& one : history.modes) {

@@ -21,7 +21,7 @@ constexpr std::size_t most_figures = 60;  // of one section
 
 const ThinCurve& values_of(const Series& series) { return series.of(Measure::mean); }
 
-// The names of each figure, by its title: validation stands with its training.
+// The names of each figure, by its title: validation is with its training.
 std::map<std::string, std::set<std::string>> groups_of(const PageContext& page, const std::vector<std::string>& names) {
   std::map<std::string, std::string> training_of;
   for (const TrialReport& trial : page.trials) {
@@ -67,7 +67,7 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
                              .content = curve_set(page.trials, curves)},
                    .tensors = names,
                    .commands = {reduce_command(page, options, "mean")}};
-  figure.tensors.emplace();  // findings of no tensor are about the loss, or about all
+  figure.tensors.emplace();  // findings about no tensor concern the loss, or everything
   std::string out = page.figures.add(figure);
   if (spans_decades(curves)) {
     figure.chart.y.scale = ScaleKind::logarithmic;
@@ -77,7 +77,7 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   return out;
 }
 
-// Training beside validation, as two tensors or as two modes.
+// Whether a group holds training and validation, as two tensors or as two modes.
 bool has_both_sides(const PageContext& page, const std::set<std::string>& group) {
   return group.size() > 1 || std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
            if (trial.histories == nullptr) {
@@ -89,7 +89,7 @@ bool has_both_sides(const PageContext& page, const std::set<std::string>& group)
          });
 }
 
-// What to see first: findings, then NaN and infinities, then both sides, then the order of names.
+// The figures, most important first: findings, then NaN and infinities, then both sides, then the order of names.
 std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names) {
   using Rank = std::tuple<std::size_t, bool, bool>;
   const std::map<std::string, std::set<std::string>> groups = groups_of(page, names);

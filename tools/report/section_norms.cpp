@@ -15,8 +15,8 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::size_t most_together = 60;  // tensors in one figure
-constexpr std::size_t worst_shown = 24;    // of more
-constexpr std::size_t rows_of_group = 12;  // in the table behind a figure of more
+constexpr std::size_t worst_shown = 24;    // if there are more
+constexpr std::size_t rows_of_group = 12;  // in the table behind a figure of one group
 
 // One statistic of many tensors.
 struct Many {
@@ -50,7 +50,7 @@ std::string figure_of(const PageContext& page, const Many& many, const std::stri
   return page.figures.add(std::move(figure));
 }
 
-// All in one figure or, of many, the worst in one, and each group of layers one click away.
+// All in one figure or, if there are many, the worst in one, and each group of layers one click away.
 std::string figures_of(const PageContext& page, const Many& many, const std::vector<std::string>& names) {
   const std::string of_all = fmt::format("-c {}", shell_word(many.collection));
   if (names.size() <= most_together) {

@@ -52,14 +52,14 @@ std::string place_of(const Finding& finding) {
              : fmt::format("{} ({} {})", finding.step->value, mode_text(finding.mode), finding.mode_step.value);
 }
 
-// Whether a parameter has another value than without being given.
+// Whether a parameter differs from its default.
 bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
   try {
     const RuleDescription rule = describe_rule(result.rule);
     return std::none_of(rule.parameters.begin(), rule.parameters.end(), [&](const ParameterSpec& parameter) {
       return parameter.name == name && parameter.default_text == value;
     });
-  } catch (const ConfigurationError&) {  // a rule that there is not has no parameters in effect
+  } catch (const ConfigurationError&) {  // an unknown rule has no parameters in effect
     return false;
   }
 }
@@ -177,7 +177,7 @@ std::string rules_section(const PageContext& page) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
     std::string lines;
-    std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is told once.
+    std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is shown once.
     for (const std::size_t rule : order) {
       const RuleResult& result = trial.results[rule];
       const bool in_full = !result.findings.empty() || result.status == RuleStatus::issues_found ||

@@ -33,7 +33,7 @@ std::optional<double> extreme(const TensorHistory& history, Measure measure, boo
   return found;
 }
 
-// At the last step of all modes.
+// The number at the last step over all modes.
 std::optional<double> last_of(const TensorHistory& history, Measure measure) {
   std::optional<ChartPoint> last;
   for (const auto& [mode, series] : history.modes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: time per step, and how far their losses lie apart.
+// Workers: time per step, and how much their losses differ.
 #include "draw/palette.hpp"
 #include "html.hpp"
 #include "sections.hpp"

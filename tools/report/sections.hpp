@@ -28,18 +28,18 @@ struct PageContext {
 /// `-n loss`
 [[nodiscard]] std::string name_option(std::string_view tensor);
 
-/// A heading, its anchor and what follows; empty if that is.
+/// A heading with its anchor, then the content; empty if the content is.
 [[nodiscard]] std::string section_html(std::string_view anchor, std::string_view heading, std::string_view content);
 /// Figures side by side where there is room; those after the first `shown` one click away.
 [[nodiscard]] std::string figure_grid(const std::vector<std::string>& figures, std::size_t shown,
                                       std::string_view what);
 /// Names, the worst first: most findings, then NaN and infinities, then in byte order.
 [[nodiscard]] std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names);
-/// Each mode of a tensor that is not finite everywhere, in any trial.
+/// Whether a tensor has NaN or infinities in any mode of any trial.
 [[nodiscard]] bool not_finite(const PageContext& page, std::string_view tensor);
 
 /// The answer on the first screen: is it healthy, what does the loss do, what is broken.
-[[nodiscard]] std::string verdict_html(const PageContext& page);
+[[nodiscard]] std::string health_html(const PageContext& page);
 [[nodiscard]] std::string trial_section(const PageContext& page);
 [[nodiscard]] std::string rules_section(const PageContext& page);
 /// The first figure, and the rest.

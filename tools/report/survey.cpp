@@ -21,22 +21,22 @@ constexpr std::array<Reduction, 3> counted = {
     {{.kind = ReductionKind::count}, {.kind = ReductionKind::nan}, {.kind = ReductionKind::inf}}};
 constexpr std::array<double, 5> percents = {5, 25, 50, 75, 95};
 
-// Percentiles keep the elements of a value in memory, so that larger values have none.
+// Percentiles keep the elements of a value in memory, so larger values have none.
 constexpr std::uint64_t largest_sampled = std::uint64_t{8} << 20;
 constexpr std::size_t most_samples = 96;
-// Of weights that are compared with the step before, one value each is kept.
+// Bytes of the values kept: one of each weight that is compared with the step before.
 constexpr std::uint64_t most_compared = std::uint64_t{32} << 20;
-// What is no larger may be a scalar: its values are gathered of all workers, and it has no percentiles.
+// A record no larger may be a scalar: its values are gathered of all workers, and it has no percentiles.
 constexpr std::uint64_t largest_scalar = 512;
 
 constexpr Reduction percentile(double percent) { return {.kind = ReductionKind::percentile, .percent = percent}; }
 
-// Only what is computed: saved under the name of a share there is nothing.
+// Fractions are only computed: no saved statistic has their name.
 bool is_measured(const Unit& unit, std::size_t measure) {
   return measure != static_cast<std::size_t>(Measure::zero_fraction) || unit.has_value();
 }
 
-// The statistic of which the page draws the curve; of all others it says the extremes.
+// The statistic whose curve the page draws; of the others it shows the extremes.
 Measure drawn_of(Role role) noexcept {
   switch (role) {
     case Role::gradient:
@@ -118,7 +118,7 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
   }
 }
 
-// The evaluator finds answers fastest in the order in which they were asked for: `gather` keeps it.
+// The evaluator finds answers fastest in the order in which they were asked for, which `gather` keeps.
 void Survey::set_required_tensors(StepNeeds& step) {
   visit(
       step,
@@ -217,7 +217,7 @@ void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor
       history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*elements));
       history.nan += nan;
       history.inf += inf;
-      finite = nan + inf == 0;  // a sum of squares may be infinite without
+      finite = nan + inf == 0;  // a sum of squares may overflow without them
     }
   }
   if (any) {
@@ -289,7 +289,7 @@ void Survey::gather_update(const StepView& step, const Unit& unit, Track& track,
     comparer_.clear();
     comparer_.add(value->view(), before.view());
     const Difference difference = comparer_.result();
-    // Of numbers that are not finite a difference says nothing: NaN equals NaN.
+    // A difference of numbers that are not finite means nothing: NaN equals NaN.
     finite = finite && std::isfinite(difference.max_abs.value_or(0));
     if (!finite || difference.rel_l2) {
       series.update_ratio.add(unit.step(), unit.mode_step(), finite ? *difference.rel_l2 : std::nan(""));
@@ -300,7 +300,7 @@ void Survey::gather_update(const StepView& step, const Unit& unit, Track& track,
 
 void Survey::gather_time(const StepView& step) {
   const std::optional<double> written = step.wall_time();
-  if (!written || *written <= 0) {  // some layouts do not tell
+  if (!written || *written <= 0) {  // some layouts have no times
     return;
   }
   if (histories_.last_write) {

@@ -19,7 +19,7 @@
 
 namespace smd::tool::report {
 
-/// Which tensors are looked at.
+/// Which tensors are surveyed.
 struct SurveyOptions {
   TensorSelection tensors = {.all = true};
   std::vector<std::string> exclude = {};
@@ -37,22 +37,22 @@ class Survey final : public Rule {
   void invoke_at_step(StepView& step) override;
 
   [[nodiscard]] const Histories& histories() const noexcept { return histories_; }
-  /// The same, at the end: nothing is gathered after that.
+  /// Moves them out, at the end: nothing may be gathered after that.
   [[nodiscard]] Histories take_histories() noexcept { return std::move(histories_); }
 
  private:
   // How far a tensor's steps in one mode were planned, which is ahead of their evaluation.
   struct Plan {
     std::size_t steps = 0;
-    std::size_t every = 1;  // of them, percentiles are asked for
+    std::size_t every = 1;  // percentiles are asked for at one step in so many
     std::size_t sampled = 0;
     std::deque<GlobalStep> asked = {};  // at these, and not gathered yet
   };
-  // A tensor, whose names are not looked up again at each step.
+  // What is known of a tensor, so that its names are not looked up again at each step.
   struct Track {
     Role role = Role::other;
     bool excluded = false;
-    std::optional<bool> compared = {};  // with the step before; none: not decided
+    std::optional<bool> compared = {};  // with the step before; nullopt: not decided
     TensorHistory* history = nullptr;   // null: nothing was gathered
     std::map<Mode, Plan> plans = {};
     std::map<Mode, TensorValue> before = {};  // if it is compared
@@ -62,7 +62,7 @@ class Survey final : public Rule {
   // Calls `take` for the first worker's unit of each tensor, and `more` for those of further workers.
   template <class Take, class More>
   void visit(const StepTensors& step, Take&& take, More&& more);
-  // `at`: where it is if this step has the same tensors as others; moves on.
+  // `at`: where the tensor is if this step has the same tensors as others; advances.
   [[nodiscard]] Tracks::value_type& track_of(std::string_view tensor, Tracks::iterator& at);
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);

@@ -13,12 +13,12 @@
 
 namespace smd::tool::report {
 
-/// What is known of all points of a curve, also of those that are not kept.
+/// What is known of all points of a curve, kept or not.
 struct CurveFacts {
   PointCounts counts;
   ChartPoint first;
   ChartPoint last;
-  std::optional<ChartPoint> least;  ///< Of the finite numbers the first that is least.
+  std::optional<ChartPoint> least;  ///< The first of the least finite numbers.
   std::optional<ChartPoint> greatest;
 };
 
@@ -27,17 +27,17 @@ struct CurveFacts {
 /// width doubles as the curve grows, so that what is kept does not depend on how long the job will run.
 class ThinCurve {
  public:
-  /// At most 8 points are kept for each of so many columns; 0: only the facts.
+  /// At most 8 points are kept for each of `columns` columns; 0: only the facts.
   explicit ThinCurve(std::size_t columns = 256) noexcept : columns_(columns) {}
 
-  /// @param counted The step in the numbers that tell whether one is missing: those of its mode.
+  /// @param counted The step as its mode counts it: gaps in these numbers show missing steps.
   void add(GlobalStep step, ModeStep counted, double number);
-  /// Where a number should be there is none: the curve has a gap.
+  /// Notes a missing number: the curve has a gap.
   void skip() noexcept { gaps_.skip(); }
 
   [[nodiscard]] bool empty() const noexcept { return facts_.counts.points == 0; }
   [[nodiscard]] const CurveFacts& facts() const noexcept { return facts_; }
-  /// The curve thinned to so many columns, no more than it has.
+  /// The curve thinned to `columns` columns, or to as many as it has.
   [[nodiscard]] ChartCurve chart_curve(std::string name, std::size_t columns) const;
 
  private:

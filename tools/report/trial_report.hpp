@@ -28,7 +28,7 @@ struct WorkerFacts {
 struct TrialFacts {
   std::string layout = {};
   std::string status = {};   ///< `running`, `ended`, `unknown`.
-  std::string written = {};  ///< When its newest record was; empty: unknown.
+  std::string written = {};  ///< The time of its newest record; empty: unknown.
   bool has_modes = true;
   std::size_t tensors = 0;
   std::size_t steps = 0;  ///< Complete or not.
@@ -44,22 +44,22 @@ struct TrialFacts {
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
 };
 
-/// All that the page says of one trial, as plain data.
+/// Everything that the page shows of one trial, as plain data.
 struct TrialReport {
   std::string name;  ///< As on the command line.
   TrialFacts facts = {};
   std::shared_ptr<const Histories> histories = {};
   std::map<std::string, HeatMap> buckets = {};  ///< Saved ones, by tensor.
-  std::vector<RuleResult> results = {};         ///< Of the rules that were asked for, or that had something to look at.
+  std::vector<RuleResult> results = {};         ///< Of the rules asked for, or that had something to evaluate.
   std::vector<FindingTally> tallies = {};       ///< All findings of each of these results, which list the first.
-  std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to look at.
-  std::vector<TensorPair> pairs = {};           ///< Losses of training and validation that names tell.
+  std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to evaluate.
+  std::vector<TensorPair> pairs = {};           ///< Losses of training and validation, paired by name.
   std::string unread = {};                      ///< Why the trial could not be read; empty: it was.
 
   [[nodiscard]] bool running() const { return facts.status == "running"; }
 };
 
-/// Asks a trial, and reads nothing of event files.
+/// Reads nothing of event files.
 [[nodiscard]] TrialFacts facts_of(const Trial& trial);
 
 }  // namespace smd::tool::report

@@ -55,7 +55,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), messages)) {
     steps.push_back(step.step);
   }
-  // Rules may look back at what lies before the steps chosen.
+  // Rules may look back at steps before those chosen.
   trial.load_range(StepRange());
   options.steps = std::move(steps);
 }

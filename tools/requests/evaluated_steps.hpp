@@ -16,15 +16,16 @@ struct PlainRange {
   std::optional<GlobalStep> start;
   std::optional<GlobalStep> end;
 };
-/// Nothing if it is no such range, if -m chooses a mode, or --every leaves steps out.
+/// Nullopt if -s is no such range, if -m chooses a mode, or if --every leaves steps out.
 [[nodiscard]] std::optional<PlainRange> plain_range(const SelectionOptions& selection);
 
-/// What of a trial must be read to evaluate rules at the steps that -s and -m mean: no more than up to the end of a
-/// range.
+/// The part of a trial that must be read to evaluate rules at the steps that -s and -m mean: up to the end of a range,
+/// else everything.
 [[nodiscard]] StepRange range_to_evaluate(const SelectionOptions& selection);
 
-/// Sets which steps and workers -s, -m, --every and -w mean in a trial; `options.follow` is set. What cannot be had is
-/// said, with its status.
+/// Sets the steps and workers that -s, -m, --every and -w mean in a trial. Reports what is unavailable, with its
+/// status.
+/// @pre `options.follow` is set.
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages);
 
 }  // namespace smd::tool

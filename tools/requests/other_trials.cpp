@@ -7,7 +7,7 @@ namespace smd::tool {
 
 namespace {
 
-/// Of `s3://bucket/prefix`; empty: a local path.
+/// The bucket of `s3://bucket/prefix`; empty for a local path.
 std::string_view bucket_of(std::string_view place) {
   if (!is_remote_path(place)) {
     return {};

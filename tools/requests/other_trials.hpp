@@ -17,20 +17,20 @@
 
 namespace smd::tool {
 
-/// The trials that rules compare with, each opened once. A configuration may be a stranger's: it names no bucket that
-/// requests are signed for. Only those that the command line names are asked. `allow` and `open` may be called from
-/// several threads.
+/// The trials that rules compare with, each opened once. A configuration may be a stranger's, so it must not choose a
+/// bucket that requests are signed for: only buckets that the command line names are accessed. `allow` and `open` may
+/// be called from several threads.
 class OtherTrials {
  public:
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
-  /// What ends requests for trials that are opened from now on, instead of a signal alone.
+  /// Sets what ends requests for trials that are opened from now on, instead of a signal alone.
   void end_requests_by(std::function<void(RemoteOptions&)> end) { end_requests_ = std::move(end); }
   /// The user named this place: trials in its bucket may be opened.
   void allow(std::string_view place);
   /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.
   Trial* open(const std::string& path, std::string& why);
-  /// Those that could be opened.
+  /// The trials that could be opened.
   [[nodiscard]] std::deque<Trial>& all() noexcept { return trials_; }
 
  private:
@@ -41,7 +41,7 @@ class OtherTrials {
   const ReadingOptions& reading_;
   Diagnostics& messages_;
   std::function<void(RemoteOptions&)> end_requests_;
-  std::mutex mutex_;  // of all below; held while a trial is opened, so that the others wait for it
+  std::mutex mutex_;  // guards all below; held while a trial is opened, so that the others wait for it
   std::set<std::string, std::less<>> buckets_;
   std::set<std::string> refused_;
   std::deque<Trial> trials_;

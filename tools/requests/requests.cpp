@@ -20,7 +20,7 @@ namespace smd::tool {
 
 namespace {
 
-// No document of rules is near this; a file named by mistake may be of any size.
+// Far larger than any document of rules; a file named by mistake may be of any size.
 constexpr std::size_t largest_document = std::size_t{64} << 20;
 
 struct CloseFile {
@@ -66,7 +66,7 @@ std::vector<RuleRequest> requests_of(const std::string& file, bool with_hook) {
     for (RuleConfiguration& configuration : parse_rule_configurations(text)) {
       RuleRequest& request = requests.emplace_back(
           RuleRequest{.configuration = std::move(configuration), .file = file, .error = {}, .job_hook = job_hook});
-      if (request.name().empty()) {  // records need one to tell it by
+      if (request.name().empty()) {  // records need a name
         request.configuration.name = request.configuration.position;
       }
     }
@@ -80,8 +80,8 @@ std::vector<RuleRequest> requests_of(const std::string& file, bool with_hook) {
   return requests;
 }
 
-/// Files of configurations are also used after the fact, when a job of that name may be quite another one: what they
-/// ask to stop is not stopped unless -p asks for it too.
+/// Files of configurations are also used afterwards, when a job of that name may be a different one: what they ask to
+/// stop is not stopped unless -p asks for it too.
 void withhold_stop(RuleRequest& request) {
   const auto stop = request.configuration.parameters.find(std::string(stop_parameter));
   if (stop != request.configuration.parameters.end() &&
@@ -91,7 +91,7 @@ void withhold_stop(RuleRequest& request) {
   }
 }
 
-/// Whether -p RULE.K=V means this one.
+/// Whether -p RULE.K=V means this request.
 bool means(const std::string& rule, const RuleRequest& request) {
   if (rule == request.configuration.name || rule == request.configuration.rule_to_invoke) {
     return true;
@@ -139,7 +139,7 @@ bool takes_other(const RuleDescription& description) {
                      [](const ParameterSpec& spec) { return spec.name == other_parameter; });
 }
 
-/// The form of a trial's URL: whether it is there is not looked at before it is read.
+/// Checks the form of a trial's URL. Whether the trial exists is known only when it is read.
 void check_other(const RuleConfiguration& configuration) {
   const auto other = configuration.parameters.find(std::string(other_parameter));
   if (other == configuration.parameters.end() || !is_remote_path(other->second)) {
@@ -208,7 +208,7 @@ std::vector<RuleRequest> rule_requests(const RuleOptions& options, const Request
   set_parameters(requests, options.parameters);
   for (RuleRequest& request : requests) {
     if (!request.error) {
-      // What is saved of a trial does not depend on the one that it is compared with.
+      // What must be saved of a trial does not depend on the one that it is compared with.
       check(request, more.for_hook ? more.other.value_or("other") : more.other);
     } else if (request.error->kind == ConfigurationErrorKind::bad_config) {
       request.error.emplace(request.error->kind, request.file + ": " + request.error->what());

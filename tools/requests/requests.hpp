@@ -22,34 +22,33 @@ inline constexpr std::string_view other_parameter = "other_trial";
 inline constexpr std::string_view stop_parameter = "stop_training_on_fire";
 inline constexpr std::string_view prefix_parameter = "training_job_name_prefix";
 
-/// One rule to evaluate by, from -r or from a file.
+/// A request to evaluate one rule, from -r or from a file.
 struct RuleRequest {
   RuleConfiguration configuration;          ///< Its name is empty for -r.
   std::string file = {};                    ///< Empty for -r.
   std::size_t other_trials = 0;             ///< How many the rule needs.
   bool stop_withheld = false;               ///< Its file asks for a job to be stopped, which only -p may.
   std::optional<ConfigurationError> error;  ///< What is wrong, with the place in the file.
-  std::optional<HookConfig> job_hook = {};  ///< For --hook-config: what the job of its file has for one.
+  std::optional<HookConfig> job_hook = {};  ///< For --hook-config: the hook configuration in its file.
 
   /// The name in records.
   [[nodiscard]] const std::string& name() const noexcept {
     return configuration.name.empty() ? configuration.rule_to_invoke : configuration.name;
   }
-  /// A rule of one's own. Precondition: no `error`. @throws ConfigurationError.
+  /// Makes a new rule. Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make() const;
 };
 
-/// What decides about requests beside the options that choose rules.
+/// What determines requests besides the options that choose rules.
 struct RequestOptions {
   std::optional<std::string> other = {};  ///< --other
-  bool for_hook = false;                  ///< What must be saved for the rules is asked (--hook-config).
+  bool for_hook = false;                  ///< The command asks what must be saved for the rules (--hook-config).
 };
 
 /// The rules that -r and -C ask for, in this order, with the parameters of -p and the trial of --other. Each is made
 /// once to see what is wrong with it. A file that holds no rules is one request with an error; one that cannot be read
-/// is reported and is none.
-/// @throws UsageError for -p that fits no rule; for --hook-config, InvalidArgument for a DebugHookConfig that cannot
-/// be.
+/// is reported and gives no request.
+/// @throws UsageError for -p that fits no rule; for --hook-config, InvalidArgument for an invalid DebugHookConfig.
 [[nodiscard]] std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more,
                                                      Diagnostics& messages);
 

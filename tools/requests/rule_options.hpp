@@ -15,7 +15,7 @@ inline constexpr std::string_view rules_group = "Rules";
 
 /// `-p K=V` or `-p RULE.K=V`.
 struct ParameterOption {
-  std::string rule;  ///< Empty: of the only one.
+  std::string rule;  ///< Empty: the only rule.
   std::string name;
   std::string value;
 };

@@ -84,7 +84,7 @@ void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
       to.counts[bin] += count * share;
       inside += share;
     }
-    // Of buckets that lie within the bounds nothing is outside but rounding.
+    // For a bucket within the bounds, the rest is only rounding.
     if (left < to.edges.front() || right > to.edges.back()) {
       to.outside += count * std::max(0.0, 1 - inside);
     }

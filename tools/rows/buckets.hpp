@@ -13,18 +13,18 @@ namespace smd::tool {
 /// The saved reduction that is no number: buckets as a float64 of shape [k,3], left and right edge and count of each.
 inline constexpr std::string_view buckets_name = "histogram";
 
-/// The buckets that an entry has in place of a value; nullptr if there are none.
+/// The buckets that an entry has in place of a value; null if there are none.
 [[nodiscard]] const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept;
 
 /// Counts of elements between edges. A part of a bucket counts as its share of the bucket's width.
 struct BucketCounts {
   std::vector<double> edges;  ///< One more than counts; ascending.
   std::vector<double> counts;
-  double outside = 0;  ///< What lies below the first edge or above the last, or in a bucket without finite edges.
+  double outside = 0;  ///< Elements below the first edge, above the last, or in a bucket without finite edges.
 };
 
-/// Buckets of ascending finite edges as they were saved; what lies between two of them is an empty one.
-/// nullopt: the edges do not ascend, or the value is not one of buckets.
+/// The saved buckets that have finite edges; a gap between two of them is an empty bucket. Nullopt if the edges do not
+/// ascend, or the value does not hold buckets.
 [[nodiscard]] std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets);
 
 /// The outermost edges of buckets that are not empty: {inf, -inf} if there are none.
@@ -34,8 +34,8 @@ struct BucketBounds {
 };
 [[nodiscard]] BucketBounds bounds_of(const BucketCounts& buckets) noexcept;
 
-/// Adds the elements in `buckets` to counts between other edges, as if they were spread evenly within each bucket. Of a
-/// bucket without width all are at its place; bins are closed to the left, the last one on both sides.
+/// Adds the elements in `buckets` to counts between other edges, as if they were spread evenly within each bucket. The
+/// elements of a bucket without width are at its edge; bins are closed to the left, the last one on both sides.
 void add_buckets(BucketCounts& to, const BucketCounts& buckets);
 
 }  // namespace smd::tool

@@ -54,7 +54,7 @@ struct PlaceCell {
   auto operator<=>(const PlaceCell&) const = default;
 };
 
-/// A curve of some numbers, in tables; other formats have no place for it. Borrowed.
+/// A curve of some numbers, in tables; other formats do not show it. Borrowed.
 struct CurveCell {
   std::span<const double> numbers;
 };

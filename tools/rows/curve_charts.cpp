@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves as charts: what is the same of all stands above, what differs names the curves.
+// Curves as charts: what all have in common is above the chart, what differs names the curves.
 #include "draw/palette.hpp"
 #include "rows/curves.hpp"
 #include "rows/statistic_axis.hpp"
@@ -23,7 +23,7 @@ void join(std::string& to, std::string_view part) {
   }
 }
 
-// Where a mode is one of several, it decides the dashes; else these tell apart what has the same colour.
+// If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
 void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
   const bool by_mode = different_modes > 1 && curves.size() <= hues * different_modes;
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -32,14 +32,14 @@ void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& mode
       curves[i].dash = static_cast<Dash>(i / hues % dashes);
       continue;
     }
-    // Curves of several modes are neighbours, since the mode comes last in their keys but the reduction.
+    // Curves that differ only in their mode are neighbours: in the keys, only the reduction follows the mode.
     curves[i].dash = modes[i] == Mode::eval ? Dash::dashed : modes[i] == Mode::predict ? Dash::dotted : Dash::solid;
     const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
     curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
   }
 }
 
-// All have the same steps.
+// Whether all curves have the same steps.
 bool aligned(const std::vector<ChartCurve>& curves) {
   return std::all_of(curves.begin(), curves.end(), [&](const ChartCurve& curve) {
     return std::equal(curve.points.begin(), curve.points.end(), curves.front().points.begin(),

@@ -33,7 +33,7 @@ class Curves {
   /// The trial that following numbers belong to.
   void set_trial(std::string_view name) { trials_.emplace_back(name); }
 
-  /// What a number is of.
+  /// What a number belongs to.
   struct Point {
     std::string_view tensor;
     std::string_view worker;
@@ -45,15 +45,15 @@ class Curves {
   };
   /// Steps of one curve come in ascending order.
   void add(const Point& point, double number);
-  /// At this step the number is not available: the curve has a gap.
+  /// Notes that the number is unavailable at this step: the curve has a gap.
   void skip(const Point& point);
   [[nodiscard]] bool empty() const noexcept { return curves_.empty(); }
 
-  /// `reductions`: their names; empty if the numbers are values.
+  /// Prints the table of --spark. `reductions`: their names; empty if the numbers are values.
   void print(OutputFile& out, const OutputOptions& options, bool several_trials,
              std::span<const std::string> reductions, Diagnostics& messages) const;
-  /// A chart for each reduction with all its curves; if there are three or more and all are percentiles, a fan for
-  /// each tensor. Takes the curves away.
+  /// A chart for each reduction with all its curves; if there are three or more and all are percentiles, a fan for each
+  /// tensor. Consumes the curves.
   [[nodiscard]] std::vector<Chart> take_charts(std::span<const std::string> reductions, ScaleKind scale);
 
  private:
@@ -68,7 +68,7 @@ class Curves {
 
   static constexpr std::size_t reduction_of_key = 4;
 
-  // Which parts of the keys differ: what is the same stands above a chart, what is not names its curves.
+  // Which parts of the keys differ: common parts are above a chart, the others name its curves.
   struct Parts {
     std::set<std::size_t> trials;
     std::set<std::string> tensors;

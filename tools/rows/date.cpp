@@ -13,7 +13,7 @@ namespace {
 
 std::string date_text(double seconds_since_1970) {
   const double whole = std::floor(seconds_since_1970);
-  // Years beyond four digits: a record may claim any time.
+  // No date for years beyond four digits: a record may claim any time.
   if (!(whole >= -62167219200.0 && whole < 253402300800.0)) {
     return number_text(seconds_since_1970);
   }

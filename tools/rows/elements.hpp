@@ -75,7 +75,7 @@ template <class Type>
   }
 }
 
-/// The number as a double; not of complex types.
+/// The number as a double; not for complex types.
 template <class Type>
 [[nodiscard]] double as_double(Type number) noexcept {
   if constexpr (std::is_same_v<Type, Half> || std::is_same_v<Type, BFloat16>) {
@@ -85,21 +85,21 @@ template <class Type>
   }
 }
 
-/// Single elements of a view, by their place in C order. Borrows the view's bytes. Of strings that are not UTF-8, each
-/// byte that is not part of it becomes U+FFFD: nothing that is printed is ever invalid.
+/// Single elements of a view, by their place in C order. Borrows the view's bytes. In strings, each byte that is not
+/// part of valid UTF-8 becomes U+FFFD: printed text is always valid.
 class Elements {
  public:
   /// What becomes of bytes that are not text.
   enum class NotText : std::uint8_t {
     repaired,
-    sized,  ///< The whole string is told by its length: `(4096 bytes)`.
+    sized,  ///< The whole string is shown by its length: `(4096 bytes)`.
   };
 
   explicit Elements(const TensorView& view, NotText not_text = NotText::repaired);
   Elements(const Elements&) = delete;
   Elements& operator=(const Elements&) = delete;
 
-  /// Whether all strings are as they were saved.
+  /// Whether all strings are valid UTF-8, so that none was changed.
   [[nodiscard]] bool utf8() const noexcept { return repaired_.empty(); }
 
   [[nodiscard]] Cell cell(std::uint64_t place) const {
@@ -135,7 +135,7 @@ class Elements {
 
   TensorView view_;
   std::size_t item_;
-  const std::array<float, 256>* float8_;  // null of other types
+  const std::array<float, 256>* float8_;  // null for other types
   std::vector<std::string_view> strings_;
   std::deque<std::string> repaired_;  // whose texts strings_ borrows
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// table: columns aligned for a person. Nothing is cut; a table wider than the terminal says once, above itself, what is
-// the same in all rows.
+// table: columns aligned for a person. Nothing is cut; a table wider than the terminal prints once, above its rows,
+// what is the same in all of them.
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "draw/curve.hpp"
@@ -14,7 +14,7 @@ namespace smd::tool {
 namespace {
 
 constexpr int default_precision = 6;
-// Rows are held back for the layout, but only so many: what follows keeps to it.
+// How many rows are held back for the layout; later rows keep to it.
 constexpr std::size_t held_rows = 4096;
 
 class TableFormat : public RowFormat {

@@ -22,14 +22,14 @@ class HistogramCharts {
   /// The trial that following histograms belong to.
   void set_trial(std::string_view name) { trials_.emplace_back(name); }
 
-  /// What a histogram is of; what is pooled is empty.
+  /// What a histogram is of; pooled fields are empty.
   struct Of {
     std::string_view tensor;
     std::string_view worker;
     Mode mode = Mode::global;
     std::optional<std::int64_t> step = {};  ///< Global.
   };
-  /// `edges`: one more than counts. Steps come in ascending order. Nothing is kept of no counts.
+  /// `edges`: one more than counts. Steps come in ascending order. Does nothing if there are no counts.
   void add(const Of& of, std::vector<double> edges, std::vector<double> counts);
 
   [[nodiscard]] std::vector<Chart> charts() const;

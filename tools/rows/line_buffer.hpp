@@ -10,7 +10,7 @@
 
 namespace smd::tool {
 
-/// A line that is put together: numbers are written where they will stand, and memory is used again.
+/// Builds a line: numbers are written in place, and memory is reused.
 class LineBuffer {
  public:
   void clear() noexcept { size_ = 0; }
@@ -24,7 +24,7 @@ class LineBuffer {
     char* const end = write_number(room_for(number_chars), number, precision);
     size_ = static_cast<std::size_t>(end - memory_.data());
   }
-  /// Until something is put.
+  /// Valid until something is put.
   [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), size_}; }
 
  private:

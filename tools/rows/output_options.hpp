@@ -27,7 +27,7 @@ struct OutputOptions {
   bool format_given = false;
   std::optional<std::string> file;  ///< -o
   std::vector<std::string> columns;
-  std::vector<SortKey> sort;           ///< --sort; empty: rows come in the promised order.
+  std::vector<SortKey> sort;           ///< --sort; empty: rows come in the documented order.
   std::optional<std::uint64_t> limit;  ///< --limit
   bool header = true;
   bool null_separated = false;
@@ -50,7 +50,7 @@ struct OutputOptions {
   [[nodiscard]] bool json() const noexcept { return format == "json" || format == "jsonl"; }
   /// Whether results go to a terminal.
   [[nodiscard]] bool to_terminal() const noexcept;
-  /// The place for results: with -q standard output drops everything.
+  /// Where results go: with -q standard output drops everything.
   /// @throws UsageError if `binary` data would go to a terminal; OutputError if a file cannot be made.
   [[nodiscard]] OutputFile open(bool binary = false) const;
 };

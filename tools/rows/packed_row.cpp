@@ -10,7 +10,7 @@ namespace smd::tool {
 
 namespace {
 
-// Each cell: the place of its type in Cell::Value, then what it holds; texts and lists with their length ahead.
+// Each cell: the index of its type in Cell::Value, then its content; texts and lists are preceded by their length.
 
 template <class Plain>
 void put(std::string& out, const Plain& value) {
@@ -47,7 +47,7 @@ struct Packer {
     (*cell.write)(memory);
     std::string text;
     memory.take_text(text);
-    tagged_text<NumeralCell>(text);  // stands in JSON as it is
+    tagged_text<NumeralCell>(text);  // appears in JSON unchanged
   }
   void operator()(ListCell list) const {
     put(out, place_of<ListCell>());

@@ -13,11 +13,11 @@
 
 namespace smd::tool {
 
-/// The cells of a row in one piece of memory, with all that they borrow. A `JsonCell` is written out if `json`, else
-/// missing, as text formats have it.
+/// The cells of a row in one piece of memory, with all that they borrow. A `JsonCell` is written out if `json`; else it
+/// becomes missing, as text formats show it.
 [[nodiscard]] std::string pack_row(std::span<const Cell> cells, bool json);
 
-/// Makes cells of a packed row again.
+/// Restores the cells of a packed row.
 class UnpackedRow {
  public:
   /// Valid until the next call, and as long as `packed` is.

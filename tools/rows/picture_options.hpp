@@ -32,15 +32,15 @@ inline constexpr std::string_view picture_prose =
 /// The options of `-f svg`.
 struct PictureOptions {
   ScaleKind scale = ScaleKind::linear;  ///< --log
-  std::string title;                    ///< --title; empty: what is drawn says it.
+  std::string title;                    ///< --title; empty: made from what is drawn.
 
   /// --log --title.
   static std::span<const OptionSpec> table() noexcept;
-  /// @throws UsageError if there are any without -f svg, or what has no picture (--columns, --sort, --limit) with it.
+  /// @throws UsageError if any is given without -f svg, or if -f svg is given with --columns, --sort or --limit.
   static PictureOptions from(const CommandLine& line, const OutputOptions& output);
 };
 
-/// Where the results of a command go that may be a picture: straight to a file or, with -f svg, to memory until it is
+/// Where a command writes results that may be a picture: straight to a file or, with -f svg, to memory until it is
 /// known that there is something to draw.
 class PictureOutput {
  public:
@@ -48,7 +48,7 @@ class PictureOutput {
   PictureOutput(OutputFile& file, const OutputOptions& output);
 
   [[nodiscard]] OutputFile& to() noexcept { return memory_ ? *memory_ : file_; }
-  /// Puts the file in its place, as `OutputFile::close`. Where nothing was drawn, what was there stays.
+  /// Closes the file as `OutputFile::close` does. If nothing was drawn, an existing file stays.
   void close(const Diagnostics& messages);
 
  private:
@@ -56,7 +56,7 @@ class PictureOutput {
   std::optional<OutputFile> memory_;
 };
 
-/// Writes charts as one SVG document. None: writes nothing.
+/// Writes charts as one SVG document; writes nothing if there are none.
 /// @throws UsageError if there are more than a picture can show; `instead` says what to do about it.
 void write_charts(OutputFile& out, std::span<const Chart> charts, const PictureOptions& options,
                   std::string_view instead);

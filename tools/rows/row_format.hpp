@@ -5,12 +5,12 @@
 
 namespace smd::tool {
 
-/// What a format gets to know about the table that it prints.
+/// What a format knows about the table that it prints.
 struct TableShape {
   std::vector<std::string_view> names;
   std::vector<Align> aligns;
   std::vector<ShowCell> shows;
-  std::vector<bool> asked;   ///< Columns that are shown even if they say the same in all rows.
+  std::vector<bool> asked;   ///< Columns that are shown even if all rows have the same value.
   std::vector<bool> curves;  ///< Columns of `CurveCell`s.
 };
 
@@ -20,10 +20,10 @@ class RowFormat {
   virtual ~RowFormat() = default;
   virtual void begin() = 0;
   virtual void row(std::span<const Cell> cells) = 0;
-  /// Nothing printed so far may wait any longer.
+  /// Prints whatever is still held back.
   virtual void end_step() {}
   virtual void end() {}
-  /// Whether the text of a row is the same whatever rows stand before it.
+  /// Whether the text of a row is the same whatever rows precede it.
   [[nodiscard]] virtual bool rows_stand_alone() const { return false; }
 };
 
@@ -37,7 +37,7 @@ struct FormatContext {
 
 using MakeRowFormat = std::unique_ptr<RowFormat> (*)(FormatContext context);
 
-/// The maker of a format, or nullptr. `columns` decides between a list and a table.
+/// The maker of a format; null if there is none. `columns` decides between a list and a table.
 [[nodiscard]] MakeRowFormat find_row_format(std::string_view name, std::size_t columns) noexcept;
 
 std::unique_ptr<RowFormat> make_table_format(FormatContext context);

@@ -12,7 +12,7 @@ namespace {
 
 int three_way(long double a, long double b) noexcept { return a < b ? -1 : a > b ? 1 : 0; }
 
-// Big-endian with the sign bit turned around: byte order is the order of the numbers.
+// Big-endian with the sign bit flipped: byte order is the order of the numbers.
 void append_ordered(std::string& text, std::int64_t number) {
   const std::uint64_t bits = static_cast<std::uint64_t>(number) ^ (std::uint64_t{1} << 63);
   for (int shift = 56; shift >= 0; shift -= 8) {
@@ -33,7 +33,7 @@ struct SortVisitor {
     std::string text;
     for (const std::string& item : list.items) {
       text += item;
-      text += '\0';  // before anything that an item may go on with
+      text += '\0';  // sorts before anything that may follow in a longer item
     }
     set_text(std::move(text));
   }
@@ -48,7 +48,7 @@ struct SortVisitor {
   void operator()(NumeralCell numeral) const {
     const std::string digits(numeral.text);
     set_number(std::strtold(digits.c_str(), nullptr));
-    // As a long double, neighbours may be equal. Of the same sign and length, digits compare as text does.
+    // Different numerals may be equal as long doubles. Digits of the same sign and length compare as text does.
     to.text_ = digits;
     for (char& digit : to.text_) {
       if (digits.front() == '-' && digit != '-') {

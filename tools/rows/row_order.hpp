@@ -14,7 +14,7 @@
 
 namespace smd::tool {
 
-/// What a cell counts for when rows are sorted. Owns everything.
+/// The value of a cell for sorting. Owns its data.
 class SortValue {
  public:
   SortValue() = default;
@@ -22,8 +22,8 @@ class SortValue {
   explicit SortValue(const Cell& cell);
 
   /// Less than, equal to or greater than 0, as this value comes before, beside or after the other. Numbers come first,
-  /// by their values, complex ones by the real part first; then text in byte order; then NaN; then what is missing. Of
-  /// these, `descending` turns numbers and text around: NaN and what is missing are last in either direction.
+  /// by their values, complex ones by the real part first; then text in byte order; then NaN; then missing cells.
+  /// `descending` reverses only numbers and text: NaN and missing cells are last in either direction.
   [[nodiscard]] int compare(const SortValue& other, bool descending) const noexcept;
 
  private:
@@ -34,7 +34,7 @@ class SortValue {
   bool is_text_ = false;
   long double number_ = 0;     // exact for 64-bit integers
   long double imaginary_ = 0;  // of complex numbers
-  std::string text_;           // text, or what tells numbers beyond 64 bits apart
+  std::string text_;           // text, or the digits of numbers beyond 64 bits
 };
 
 /// Keeps rows sorted by some values each, or, with a limit, only the first of them: never more than that many. Rows
@@ -42,7 +42,7 @@ class SortValue {
 template <class Payload>
 class SortedRows {
  public:
-  /// No keys: the order in which rows come.
+  /// If there are no keys, rows stay in the order in which they come.
   SortedRows(const std::vector<SortKey>& keys, std::optional<std::uint64_t> limit) : limit_(limit) {
     for (const SortKey& key : keys) {
       descending_.push_back(key.descending);
@@ -68,7 +68,7 @@ class SortedRows {
     std::push_heap(rows_.begin(), rows_.end(), before());
   }
 
-  /// Hands all rows that were kept to `take`, in order, and forgets them.
+  /// Passes all rows that were kept to `take`, in order, and forgets them.
   template <class Take>
   void take_all(Take&& take) {
     std::sort(rows_.begin(), rows_.end(), before());

@@ -72,7 +72,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
 
 /// Rows that wait for their turn.
 struct RowWriter::HeldRows {
-  /// A packed row, or the text of some.
+  /// A packed row, or the text of several rows.
   struct Piece {
     std::string bytes;
     std::size_t rows;  // of a text; 0: one packed row
@@ -98,7 +98,7 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
 RowWriter::~RowWriter() = default;
 
 void RowWriter::show() {
-  const AboutTrial about(trial_);  // as where rows are shown while their trial is visited
+  const AboutTrial about(trial_);  // as when rows are shown during the visit to their trial
   RowWriter& to = held_->to;
   if (to.trial_ != trial_) {
     to.set_trial(trial_);

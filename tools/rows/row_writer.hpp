@@ -36,15 +36,15 @@ struct Column {
   bool curve = false;       ///< Of `CurveCell`s: as wide as there is room.
 };
 
-/// What --sort takes where rows are of what was saved: the column of `PlaceCell`s, for the end of a list of columns.
+/// The column of `PlaceCell`s, last in the columns of rows about saved things: only --sort takes it.
 inline constexpr Column written_column = {"written", Align::left, false, false, true};
 
 class RowFormat;
 
-/// Prints rows of one table in the format asked for. Commands hand over whole rows and need not know the format.
+/// Prints rows of one table in the format asked for. Commands pass whole rows and need not know the format.
 ///
 /// One column in `tsv` or `table` is a bare list: raw bytes (escaped on a terminal), no header, NUL between with -0. In
-/// `csv` it is not: its readers take the first line for the header, and names with commas need their quotes.
+/// `csv` it is not: readers of CSV take the first line for the header, and names with commas need quotes.
 class RowWriter {
  public:
   /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
@@ -52,8 +52,8 @@ class RowWriter {
   /// for rows.
   RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
             Diagnostics& messages);
-  /// One for the rows of one of several trials that are visited side by side: holds them, up to some 100 KiB, until the
-  /// turn has come, and hands them on to `to`, which must outlive this, as must `turn` as long as rows come.
+  /// A writer for the rows of one of several trials that are visited side by side: holds them, up to some 100 KiB,
+  /// until its turn has come, and passes them to `to`. `to` must outlive this object, and `turn` the last row.
   RowWriter(RowWriter& to, Turn& turn);
   RowWriter(const RowWriter&) = delete;
   RowWriter& operator=(const RowWriter&) = delete;
@@ -66,7 +66,7 @@ class RowWriter {
   /// One cell for each column given to the constructor, in that order.
   void row(std::span<const Cell> cells);
   void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
-  /// The same where most cells may not be wanted: `make(i)` gives that of column i.
+  /// As `row`, if most cells may not be wanted: `make(i)` returns the cell of column i.
   template <class Make>
   void row_of(const Make& make) {
     if (sorted_) {
@@ -87,22 +87,22 @@ class RowWriter {
     }
     print(picked_);
   }
-  /// Whether rows that another writer made into text, one with the same options but without a header, can be taken as
-  /// that text.
+  /// Whether text that another writer made of rows, with the same options but without a header, can be appended
+  /// unchanged.
   [[nodiscard]] bool rows_stand_alone() const noexcept;
-  /// Takes the text of so many of these rows.
+  /// Appends the text of `rows` such rows.
   void append(std::string_view text, std::size_t rows);
   /// How many rows came, whether they are printed or not.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
-  /// How many further rows can be printed, where --limit bounds them and --sort does not need them all.
+  /// How many further rows can be printed; nullopt if --limit sets no bound, or --sort needs all rows.
   [[nodiscard]] std::optional<std::size_t> room() const noexcept {
     return sorted_ || !limit_ ? std::nullopt : std::optional(*limit_ - std::min<std::size_t>(*limit_, rows_));
   }
   /// Whether no further row will be printed.
   [[nodiscard]] bool full() const noexcept { return room() == 0; }
-  /// Hands on what is held, when the turn has come: of a writer for one of several trials.
+  /// For the writer of one of several trials: passes on the rows held, once its turn has come.
   void show();
-  /// Following: pass on what is there, at the end of a step.
+  /// At the end of a followed step: prints what is held back.
   void end_step();
   /// After the last row (JSON's closing bracket, a table's layout). Must be called; does not close the file.
   void finish();
@@ -115,22 +115,22 @@ class RowWriter {
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
   void sort(std::span<const Cell> cells);
-  /// Whether the output is thrown away.
+  /// Whether the output is dropped.
   [[nodiscard]] bool takes_none() const noexcept;
   void print(std::span<const Cell> chosen);
 
   OutputFile& out_;
   std::vector<Column> columns_;
-  std::vector<std::optional<std::size_t>> chosen_;   // index into columns_; none: the trial
+  std::vector<std::optional<std::size_t>> chosen_;   // index into columns_; nullopt: the trial
   bool all_chosen_ = false;                          // all that can be printed, in their order
-  std::vector<std::optional<std::size_t>> sort_by_;  // likewise
+  std::vector<std::optional<std::size_t>> sort_by_;  // as in chosen_
   std::optional<SortedRows<std::string>> sorted_;    // of packed rows
   std::optional<std::uint64_t> limit_;
   bool json_;
   std::vector<Cell> picked_;
   std::string trial_;
-  std::unique_ptr<RowFormat> format_;  // none if rows are handed on
-  std::unique_ptr<HeldRows> held_;     // then there is this
+  std::unique_ptr<RowFormat> format_;  // null if rows are passed on
+  std::unique_ptr<HeldRows> held_;     // null otherwise
   std::size_t rows_ = 0;
   bool begun_ = false;
 };

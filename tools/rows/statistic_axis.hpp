@@ -15,7 +15,7 @@ namespace smd::tool {
 [[nodiscard]] ChartAxis statistic_axis(std::string_view name);
 
 /// The places of percentiles (`min`, `p25`, `median`, `max`) among columns, from the least to the greatest percentile;
-/// empty if a column is none, or is one that is there already.
+/// empty if a column is not a percentile, or is one that was named before.
 [[nodiscard]] std::vector<std::size_t> percentile_order(std::span<const std::string> names);
 
 }  // namespace smd::tool

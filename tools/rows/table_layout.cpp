@@ -58,7 +58,7 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
   }
 }
 
-// Of a single row everything is the same: then only what describes it is left out, not what is counted and measured.
+// In a single row everything is the same: then only descriptive columns are left out, not counts and measurements.
 void TableLayout::leave_out_same(std::span<const TableRow> rows) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     TableColumn& column = columns_[i];

@@ -24,13 +24,13 @@ class TableLayout {
  public:
   TableLayout(const TableShape& shape, bool header, bool ascii);
 
-  /// From these rows, of which there is at least one. `width`: of the terminal, if the table is to fit one. A table
-  /// that is wider loses the columns whose value is the same in all these rows, unless they were asked for; one with a
-  /// curve always does, and the curve fills the line.
+  /// Makes the layout from these rows, of which there is at least one. `width`: of the terminal that the table must
+  /// fit, if any. A wider table loses the columns whose value is the same in all these rows, unless they were asked
+  /// for; one with a curve always does, and the curve fills the line.
   void make(std::span<const TableRow> rows, std::optional<std::size_t> width);
   [[nodiscard]] bool made() const noexcept { return made_; }
-  /// Whether the layout is made, and what it leaves out is the same in this row too. Else it is to be made anew, and
-  /// shows from then on what differs.
+  /// Whether the layout is made, and the columns left out have the same value in this row too. If not, make it again:
+  /// it then shows the columns that differ.
   [[nodiscard]] bool fits(const TableRow& row);
   [[nodiscard]] bool has_curve() const noexcept;
 

@@ -12,11 +12,11 @@
 
 namespace smd::tool::rule {
 
-/// What a result of this request that triggered has to say of the stop withheld from it, in the words in which the rule
-/// itself says that it stopped nothing; empty if there is none, or -p asked for one.
+/// What a triggered result adds if its configuration asked for StopTraining, which a file of rules alone does not
+/// perform. Empty if it did not ask, or if -p did.
 [[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
 
-/// Says what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
+/// Reports what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
 void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
                      Diagnostics& messages);
 

@@ -71,7 +71,7 @@ class Runner {
     const bool any_good = std::any_of(context_.requests.begin(), context_.requests.end(),
                                       [](const RuleRequest& request) { return !request.error; });
     if (!any_good) {
-      messages_.raise(ExitStatus::nothing_evaluated);  // rules that are evaluated elsewhere alone are no result
+      messages_.raise(ExitStatus::nothing_evaluated);  // if all rules are evaluated elsewhere, there is no result
     }
     if (any_good && options_.following.follow) {
       evaluate_live(context_, all_operands(options_.operands, options_.output.null_separated, messages_), reports);
@@ -79,7 +79,7 @@ class Runner {
       return;
     }
     evaluate_side_by_side(reports, any_good);
-    // A part that a signal ended is none: it is evaluated again, and must not pass for whole until then.
+    // A part that a signal ended is incomplete, and must not pass for whole until it is evaluated again.
     if (!part_ || !interrupted()) {
       reports.close();
     }
@@ -116,7 +116,7 @@ class Runner {
     OperandSource trials = part_ ? OperandSource::of(std::move(trials_of_part_))
                                  : OperandSource(options_.operands, options_.output.null_separated);
     messages_.name_trials(context_.several_trials);
-    // Reports are closed also when a signal ends this.
+    // Reports are closed even if a signal ends this.
     const Interruption interruption;
     const VisitPlan plan = {.doing = "evaluating trials",
                             .jobs = options_.reading.jobs,
@@ -176,7 +176,7 @@ void about_rules(const RuleCommandOptions& options, Diagnostics& messages) {
   out.close();
 }
 
-/// While one lives, what the library logs (that a rule of a plug-in skips a step) is a message of the command.
+/// While one lives, what the library logs (such as a plug-in's rule skipping a step) is a message of the command.
 class LibraryMessages {
  public:
   explicit LibraryMessages(Diagnostics& messages) {
@@ -224,7 +224,7 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;
   }
   if (requests.empty()) {
-    return ExitStatus::nothing_evaluated;  // why was said with the files
+    return ExitStatus::nothing_evaluated;  // the reason was reported with the files
   }
   if (options_.task == Task::hook_config) {
     hook_config(requests, options_);

@@ -19,11 +19,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds ask_interval{50};
-constexpr std::chrono::milliseconds look_interval{5};  ///< Where nothing tells of the end.
+constexpr std::chrono::milliseconds look_interval{5};  ///< If nothing signals the end.
 constexpr std::chrono::seconds time_to_end{1};         ///< After SIGTERM.
 
-/// While one lives, what a command had started becomes a child of this process when its own parent ends, so that its
-/// end shows. Nothing else may wait for children meanwhile.
+/// While an object lives, what a command had started becomes a child of this process when its own parent ends, so that
+/// its end is noticed. Nothing else may wait for children meanwhile.
 class Orphans {
  public:
   Orphans() noexcept { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
@@ -44,7 +44,7 @@ class Group {
     }
   }
 
-  /// Waits for the leader, at most until then. Whether it has ended.
+  /// Waits for the leader until `end` at most. Returns whether it has ended.
   bool wait_for_leader(Clock::time_point end) {
     while (true) {
       reap(leader_);
@@ -64,7 +64,7 @@ class Group {
     }
   }
 
-  /// Ends all of it by a signal and waits for that, at most until then. Whether nothing is left.
+  /// Ends the whole group by a signal, and waits for that until `end` at most. Returns whether no process is left.
   bool end_by(int number, Clock::time_point end) {
     kill(-leader_, number);
     while (reap(-leader_)) {
@@ -76,11 +76,11 @@ class Group {
     return true;
   }
 
-  /// Of the leader, which has ended.
+  /// The status of the leader, which has ended.
   [[nodiscard]] int status() const noexcept { return status_; }
 
  private:
-  /// Takes what has ended, as waitpid names it. Whether there are others.
+  /// Reaps the processes that have ended; `which` selects them as in waitpid. Returns whether others are left.
   bool reap(pid_t which) {
     while (true) {
       int status = 0;
@@ -102,7 +102,7 @@ class Group {
   pid_t leader_;
   int descriptor_;  // readable once the leader has ended; -1: none
   bool ended_ = false;
-  int status_ = 0;  // as waitpid tells it; 0 if somebody else has waited for it
+  int status_ = 0;  // as waitpid returns it; 0 if someone else has waited for it
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ struct CommandEnd {
   bool killed = false;  ///< SIGTERM was not enough.
 };
 
-/// Waits for a child that leads a process group of its own, and reaps it. When `timeout` is over, or `stop` (asked
-/// every 50 ms) is true, the group gets SIGTERM, and what of it is left a second later SIGKILL. What a command that
-/// ended in time leaves behind goes on.
+/// Waits for a child that leads a process group of its own, and reaps it. When `timeout` is over, or `stop` (called
+/// every 50 ms) returns true, the group gets SIGTERM, and a second later SIGKILL for what is left of it. What a command
+/// that ended in time leaves behind continues to run.
 [[nodiscard]] CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout,
                                           const std::function<bool()>& stop);
 

@@ -62,7 +62,7 @@ void TrialEvaluation::add(const RuleRequest& request) {
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
   const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
   reports_->finding(record);
-  // One command a step, however many tensors it concerns.
+  // One command for each step, however many tensors are concerned.
   const GlobalStep step = finding.step.value_or(GlobalStep(-1));
   if (context_.options.on_trigger && triggered_[rule] != step) {
     triggered_[rule] = step;
@@ -73,7 +73,7 @@ void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
 
 void TrialEvaluation::report_finished() {
   if (context_.options.keep_going) {
-    return;  // rules go on, and results with many findings are not made for nothing
+    return;  // rules go on, so results with many findings need not be copied
   }
   const std::vector<RuleResult>& results = evaluator_->results();
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -113,7 +113,7 @@ std::string TrialEvaluation::of(const RuleResult& result) const {
   return (context_.several_trials ? name_ + ": " : std::string()) + result.name + ": ";
 }
 
-/// What was wrong with a rule before any trial was looked at, or with its other trial, has been said.
+/// Reports a parameter that only the trial showed to be wrong. Other errors of a rule have been reported.
 void TrialEvaluation::complain(std::size_t rule, const RuleResult& result) {
   if (result.error_kind == ConfigurationErrorKind::bad_value && !context_.requests[rule].error) {
     context_.messages.fail("Usage", of(result) + result.message, ExitStatus::usage);
@@ -123,7 +123,7 @@ void TrialEvaluation::complain(std::size_t rule, const RuleResult& result) {
 void TrialEvaluation::report_problem(const Problem& problem) {
   Problem shown = problem;
   if (problem.kind == ProblemKind::not_yet && !context_.options.following.follow) {
-    shown.kind = ProblemKind::absent;  // without --follow nothing is waited for: it is missing all the same
+    shown.kind = ProblemKind::absent;  // without --follow nothing is waited for: it is missing
   }
   if (shown.kind != ProblemKind::absent) {
     context_.messages.report_once(shown, trial_.path());
@@ -146,7 +146,7 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
   complain(rule, result);
   const std::vector<Problem> of_trial = result.warnings.empty() ? std::vector<Problem>() : trial_.problems();
   for (const std::string& warning : result.warnings) {
-    // What is wrong with the trial is said once, for all rules.
+    // Problems of the trial are reported once, for all rules.
     if (std::none_of(of_trial.begin(), of_trial.end(),
                      [&](const Problem& problem) { return to_string(problem) == warning; })) {
       messages.warning(of(result) + warning);
@@ -161,9 +161,9 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
     messages.warning(of(result) + std::string(to_string(result.status)) + ": " + result.message);
   }
   if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
-    messages.warning(of(result) + result.message);  // a rule of one's own threw
+    messages.warning(of(result) + result.message);  // a user's own rule threw
   }
-  // What is wrong with a configuration, or with another trial, has its status already.
+  // Errors of a configuration, or of another trial, already have their status.
   if (!result.error_kind) {
     messages.raise(result_status(result));
   }
@@ -173,7 +173,7 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
 
 namespace {
 
-/// Leaves an evaluation between two of its parts.
+/// Thrown to leave an evaluation between two of its parts.
 struct Interrupted {};
 
 }  // namespace
@@ -189,7 +189,7 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
     }
   };
   const std::optional<GlobalStep> end = options.end;
-  const bool selected = options.steps.has_value();  // then their selection has reported that there are none
+  const bool selected = options.steps.has_value();  // if none are selected, that was reported
   if (!selected && trial.listed_steps().empty()) {
     report_no_step(trial, context.messages, ExitStatus::nothing_evaluated);
   }
@@ -208,7 +208,7 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
     }
     return give_up();
   }
-  // Steps beyond a range need not have been read for the rules to know that they are there.
+  // If the trial goes on beyond the range, even unread, the rules must not take the end of the range for its end.
   const std::vector<GlobalStep> listed = trial.listed_steps();
   evaluation.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
   evaluation.conclude();

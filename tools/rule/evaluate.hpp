@@ -28,28 +28,28 @@ struct EvaluationContext {
   OtherTrials& others;
   Diagnostics& messages;
   bool several_trials;
-  std::function<bool()> stop;  ///< Whether a command that a trigger runs is to be given up.
+  std::function<bool()> stop;  ///< Whether to give up a command that a trigger runs.
   unsigned jobs;               ///< Threads; 0: one per CPU.
 };
 
-/// Which steps -s, -m and -w mean in a trial. What cannot be had is said, with its status.
+/// Which steps -s, -m and -w mean in a trial. Reports what is unavailable, with its status.
 [[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
 class TrialEvaluation {
  public:
-  /// `reports` null: nothing is evaluated (--explain).
+  /// If `reports` is null, nothing is evaluated (--explain).
   TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
                   ReportSink* reports);
   TrialEvaluation(const TrialEvaluation&) = delete;
   TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
-  /// Reports the results; the evaluation is over. `running`: it was given up before the trial's end, so that rules that
-  /// found nothing are still in progress.
+  /// Reports the results; the evaluation is over. `running`: it ended before the trial's end, so that rules that found
+  /// nothing are still in progress.
   void conclude(bool running = false);
-  /// Reports the results of rules that want to see nothing more.
+  /// Reports the results of rules that need no further steps.
   void report_finished();
-  /// Says of which rules the trial showed that they are configured wrongly; status 2 if there are any.
+  /// Reports which rules the trial showed to be configured wrongly; status 2 if there are any.
   void report_refused();
 
  private:
@@ -67,14 +67,15 @@ class TrialEvaluation {
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
-  std::set<std::string> missing_;                     // event files that were reported to be
+  std::set<std::string> missing_;                     // event files reported as missing
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };
 
-/// Evaluates what is there. When a stop is asked for, what was found by then is reported.
+/// Evaluates what was saved so far. If a stop is requested, reports what was found by then.
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
                     ReportSink& reports);
-/// Results for a trial that cannot be read, or need not be: `why` empty if no rule could be evaluated anyway.
+/// Reports results for a trial that cannot be read, or need not be: `why` is empty if no rule could be evaluated
+/// anyway.
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
                    ReportSink& reports);
 

@@ -33,7 +33,7 @@ std::vector<std::string> pairs_of(const RuleResult& result, const std::string& t
   return pair_texts(pairs);
 }
 
-/// By rule, trial, tensor and what of it.
+/// Rule, trial, tensor, and what is read of it.
 using Key = std::tuple<std::size_t, std::size_t, std::string, std::string>;
 struct Reading {
   std::set<std::int64_t> steps;

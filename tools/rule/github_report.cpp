@@ -9,7 +9,7 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// As GitHub decodes it: % CR LF everywhere, in properties : and , too.
+/// Encodes text as GitHub decodes it: % CR LF everywhere, in properties : and , too.
 std::string encoded(std::string_view text, bool property) {
   std::string out;
   for (const char c : text) {

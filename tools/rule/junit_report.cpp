@@ -20,7 +20,7 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// Lines, which stay lines.
+/// Escapes text line by line: line breaks stay.
 std::string xml_lines(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -35,7 +35,7 @@ std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string(name) + "=\"" + xml(value) + "\"";
 }
 
-/// Seconds without exponent, which the schemas do not know.
+/// Seconds without an exponent, which the schemas do not permit.
 std::string seconds_text(double seconds) {
   const auto microseconds = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0) * 1e6));
   std::string fraction = std::to_string(microseconds % 1000000);
@@ -78,7 +78,7 @@ class JunitReport : public Report {
 
   void result(const ReportRecord& record) override {
     const RuleResult& result = record.result;
-    // Trials that are followed at once take turns.
+    // Records of trials that are followed at once come in turns.
     const auto [known, is_new] = numbers_.try_emplace(std::string(record.trial), suites_.size());
     if (is_new) {
       suites_.push_back({.trial = known->first, .cases = {}});

@@ -22,7 +22,7 @@ using Kind = FollowEvent::Kind;
 /// The longest time between two ticks of the rules.
 constexpr std::chrono::milliseconds longest_pause{1000};
 
-/// Whether a snapshot may hold something new.
+/// What shows whether a snapshot may hold something new.
 struct Extent {
   std::size_t listed;
   std::size_t complete;
@@ -46,7 +46,7 @@ class LiveTrial {
     others_.emplace(context.others.all(), wait_, context.messages);
   }
 
-  /// Trouble with the trial is reported, and what the rules have found so far is kept.
+  /// Follows the trial. Problems with it are reported, and what the rules have found so far is kept.
   void run() {
     try {
       follow();
@@ -68,7 +68,8 @@ class LiveTrial {
     Clock::time_point quiet_since = Clock::now();
     Extent known(trial_);
     while (true) {
-      // Before the follower is asked: it believes an end marker for which no time is left.
+      // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
+      // to.
       const Clock::time_point now = Clock::now();
       std::optional<FollowEvent> event;
       std::optional<GlobalStep> last;
@@ -104,14 +105,14 @@ class LiveTrial {
     }
   }
 
-  /// The last step that came and that the other trials let rules see.
+  /// The last step that came and that the other trials permit rules to see; nullopt if there is none.
   [[nodiscard]] std::optional<GlobalStep> ready_step() {
-    const std::lock_guard lock(mutex_);  // the other trials are everybody's
+    const std::lock_guard lock(mutex_);  // all threads share the other trials
     const std::optional<GlobalStep> readable = others_->last_readable();
     return came_ && readable ? std::max(offered_, std::optional(std::min(*came_, *readable))) : came_;
   }
 
-  /// Shows the rules what is new. Returns whether it is over.
+  /// Evaluates what is new. Returns whether following the trial is over.
   bool evaluate(std::optional<GlobalStep> last, bool job_over, bool new_data) {
     const std::lock_guard lock(mutex_);
     Evaluator& evaluator = evaluation_->evaluator();
@@ -141,7 +142,7 @@ class LiveTrial {
     return false;
   }
 
-  /// Says early on which rules have nothing to look at: it may be a typo, and the job may run for days.
+  /// Notes early which rules have nothing to evaluate: it may be a typo, and the job may run for days.
   void note_not_seen() {
     for (const RuleResult& result : evaluation_->evaluator().results()) {
       if (result.status == RuleStatus::in_progress && result.steps_skipped > 0 && result.steps_evaluated == 0 &&
@@ -185,7 +186,7 @@ class LiveTrial {
   std::optional<OtherRecords> others_;
   std::optional<GlobalStep> came_;     // the last step whose records are there
   std::optional<GlobalStep> offered_;  // the last one that rules were shown
-  bool told_ = false;                  // what was not seen at the first steps
+  bool told_ = false;                  // whether `note_not_seen` was called
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace smd::tool::rule {
 
 /// Follows trials, all at once: each rule sees each step once it is complete. Ends when the jobs have ended, no rule
-/// wants to see more, time is up (status 124), or a signal asks to stop; what was found by then is reported.
+/// needs further steps, time is up (status 124), or a signal requests a stop; what was found by then is reported.
 /// @throws UsageError for bad patterns.
 void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports);
 

@@ -38,7 +38,7 @@ class Survey {
       return;
     }
     ResultLines lines{.file = path};
-    std::optional<std::string> foreign;  // the first such line of the file
+    std::optional<std::string> foreign;  // the first line of the file that smd-rule did not write
     std::size_t foreign_lines = 0;
     std::string line;
     while (file->next(line)) {
@@ -108,7 +108,7 @@ class Survey {
   std::size_t width_ = 0;
 };
 
-/// Reports records, and adds up what they say of the exit status.
+/// Reports records, and combines the exit statuses that they imply.
 class Replay {
  public:
   Replay(Reports& reports, Diagnostics& messages) : reports_(reports), messages_(messages) {}
@@ -131,9 +131,9 @@ class Replay {
     }
   }
 
-  /// After the last record.
+  /// Call it after the last record.
   void end() {
-    if (any_result_ && !evaluated_here_) {  // rules that are evaluated elsewhere alone are no result
+    if (any_result_ && !evaluated_here_) {  // if all rules are evaluated elsewhere, there is no result
       messages_.raise(ExitStatus::nothing_evaluated);
     }
   }
@@ -155,7 +155,7 @@ class Replay {
   Reports& reports_;
   Diagnostics& messages_;
   bool any_result_ = false;
-  bool evaluated_here_ = false;  // one of them
+  bool evaluated_here_ = false;  // whether one of the results was evaluated here
 };
 
 }  // namespace

@@ -180,7 +180,7 @@ Task task_from(const CommandLine& line) {
   return task;
 }
 
-/// Whether what is printed are rows and lines of records, which may be findings.
+/// Whether a format prints records, which may be findings, as rows or lines.
 bool prints_records(std::string_view format) {
   constexpr std::array<std::string_view, 6> formats = {"text", "table", "tsv", "csv", "json", "jsonl"};
   return std::find(formats.begin(), formats.end(), format) != formats.end();
@@ -191,7 +191,7 @@ bool only_of_findings(const OutputOptions& output) {
          std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
-// What was evaluated, and how, was for those who made the results.
+// Options that say what is evaluated, and how, must be given when the results are made.
 void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
   if (options.shard) {
     throw UsageError("--shard makes parts and --merge takes them: one at a time");
@@ -302,7 +302,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
   options.merge = line.has("merge");
   check(options, line);
-  options.keep_going = options.keep_going || options.merge;  // the findings that there are are printed
+  options.keep_going = options.keep_going || options.merge;  // the findings in the files are printed
   return options;
 }
 

@@ -41,7 +41,7 @@ struct RuleCommandOptions {
   RuleOptions asked;
   std::optional<std::string> other;
   bool keep_going = false;
-  bool findings_only = false;  ///< Asked for, or no column of a result's own is printed.
+  bool findings_only = false;  ///< Asked for, or only columns of findings are printed.
   std::optional<double> now;   ///< Seconds since 1970.
   std::vector<std::string> plugins;
   std::vector<ReportSpec> reports;
@@ -58,7 +58,7 @@ struct RuleCommandOptions {
   static RuleCommandOptions from(const CommandLine& line);
 };
 
-/// What -f and --report take.
+/// The formats that -f and --report take.
 [[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
 
 /// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.

@@ -11,15 +11,15 @@
 
 namespace smd::tool::rule {
 
-/// For --follow: how far the records of the trials that rules compare with are there. An index file can come before its
-/// event file: as long as that may still come, no step from there on is evaluated. Used by one thread.
+/// For --follow: up to which step the records of the trials that rules compare with exist. An index file can come
+/// before its event file: while that may still come, no step from there on is evaluated. Used by one thread.
 class OtherRecords {
  public:
   /// The trials must outlive this.
   OtherRecords(std::deque<Trial>& trials, const WaitOptions& wait, Diagnostics& messages);
 
-  /// The last step up to which rules can be shown what the trials hold; nullopt: any. Looks for what is new, and says
-  /// which event files were waited for and did not come. @throws ReadError.
+  /// The last step up to which rules can read the trials; nullopt: no bound. Looks for what is new, and reports which
+  /// event files were waited for and did not come. @throws ReadError.
   [[nodiscard]] std::optional<GlobalStep> last_readable();
 
  private:

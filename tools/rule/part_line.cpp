@@ -14,7 +14,7 @@ class Digest {
     for (const char c : text) {
       add_byte(static_cast<unsigned char>(c));
     }
-    add_byte(0);  // parts texts, which hold no NUL
+    add_byte(0);  // separates texts, which hold no NUL
   }
   [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
 

@@ -12,7 +12,7 @@
 
 namespace smd::tool::rule {
 
-/// What the last line of the JSON lines of a part says. That it is there tells --merge that nothing was cut off.
+/// The last of the JSON lines of a part. Its presence shows --merge that nothing was cut off.
 struct PartLine {
   Shard shard;
   std::uint64_t trials = 0;             ///< Of the whole,
@@ -25,7 +25,7 @@ struct PartLine {
 /// The line, without its end.
 [[nodiscard]] std::string to_json(const PartLine& part);
 
-/// Tells wholes apart by their trials and rules: 16 hexadecimal digits, which mean nothing else.
+/// A digest that distinguishes wholes by their trials and rules: 16 hexadecimal digits, of no other meaning.
 [[nodiscard]] std::string digest_of(std::span<const std::string> trials, const std::vector<RuleRequest>& requests);
 
 }  // namespace smd::tool::rule

@@ -27,7 +27,7 @@ void check_same_whole(const ResultLines& one, const ResultLines& first) {
   }
 }
 
-/// The first parts that are not there though there are trials for them, and how many trials that leaves out.
+/// Reports the first missing parts for which there are trials, and how many trials are left out.
 void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages) {
   constexpr std::size_t most_named = 5;
   const PartLine& any = *parts.front().part;

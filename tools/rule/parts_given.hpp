@@ -12,18 +12,18 @@
 
 namespace smd::tool::rule {
 
-/// Lines of a file that belong together: a part, or results that are of none.
+/// Lines of a file that belong together: a part, or results of no part.
 struct ResultLines {
   std::string file;
   std::uint64_t begin = 0;  ///< Bytes of the file, half open.
   std::uint64_t end = 0;
   std::uint64_t records = 0;
-  bool foreign = false;  ///< Among them are lines that are no results; reported.
+  bool foreign = false;  ///< Whether lines that are no results, already reported, are among them.
   std::optional<PartLine> part = {};
 };
 
-/// Puts parts in the order of the trials of the whole, and says what is wrong with them: lines that belong to no part
-/// are dropped where there are parts. Without any part, the lines stay as they are.
+/// Puts parts in the order of the trials of the whole, and reports what is wrong with them. If there are parts, lines
+/// that belong to no part are dropped; without any part, the lines stay as they are.
 /// @throws UsageError if parts are of different wholes, or one is given twice.
 [[nodiscard]] std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics& messages);
 

@@ -189,7 +189,7 @@ ExitStatus result_status(const RuleResult& result) noexcept {
       return combine(read, ExitStatus::no);
     case RuleStatus::not_evaluated:
       return combine(read, ExitStatus::nothing_evaluated);
-    case RuleStatus::error:  // a rule of one's own that threw has no result
+    case RuleStatus::error:  // a user's own rule that threw has no result
       return result.unread ? read : combine(read, ExitStatus::nothing_evaluated);
     case RuleStatus::no_issues_found:
     case RuleStatus::in_progress:

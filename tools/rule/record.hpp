@@ -69,7 +69,7 @@ class RecordCells {
 [[nodiscard]] std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs);
 
 /// A record as a JSON object, of these keys (indices into `record_keys`; none given: those of its kind). Strings that
-/// are not UTF-8 lose what is none.
+/// are not UTF-8 lose the bytes that are wrong.
 [[nodiscard]] std::string record_json(const ReportRecord& record, const std::vector<std::size_t>& chosen, int precision,
                                       NonFinite nonfinite);
 
@@ -82,9 +82,9 @@ class RecordCells {
 /// Whether a finding has a value for a key.
 [[nodiscard]] bool in_finding(std::string_view key) noexcept;
 
-/// `step 120 (train 118)`, `step 120` where no mode was set, or nothing.
+/// `step 120 (train 118)`, `step 120` if no mode was set, or empty.
 [[nodiscard]] std::string place_text(const Finding& finding);
-/// A result for people: place and finding, or why there is none.
+/// A result for people: place and finding, or why there is no finding.
 [[nodiscard]] std::string result_text(const ReportRecord& record);
 
 }  // namespace smd::tool::rule

@@ -9,7 +9,7 @@
 namespace smd::tool::rule {
 
 /// Takes the records of one of several trials that are evaluated side by side, and holds them until the trials before
-/// it were shown: at most so many, then the evaluation waits for its turn.
+/// it were shown: `most_held` at most, then the evaluation waits for its turn.
 class RecordsInTurn : public ReportSink {
  public:
   RecordsInTurn(ReportSink& to, Turn& turn) : to_(to), turn_(turn) {}
@@ -17,7 +17,7 @@ class RecordsInTurn : public ReportSink {
   void finding(const ReportRecord& record) override { take(record); }
   void result(const ReportRecord& record) override { take(record); }
 
-  /// Hands on what is held: when the turn has come.
+  /// Passes on what is held, once the turn has come.
   void show();
 
  private:
@@ -27,7 +27,7 @@ class RecordsInTurn : public ReportSink {
   static constexpr std::size_t most_held = 256;
 
   ReportSink& to_;
-  Turn& turn_;  // as long as the visit
+  Turn& turn_;  // valid during the visit
   std::vector<OwnedRecord> held_;
 };
 

@@ -16,21 +16,21 @@
 
 namespace smd::tool::rule {
 
-/// One report in one format. Records come trial by trial; a finding ahead of its result. A new format is a file that
+/// One report in one format. Records come trial by trial; a finding before its result. A new format is a file that
 /// makes one, and a line in the table of `reports.cpp`.
 class Report {
  public:
   virtual ~Report() = default;
-  /// With -k, and where findings are all that is wanted.
+  /// Called with -k, and if only findings are wanted.
   virtual void finding(const ReportRecord&) {}
   virtual void result(const ReportRecord& record) = 0;
-  /// More may be long in coming: what there is must be seen.
+  /// Writes what there is: the next record may take long.
   virtual void flush() {}
   /// After the last record. Does not close the file.
   virtual void end() {}
 };
 
-/// Takes records, trial by trial; a finding ahead of its result.
+/// Takes records, trial by trial; a finding before its result.
 class ReportSink {
  public:
   virtual ~ReportSink() = default;
@@ -38,7 +38,7 @@ class ReportSink {
   virtual void result(const ReportRecord& record) = 0;
 };
 
-/// What a report is made from; everything outlives the report.
+/// What a report is made from; everything must outlive the report.
 struct ReportContext {
   OutputFile& out;
   const OutputOptions& options;
@@ -48,7 +48,7 @@ struct ReportContext {
   std::optional<PartLine> part = {};  ///< Of a part: what JSON lines end with, once number and status are known.
 };
 
-/// The columns of findings and results, but `trial`.
+/// The columns of findings and results, except `trial`.
 [[nodiscard]] std::vector<Column> record_columns();
 
 std::unique_ptr<Report> make_text_report(const ReportContext& context);

@@ -113,7 +113,7 @@ void Reports::close() {
       to.report->end();
       to.out.close();
     } catch (const OutputError&) {
-      failure = failure ? failure : std::current_exception();  // the others are whole all the same
+      failure = failure ? failure : std::current_exception();  // the other files are complete all the same
     }
   }
   if (failure) {

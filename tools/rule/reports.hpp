@@ -15,8 +15,8 @@ namespace smd::tool::rule {
 /// Standard output (or -o) and all --report files: each record goes to all of them.
 class Reports : public ReportSink {
  public:
-  /// Makes the files, so that what cannot be written is known before work is done. `rule_width`: the longest rule's
-  /// name. `part`: what reports are of, if not of the whole.
+  /// Creates the files, so that files that cannot be written are reported before any work is done. `rule_width`: the
+  /// longest rule's name. `part`: what reports are about, if not the whole.
   /// @throws UsageError, OutputError.
   Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
           const std::optional<PartLine>& part = {});
@@ -24,20 +24,20 @@ class Reports : public ReportSink {
   Reports& operator=(const Reports&) = delete;
   ~Reports() override;
 
-  /// Goes where findings are wanted.
+  /// Goes to the reports that want findings.
   void finding(const ReportRecord& record) override;
   void result(const ReportRecord& record) override;
-  /// More may be long in coming.
+  /// Writes what there is: the next record may take long.
   void flush();
-  /// After the last record: puts all files in their places. @throws OutputError.
+  /// Call it after the last record: renames all files into place. @throws OutputError.
   void close();
 
  private:
   struct Destination {
     OutputOptions options;
     OutputFile out;
-    bool findings;  ///< Wanted as they are made,
-    bool results;   ///< and these.
+    bool findings;  ///< Whether findings are wanted as they are made,
+    bool results;   ///< and whether results are.
     std::unique_ptr<Report> report = nullptr;
   };
   std::deque<Destination> destinations_;

@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Leaves the parsing of a line.
+/// Thrown to end the parsing of a line.
 struct NotOurs {};
 
-/// An object of a line. All functions throw NotOurs for a key that is not there, or of another type.
+/// An object of a line. All functions throw NotOurs for a key that is missing, or of another type.
 class LineObject {
  public:
   explicit LineObject(const Json& object) : object_(object) {
@@ -64,7 +64,7 @@ class LineObject {
     }
     return value.get<bool>();
   }
-  /// Also what JSON has no number for; null, which --nonfinite can make of that, is NaN.
+  /// A number, also one that JSON lacks. Null, which --nonfinite may have made of it, is NaN.
   [[nodiscard]] double number(const char* key) const {
     const Json& value = at(key);
     if (value.is_number()) {
@@ -131,8 +131,8 @@ std::optional<Number> step_from(const LineObject& line, const char* key) {
   return step ? std::optional(Number(*step)) : std::nullopt;
 }
 
-/// `train/loss:0:val/loss:0`. Names may hold colons, but the two of a pair differ in words only: the one in the middle
-/// is between them.
+/// `train/loss:0:val/loss:0`. Names may hold colons, but the two of a pair differ in words only: the colon in the
+/// middle separates them.
 TensorPair pair_from(const std::string& text) {
   const auto colons = std::count(text.begin(), text.end(), ':');
   if (colons % 2 == 0) {
@@ -145,7 +145,7 @@ TensorPair pair_from(const std::string& text) {
   return {text.substr(0, middle), text.substr(middle + 1)};
 }
 
-/// Nullopt if the line has none.
+/// Nullopt if the line has no finding.
 std::optional<Finding> finding_from(const LineObject& line) {
   const std::optional<std::string> check = line.text_or_null("check");
   if (!check) {

@@ -9,11 +9,11 @@
 
 namespace smd::tool::rule {
 
-/// A line that is none of smd-rule's.
+/// A line that smd-rule did not write.
 struct ForeignLine {};
 
-/// What a line of `smd-rule --jsonl` holds. Of what --precision, --nonfinite null and --columns left out of numbers and
-/// records nothing is guessed: a record without a key of its kind is foreign.
+/// Parses a line of `smd-rule --jsonl`. What --precision, --nonfinite null and --columns left out is not guessed: a
+/// record without a key of its kind is foreign.
 [[nodiscard]] std::variant<ForeignLine, OwnedRecord, PartLine> parse_result_line(std::string_view line);
 
 }  // namespace smd::tool::rule

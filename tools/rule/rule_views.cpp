@@ -41,7 +41,7 @@ constexpr std::array<Column, 7> check_columns = {{{.name = "rule"},
 
 Cell or_missing(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
 
-/// The columns of all rows but `trial`, which they have none of.
+/// Chooses all columns of the rows except `trial`: the rows are about no trial.
 OutputOptions without_trial(OutputOptions options, std::span<const Column> columns) {
   options.with_trial = false;
   if (options.columns.empty()) {
@@ -75,7 +75,7 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
   }
 }
 
-/// Lines broken as the author broke them, and where they are too long.
+/// Keeps the author's line breaks, and breaks lines that are too long.
 std::string indented(std::string_view text, std::size_t width) {
   std::string out;
   while (!text.empty()) {
@@ -178,7 +178,7 @@ void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOpti
     }
   }
   if (rules.empty()) {
-    return;  // what is wrong with them was said
+    return;  // their errors were reported
   }
   const std::string json = hook_config_for(rules, job).to_json() + "\n";
   OutputFile out = options.output.open();

@@ -18,7 +18,7 @@ namespace smd::tool::rule {
 void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
 /// --describe: text for people, or the parameters as rows if a format was asked for. @throws ConfigurationError.
 void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
-/// --hook-config: of the requests that are in order, if there are any. @throws ConfigurationError as `hook_config_for`.
+/// --hook-config: of the valid requests, if there are any. @throws ConfigurationError as `hook_config_for`.
 void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options);
 /// --check-config.
 void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,

@@ -22,7 +22,7 @@ class TextReport : public Report {
   }
   void result(const ReportRecord& record) override {
     line(to_string(record.result.status), color_of(record.result.status), record);
-    // At a terminal they stand beside it already, among the messages.
+    // On a terminal the messages beside the results already show them.
     for (std::size_t i = 0; !context_.out.is_terminal() && i < record.result.warnings.size(); ++i) {
       std::string text(status_width + 2, ' ');
       text += "warning: ";

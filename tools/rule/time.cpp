@@ -10,13 +10,13 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// Reads a text from the left; `ok` turns false for good at the first thing that is not as it must be.
+/// Reads a text from the left; `ok_` is false from the first mismatch on.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
 
   [[nodiscard]] bool done() const noexcept { return ok_ && rest_.empty(); }
-  /// A number of exactly so many digits.
+  /// A number of exactly `count` digits.
   unsigned digits(std::size_t count) {
     unsigned number = 0;
     for (std::size_t i = 0; i < count; ++i) {

@@ -26,7 +26,7 @@ namespace smd::tool::rule {
 
 namespace {
 
-/// An open file without a name that holds a text: unlike a pipe, nobody has to read it.
+/// An open file without a name that holds a text: unlike a pipe, it need not be read.
 class TextFile {
  public:
   explicit TextFile(std::string_view text) : descriptor_(memfd_create("smd-rule", MFD_CLOEXEC)) {
@@ -66,7 +66,7 @@ std::vector<std::string> environment_of(const ReportRecord& record) {
     }
   }
   const auto add = [&](std::string_view name, std::string_view value) {
-    // A name with NUL cannot be: index files hold none, and the environment neither.
+    // No name holds NUL: neither index files nor the environment permit it.
     variables.push_back("SMD_RULE" + std::string(name) + "=" + std::string(value.substr(0, value.find('\0'))));
   };
   add("", record.result.name);
@@ -79,7 +79,7 @@ std::vector<std::string> environment_of(const ReportRecord& record) {
   return variables;
 }
 
-/// Starts it; gives an error number.
+/// Starts the command; returns an error number.
 int start(const std::string& command, const std::vector<std::string>& environment, int input, pid_t& child) {
   std::vector<char*> variables;
   variables.reserve(environment.size() + 1);
@@ -93,7 +93,7 @@ int start(const std::string& command, const std::vector<std::string>& environmen
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  // The command gets signals as any command does, whatever we do with ours.
+  // The command starts with default signal handling, whatever this process has set.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;

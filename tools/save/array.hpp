@@ -42,15 +42,14 @@ struct NpyHeader {
   Shape shape;
   std::uint64_t header_bytes = 0;
   std::uint64_t file_bytes = 0;  ///< Of the whole file.
-  bool as_saved = false;         ///< Its elements stand in it as in event files.
+  bool as_saved = false;         ///< Whether its elements are stored as in event files.
 };
 
-/// The header in the beginning of a `.npy` file; nothing while that is too short to tell. So what is read or inflated
-/// of the file is bounded before it is there. @throws ReadError as `parse_npy`.
+/// The header in the beginning of a `.npy` file; nullopt if that is too short to tell. It bounds what is read or
+/// inflated of the file. @throws ReadError as `parse_npy`.
 [[nodiscard]] std::optional<NpyHeader> npy_header(std::string_view beginning, const std::string& where);
 
-/// The arrays of a `.npz` file's bytes, by key, in the order in which they stand there. @throws ReadError as
-/// `parse_npy`.
+/// The arrays of a `.npz` file's bytes, by key, in the order of the file. @throws ReadError as `parse_npy`.
 [[nodiscard]] std::vector<std::pair<std::string, TensorValue>> parse_npz(std::string_view file,
                                                                          const std::string& where,
                                                                          const Owner& owner = nullptr);
@@ -60,8 +59,8 @@ struct FileContent {
   Owner owner;  ///< Of the text.
 };
 
-/// All of a `.npy` or `.npz` file, or of standard input: once in memory, whatever else happens to the file. Of what is
-/// neither, or longer than its header says, no more than it takes to see that: it may be endless. @throws ReadError.
+/// Reads all of a `.npy` or `.npz` file, or of standard input, into memory. If the input is neither, or longer than its
+/// header says, reads only enough to see that: it may be endless. @throws ReadError.
 [[nodiscard]] FileContent read_file(const std::string& path);
 [[nodiscard]] FileContent read_standard_input();
 
@@ -69,10 +68,10 @@ struct FileContent {
 struct StoredArray {
   Dtype dtype = Dtype::float64;
   Shape shape;
-  ReadElements read;  ///< Keeps the file open. What is gone of it by then is a problem.
+  ReadElements read;  ///< Keeps the file open. Throws ReadError if the file has become shorter.
 };
 
-/// The array of a large `.npy` file, if its elements can be saved as they stand there; nothing for every other file,
+/// The array of a large `.npy` file, if its elements can be saved as they are stored; nullopt for every other file,
 /// which `read_file` reads. @throws ReadError.
 [[nodiscard]] std::optional<StoredArray> stored_array(const std::string& path);
 

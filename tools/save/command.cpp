@@ -100,7 +100,7 @@ constexpr std::array<Prose, 3> prose = {{
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
 
-/// The time for putting on S3, after a signal, what had come. A server that is slower may never answer.
+/// The time to put on S3, after a signal, what had come. A slower server may never answer.
 constexpr std::chrono::seconds time_to_put{2};
 
 /// While one lives, the library's warnings are the command's.

@@ -125,7 +125,7 @@ std::optional<std::string> text(const json& object, const char* key) {
   return value->get<std::string>();
 }
 
-/// A misspelled key would else be as if it were not there.
+/// Refuses unknown keys: a misspelled key would else be ignored.
 void check_keys(const json& object) {
   // `trial` is what smd-tensor writes too.
   static const std::vector<std::string> known = {"step",   "tensor", "value", "mode",        "mode_step",

@@ -9,8 +9,8 @@
 
 namespace smd::tool::save {
 
-/// Saves what standard input lists, one object a line, as the lines come. What is wrong with a line is said with its
-/// number and costs only that line. A stop ends the input behind the last whole line that came.
+/// Saves what standard input lists, one object a line, as the lines come. An error in a line is reported with the
+/// line's number and affects only that line. A stop ends the input after the last whole line that came.
 /// @return how many lines could not be saved. @throws ReadError if standard input cannot be read, WriteError.
 [[nodiscard]] std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption,
                                        Diagnostics& messages);

@@ -166,7 +166,7 @@ struct Header {
 /// Far more than NumPy itself reads.
 constexpr std::size_t most_header_bytes = std::size_t{1} << 20;
 
-/// Bytes before the elements; nothing where the file is too short to tell.
+/// Bytes before the elements; nullopt if the file is too short to tell.
 std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::string& where) {
   constexpr std::string_view magic = "\x93NUMPY";
   if (file.substr(0, magic.size()) != magic.substr(0, file.size())) {
@@ -194,7 +194,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   return 8 + length_bytes + length;
 }
 
-/// `header`: all that stands before the elements.
+/// `header`: everything before the elements.
 Header parse_header(std::string_view header, const std::string& where) {
   const std::string_view descr = header_value(header, "descr", where);
   if (descr.starts_with('[')) {
@@ -267,7 +267,7 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   const Header header = parse_header(file.substr(0, *header_bytes), where);
   const auto& [dtype, shape, type, item, fortran_order] = header;
   std::string_view elements = file.substr(*header_bytes);
-  std::string changed;  // stands for them if they are not as they are kept; large arrays are not copied for nothing
+  std::string changed;  // the elements if they had to be converted; large arrays are not copied for nothing
   const std::optional<std::uint64_t> count = element_count(shape);
   if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
     refuse(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +

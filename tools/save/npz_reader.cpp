@@ -47,7 +47,7 @@ class ZipReader {
     }
   }
 
-  /// Deflate makes up to a thousand bytes of one. @throws ReadError if the total exceeds that.
+  /// Deflate makes up to a thousand bytes of one, so the total is limited. @throws ReadError if it is exceeded.
   void add_unpacked(std::uint64_t& all, std::uint64_t more) const {
     constexpr std::uint64_t times = 64;
     const std::uint64_t most = std::max<std::uint64_t>(limits::unpacked_bytes, times * file_.size());
@@ -101,7 +101,7 @@ class ZipReader {
     return directory;
   }
 
-  /// Otherwise a small archive could contain any number of arrays.
+  /// Refuses overlaps: a small archive could contain any number of arrays.
   void check_places(const Directory& directory) const {
     std::vector<const Member*> by_place;
     for (const Member& member : directory.members) {
@@ -198,8 +198,8 @@ class ZipReader {
     void operator()(z_stream* stream) const noexcept { inflateEnd(stream); }
   };
 
-  /// As many bytes as the directory says; memory grows with what comes, and not before the header of the array has been
-  /// seen to ask for as many: deflate makes hundreds of megabytes of nothing from a few kilobytes.
+  /// Inflates a member to as many bytes as the directory says. Memory grows with the output, and the array's header
+  /// must ask for as many: deflate makes hundreds of megabytes of zeros from a few kilobytes.
   [[nodiscard]] std::string inflated(std::string_view stored, const Member& member) const {
     z_stream stream{};
     require(inflateInit2(&stream, -MAX_WBITS) == Z_OK);

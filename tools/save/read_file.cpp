@@ -99,8 +99,8 @@ std::shared_ptr<char[]> unfilled(std::size_t size) {
   return memory;
 }
 
-/// How much of a file to read whose beginning this is: a byte beyond its end shows that it is too long. Nothing while
-/// that cannot be told.
+/// How much to read of a file with this beginning: one byte beyond its end, to see whether it is too long. Nullopt if
+/// that is not known yet.
 std::optional<std::uint64_t> bytes_to_read(std::string_view beginning, const std::string& where) {
   if (beginning.empty() || archive.starts_with(beginning)) {
     return std::nullopt;
@@ -155,7 +155,7 @@ FileContent read_file(const std::string& path) { return read_all(File(path).desc
 FileContent read_standard_input() { return read_all(STDIN_FILENO, "standard input"); }
 
 std::optional<StoredArray> stored_array(const std::string& path) {
-  // Before it is opened: what writes into a pipe would see its reader go.
+  // Checked before it is opened: the writer of a pipe would see its reader go away.
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < worth_leaving) {
     return std::nullopt;

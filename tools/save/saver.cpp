@@ -14,7 +14,7 @@ Saver::Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& 
     : options_(options), messages_(messages), config_(config) {
   if (options.init || !options.jsonl) {
     (void)hook_of(config_.worker);
-  } else {  // lines may name other workers: nothing is made yet, but what no hook can be made by is refused now
+  } else {  // lines may name other workers: no hook is made yet, but a bad configuration is refused
     HookConfig config_alone = config_;
     config_alone.dry_run = true;
     const Hook checked(std::move(config_alone));

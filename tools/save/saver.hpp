@@ -46,7 +46,7 @@ class Saver {
 
  private:
   Hook& hook_of(const std::string& worker);
-  /// That hook, at the step of the place.
+  /// The hook of the place's worker, set to the place's step.
   Hook& hook_at(const Place& place);
   void count(const Place& place, const std::string& tensor, bool saved);
   /// Warns if a hook saves nothing, and says why.

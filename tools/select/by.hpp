@@ -8,7 +8,7 @@
 
 namespace smd::tool {
 
-/// What rows are of; what is left out is pooled.
+/// What rows are grouped by; the rest is pooled.
 struct By {
   bool tensor = true;
   bool step = true;
@@ -16,7 +16,7 @@ struct By {
 
   bool operator==(const By&) const = default;
 
-  /// What --by says, which must have been given. @throws UsageError.
+  /// The value of --by, which must have been given. @throws UsageError.
   static By from(const CommandLine& line);
 };
 

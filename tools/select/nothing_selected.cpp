@@ -18,7 +18,7 @@ SelectedStep numbers_of(const Trial& trial, GlobalStep step) {
   return {step, trial.mode(step).value_or(Mode::global), trial.mode_step(step).value_or(ModeStep(step.value))};
 }
 
-// What of a pattern stands for itself: `conv.weight` of `^conv\.weight$`.
+// The literal characters of a pattern: `conv.weight` of `^conv\.weight$`.
 std::string literal_of(std::string_view pattern) {
   std::string literal;
   for (const char character : pattern) {
@@ -29,7 +29,7 @@ std::string literal_of(std::string_view pattern) {
   return literal;
 }
 
-// Names like a pattern, else parts of names like it: a pattern is found anywhere.
+// Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
 std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
   const std::string literal = literal_of(pattern);
   std::vector<std::string> nearest = nearest_names(literal, names);
@@ -88,7 +88,7 @@ class Explanation {
                                      (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
   }
 
-  /// Whether a SPEC of steps by their numbers has the step of an entry.
+  /// Whether a SPEC that gives steps by their numbers includes the step of an entry.
   [[nodiscard]] bool is_asked_for(const TensorEntry& entry) const {
     if (!options_.steps || counts_from_end(*options_.steps)) {
       return false;

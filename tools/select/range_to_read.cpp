@@ -7,7 +7,7 @@ namespace smd::tool {
 
 namespace {
 
-// Beyond so many windows their hull is read in one go.
+// If there are more windows, their hull is read in one go.
 constexpr std::size_t most_windows = 8;
 
 StepRange range_of(const StepNeed::Window& window) {

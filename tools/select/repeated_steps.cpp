@@ -10,7 +10,7 @@ namespace smd::tool {
 
 namespace {
 
-/// Global steps of a mode whose numbers an earlier global step has, ascending.
+/// The global steps of a mode, ascending, whose mode steps an earlier global step has.
 std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
   std::vector<GlobalStep> result;
   if (mode == Mode::global) {

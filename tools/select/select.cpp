@@ -58,7 +58,7 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     if (!selection.tensors.empty()) {
       selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, messages);
     } else if (messages.status() == ExitStatus::yes) {
-      selection.steps.steps = select_steps(trial, options, spec, messages);  // a mode without any step says more
+      selection.steps.steps = select_steps(trial, options, spec, messages);  // says more of an empty mode
     }
     return selection;
   }
@@ -70,7 +70,7 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     }
     selection.every_claim = every_claim_fits(trial, selection.steps.steps, options);
   }
-  // Now that the steps were read, all who wrote them are known.
+  // Only after the steps were read are all workers known that wrote them.
   if (!check_worker(trial, options, messages)) {
     selection.steps.steps.clear();
     selection.every_step = false;

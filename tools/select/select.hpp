@@ -42,8 +42,8 @@ struct Selection {
   [[nodiscard]] bool everything() const noexcept { return every_step && !narrows_entries(); }
 };
 
-/// Resolves the options against a trial, and reads more of the trial where that needs it. Reports what is not there,
-/// with status 1; the selection then holds the rest, and is empty if there is none.
+/// Resolves the options against a trial, and reads more of the trial if that is needed. Reports what is missing, with
+/// status 1; the selection then holds the rest, which may be empty.
 /// @throws UsageError for a bad pattern.
 [[nodiscard]] Selection select(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
                                Diagnostics& messages);

@@ -101,7 +101,7 @@ class StepSelector {
       }
       return result;
     }
-    // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
+    // A job restarted without its checkpoint counts its mode steps anew: only the first global step counts.
     for (const ModeStep number : trial_.steps(mode, true)) {
       const std::optional<GlobalStep> step = trial_.global_step(mode, number);
       if (step && std::binary_search(steps.begin(), steps.end(), *step)) {
@@ -112,7 +112,7 @@ class StepSelector {
     return result;
   }
 
-  /// Whether no mode step can have been claimed before, as far as what was read tells.
+  /// Whether, as far as was read, no mode step can have been claimed before.
   [[nodiscard]] bool counts_never_began_anew() const {
     return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
       if (mode == Mode::global) {
@@ -123,7 +123,7 @@ class StepSelector {
     });
   }
 
-  // Whether each mode has so many steps that counting from an end is sure.
+  // Whether each mode has at least `count` steps, so that counting from an end is certain.
   bool enough(std::size_t count) const {
     return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
       const Candidates candidates = candidates_in(mode, options_.incomplete);
@@ -131,8 +131,8 @@ class StepSelector {
     });
   }
 
-  // The trial was opened with what `range_to_read` says for the whole SPEC, or with more. Index files count there by
-  // their names alone; here only complete steps of the mode (and of the tensor) do.
+  // The trial was opened with at least what `range_to_read` returns for the whole SPEC. There index files count by
+  // their names alone; here only complete steps of the mode (and of the tensor) count.
   void read_what_is_needed() {
     if (spec_.all()) {
       return;
@@ -156,7 +156,7 @@ class StepSelector {
     }
   }
 
-  // Everything was read.
+  // Call it when everything was read.
   void tell_nothing_there(Mode mode) {
     if (mode != Mode::global && !trial_.has_modes()) {
       messages_.fail("StepUnavailable", without_modes(trial_, mode), ExitStatus::no);
@@ -246,7 +246,7 @@ class StepSelector {
                    text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
   }
 
-  /// The tensor at a step; by name.
+  /// The workers that saved the tensor at a step, by name.
   [[nodiscard]] std::vector<std::string> workers_that_saved(GlobalStep step) const {
     std::vector<std::string> workers;
     EntryQuery query;

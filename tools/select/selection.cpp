@@ -12,7 +12,7 @@ namespace smd::tool {
 
 namespace {
 
-// A glob where an exact name is due: the pattern, and how many tensors it finds.
+// For a glob in place of an exact name: the pattern to use, and how many tensors it selects.
 std::string glob_for_name(const Trial& trial, std::string_view name) {
   const std::optional<std::string> regex = regex_of_glob(name);
   if (!regex) {
@@ -22,7 +22,7 @@ std::string glob_for_name(const Trial& trial, std::string_view name) {
   std::size_t found = 0;
   try {
     found = trial.tensor_names({.regex = {pattern}}).size();
-  } catch (const Error&) {  // brackets that only a name has
+  } catch (const Error&) {  // brackets that make sense in a name only
     return {};
   }
   return "; names are exact: -e " + single_quoted(pattern) + " selects " + counted(found, "tensor");

@@ -25,9 +25,9 @@ struct SelectionOptions {
   std::vector<std::string> excludes;     ///< -x
   std::vector<Mode> modes;               ///< -m; never empty: `global` is the default.
   bool modes_given = false;
-  std::optional<StepSpec> steps;      ///< -s; none: the command's default.
+  std::optional<StepSpec> steps;      ///< -s; nullopt: the command's default.
   std::int64_t every = 1;             ///< --every
-  std::optional<std::string> worker;  ///< -w NAME; none: the first by name, for values.
+  std::optional<std::string> worker;  ///< -w NAME; nullopt: the first by name, for values.
   bool all_workers = false;           ///< -w all
   bool incomplete = false;            ///< --incomplete
 
@@ -38,75 +38,76 @@ struct SelectionOptions {
   /// @throws UsageError.
   static SelectionOptions from(const CommandLine& line);
 
-  /// Any of -n -e -c was given.
+  /// Whether any of -n -e -c was given.
   [[nodiscard]] bool selects_tensors() const noexcept {
     return !names.empty() || !regexes.empty() || !collections.empty();
   }
 };
 
-/// What -m says: each mode once, in the order given; none: `global`. @throws UsageError.
+/// The modes of -m, each once, in the order given; without -m: `global`. @throws UsageError.
 [[nodiscard]] std::vector<Mode> modes_from(const CommandLine& line);
 
-/// The mode whose entries alone are asked for; none: several modes, or all steps. Workers may claim different modes for
-/// one step, and each one's tensors are filed under its own claim.
+/// The only mode whose entries are asked for; nullopt: several modes, or all steps. Workers may claim different modes
+/// for one step, and each one's tensors are filed under its own claim.
 [[nodiscard]] std::optional<Mode> only_mode(const SelectionOptions& options) noexcept;
 
-/// What to say of a mode asked of a trial whose steps have none: that names tell, with one of that side.
+/// The message for a mode asked of a trial whose steps have none: names show the mode instead, with an example.
 /// @pre !trial.has_modes()
 [[nodiscard]] std::string without_modes(const Trial& trial, Mode asked);
-/// Whether steps of one of the modes can come; if the trial's layout has no modes and none is `global`, says so:
-/// StepUnavailable, status 1. For trials that are waited for; `select_steps` says it of others.
+/// Whether steps of one of the modes can come; if the trial's layout has no modes and none is `global`, reports
+/// StepUnavailable, status 1. For trials that are waited for; for others, `select_steps` reports it.
 [[nodiscard]] bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages);
 
 /// What to read at first so that a SPEC can be resolved: `-s last` needs the newest index files only, `-s 5000:8000`
-/// those between. Mode steps do not tell where they lie, except from the end. `spec` none: everything.
+/// those between. The number of a mode step does not show which files hold it, unless it counts from the end.
+/// Everything if `spec` is nullopt.
 [[nodiscard]] StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
 
-/// The same with all ranges, one at least, where `range_to_read` gives the first: `select_steps` reads the others.
+/// All ranges needed, at least one; `range_to_read` returns the first, and `select_steps` reads the others.
 [[nodiscard]] std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes);
 
-/// A step chosen: all its numbers.
+/// A chosen step, with all its numbers.
 struct SelectedStep {
   GlobalStep step;
-  Mode mode = Mode::global;  ///< The one asked for that has it; for `global` the step's own.
+  Mode mode = Mode::global;  ///< The mode asked for that has it; for `global` the step's own.
   ModeStep mode_step;
 
   bool operator==(const SelectedStep&) const = default;
 };
 
-/// Where the steps to choose from come from: the global steps at which something was saved, ascending, with those not
-/// written by all workers if asked. Called anew after more of the trial was read.
+/// Returns the steps to choose from: the global steps at which something was saved, ascending; if `incomplete`, also
+/// those not written by all workers. Called again after more of the trial was read.
 using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
 
 /// The steps that the options choose: by mode, SPEC (`options.steps`, else `fallback`), then `--every`; ascending by
-/// global step, each once. Reads more of the trial where the SPEC needs it (a `last` of one mode, a tail of incomplete
+/// global step, each once. Reads more of the trial if the SPEC needs it (a `last` of one mode, a tail of incomplete
 /// steps). `source`: count and choose among a tensor's own steps (`tensor` names it in messages); default: the trial's.
 ///
-/// Reports, with status 1, what is not there: no step saved yet, a mode not saved (names those that were), a single
-/// step that is not there (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the
-/// mode in which that number does exist), no step among those asked for. Returns the rest.
+/// Reports, with status 1, what is missing: no step saved yet, a mode not saved (names those that were), a single step
+/// that was not saved (StepUnavailable, StepNotYetAvailable or NoMoreData, with the nearest saved steps and the mode in
+/// which that number does exist), no step among those asked for. Returns the rest.
 [[nodiscard]] std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options,
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
 
-/// Whether part of a trial was refused by the system, the disk or the store: then what is not seen may be there.
+/// Whether part of a trial could not be read (access, disk or store): then what seems missing may exist.
 [[nodiscard]] bool partly_unread(const Trial& trial);
-/// What follows `was not saved` and the like: nothing, unless `partly_unread`.
+/// Text to follow `was not saved` and the like; empty unless `partly_unread`.
 [[nodiscard]] std::string as_far_as_read(const Trial& trial);
 
-/// Says that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended; StepUnavailable if
+/// Reports that a trial has no step: StepNotYetAvailable, or NoMoreData once the job has ended; StepUnavailable if
 /// `partly_unread`.
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status = ExitStatus::no);
 
-/// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Exact names that the trial
-/// does not have: TensorUnavailable with the nearest three, status 1 (the rest of the trial is read before that is
-/// said); a collection that it does not define: likewise. -m narrows to tensors saved in one of the modes.
+/// The names that -n -e -c -x select among the tensors of the steps read, in byte order. Reports, with status 1, exact
+/// names that the trial does not have (TensorUnavailable with the nearest three, after reading the rest of the trial)
+/// and collections that it does not define (NotFound). -m narrows to tensors saved in one of the modes.
 /// @throws UsageError for a bad pattern.
 [[nodiscard]] std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options,
                                                       Diagnostics& messages);
 
-/// What -n -e -c -x say, without regard to names that the trial does not have. Of collections only those that the trial
-/// defines; nullopt if nothing else was asked for, since an empty query would mean all tensors.
+/// The query of -n -e -c -x, with names that the trial may not have, and only the collections that it defines; nullopt
+/// if nothing else was asked for, since an empty query would mean all tensors.
 [[nodiscard]] std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options);
 
 /// The tensors that -n -e -c -x select among those saved at a step, or at any, in the mode asked for if it is one; in
@@ -114,7 +115,7 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
 [[nodiscard]] std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& options,
                                                   const std::optional<GlobalStep>& step);
 
-/// `collection 'x' is not defined`, and which are: the nearest, else all.
+/// `collection 'x' is not defined`, and the nearest collections that are, else all.
 [[nodiscard]] std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known);
 
 /// Ends of messages about a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a step
@@ -122,18 +123,18 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
 [[nodiscard]] std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted);
 [[nodiscard]] std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number);
 
-/// Whether the trial has a tensor. If the steps read so far do not tell, reads the rest; if it has none, says so:
-/// TensorUnavailable with the nearest three names, status 1.
+/// Whether the trial has a tensor. If the steps read so far do not show it, reads the rest; if the trial has none,
+/// reports TensorUnavailable with the nearest three names, status 1.
 [[nodiscard]] bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages);
 
 /// Whether -w names a worker that the trial has (or none in particular); if not: InvalidWorker with the names,
 /// status 1.
 [[nodiscard]] bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages);
 
-/// Says that none of the tensors saved is among those asked for, unless something was wrong before; status 1. Where the
-/// trial is at hand, `nothing_selected.hpp` has more to say.
+/// Reports that no saved tensor is among those asked for, unless something was reported before; status 1. With a trial,
+/// use `nothing_selected.hpp`, which explains why.
 void say_nothing_selected(Diagnostics& messages);
-/// The same of the steps of a trial, which `select_steps` and `follow_trials` say. `saved`: which there are, if known.
+/// The same for the steps of a trial; `select_steps` and `follow_trials` report it. `saved`: the steps saved, if known.
 void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved = {});
 
 /// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).

@@ -101,7 +101,7 @@ std::int64_t checked_index(const SliceTerm& term, std::int64_t size, std::size_t
   return term.index < 0 ? term.index + size : term.index;
 }
 
-// Strides of a whole value; zeros if it has no elements, when the sizes beside the zero may be anything.
+// Strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
 std::vector<std::int64_t> whole_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 0);
   if (element_count(shape).value_or(0) == 0) {
@@ -230,7 +230,7 @@ StridedLayout SliceSpec::apply(const Shape& shape) const {
     } else {
       const Range range = resolve(term, shape[axis]);
       part.shape.push_back(range.length);
-      // A step wider than the axis is never taken; multiplied, it might not fit.
+      // With one element the step is not used; multiplied, it might not fit.
       part.strides.push_back(range.length > 1 ? strides[axis] * term.step : 0);
       part.offset += range.length != 0 ? range.start * strides[axis] : 0;
       ++axis;

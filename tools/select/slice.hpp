@@ -27,8 +27,8 @@ struct StridedLayout {
   std::int64_t offset = 0;            ///< Of the first element.
 };
 
-/// The runs of elements of a part that lie side by side, in C order of the part: where each begins among those of the
-/// whole, and how many they are.
+/// The runs of adjacent elements of a part, in C order of the part: where each begins among those of the whole, and its
+/// length.
 class PartRuns {
  public:
   /// How many elements a run may have.
@@ -49,20 +49,20 @@ class PartRuns {
   std::int64_t count_;
 };
 
-/// The same elements in the order in which they lie.
+/// The same elements in the order of their places.
 [[nodiscard]] StridedLayout ascending(StridedLayout part);
 
-/// Where the same elements, in that order, go if the part is laid out as a value of its own.
+/// Where the elements, taken in that order, go if the part is laid out as a value of its own.
 [[nodiscard]] StridedLayout places_of(const StridedLayout& part);
 
-/// A parsed `--slice`. Knows no tensor.
+/// A parsed `--slice`, independent of any tensor.
 class SliceSpec {
  public:
   /// @throws InvalidValue.
   static SliceSpec parse(std::string_view text);
 
   /// The part that this slice takes of a value of some shape. Integers drop their axis, axes not named are kept whole.
-  /// @throws InvalidValue where NumPy raises IndexError, with its words.
+  /// @throws InvalidValue where NumPy raises IndexError, with NumPy's text.
   [[nodiscard]] StridedLayout apply(const Shape& shape) const;
 
   [[nodiscard]] const std::vector<SliceTerm>& terms() const noexcept { return terms_; }
@@ -71,7 +71,7 @@ class SliceSpec {
   std::vector<SliceTerm> terms_;
 };
 
-/// Copies the part out; strings too.
+/// Copies the part, also of strings.
 [[nodiscard]] TensorValue take(const TensorValue& value, const StridedLayout& part);
 
 }  // namespace smd::tool

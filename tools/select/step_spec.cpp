@@ -82,7 +82,7 @@ Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved)
   members.stride = term.stride;
   members.stop = term.stop;
   if (!upward && !term.stop && term.start.value_or(0) >= 0) {
-    members.stop = -1;  // an open end is 0 downward as well
+    members.stop = -1;  // an open end includes 0 downward as well
   }
   if (!term.start) {
     members.start = upward ? 0 : saved.back();
@@ -106,7 +106,7 @@ Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved)
   return members;
 }
 
-// The number that a single step means, if it counts to one that is there.
+// The number that a single step means; nullopt if it counts beyond the saved steps.
 std::optional<std::int64_t> number_of(const StepTerm& term, const std::vector<std::int64_t>& saved) {
   if (term.oldest) {
     return saved.front();
@@ -146,7 +146,7 @@ StepNeed need_of(const StepTerm& term) {
     return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : 0,
                   *start < largest_step ? std::optional(*start + 1) : std::nullopt);
   }
-  if (!upward && stop && *stop < 0) {  // from some late step down to the one before which it stops
+  if (!upward && stop && *stop < 0) {  // down from a late step to one counted from the end
     if (!start || *start < 0) {
       return newest(*stop);
     }

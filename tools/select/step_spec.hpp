@@ -23,13 +23,13 @@ struct StepTerm {
   std::string text;         ///< As written, for messages.
 };
 
-/// Which of the steps that are there a SPEC chooses.
+/// The steps that a SPEC chooses among those offered.
 struct StepChoice {
   std::vector<std::size_t> indices;      ///< Into the steps offered; ascending, each once.
   std::vector<const StepTerm*> missing;  ///< Single steps that are not there; point into the spec.
 };
 
-/// What of a trial must be read so that a SPEC can be resolved.
+/// The part of a trial that must be read to resolve a SPEC.
 struct StepNeed {
   enum class Kind : std::uint8_t {
     everything,
@@ -50,7 +50,7 @@ struct StepNeed {
   std::vector<Window> windows;
 };
 
-/// A parsed `--step`: a union of terms. Knows no trial.
+/// A parsed `--step`: a union of terms, independent of any trial.
 class StepSpec {
  public:
   /// All steps.
@@ -58,7 +58,7 @@ class StepSpec {
   /// One item without commas: `N`, `A:B`, `A:B:S`, `first`, `last`, `all`, `:`. @throws InvalidValue, also for a
   /// range in which no step can lie: `20:0`.
   static StepTerm parse_term(std::string_view text);
-  /// @throws InvalidValue. Items parted by commas.
+  /// @throws InvalidValue. Items separated by commas.
   static StepSpec parse(std::string_view text);
   explicit StepSpec(std::vector<StepTerm> terms) : terms_(std::move(terms)) {}
 
@@ -66,8 +66,8 @@ class StepSpec {
   /// Whether every step is chosen.
   [[nodiscard]] bool all() const noexcept;
 
-  /// Chooses among the saved steps, given by their numbers, ascending (numbers may repeat: a job that was restarted).
-  /// A range takes the members of Python's `range(A, B, S)` that are there, where a negative A or B stands for the
+  /// Chooses among the saved steps, given by their numbers, ascending (numbers may repeat: a job that was restarted). A
+  /// range takes the members of Python's `range(A, B, S)` that were saved, where a negative A or B stands for the
   /// number of the step that it counts to (clamped to the first and last as Python's slices are).
   [[nodiscard]] StepChoice choose(std::span<const std::int64_t> saved) const;
 

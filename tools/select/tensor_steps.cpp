@@ -74,8 +74,8 @@ class TensorStepSelector {
     shared_ = select_steps(trial_, options, *numbered_, *messages_);
   }
 
-  // The entries of all tensors in one pass. Where the order of steps tells which is the last, only as many steps, from
-  // the end that is counted from, as are needed; of tensors known by name no more is read.
+  // Collects the entries of all tensors in one pass. If the order of steps determines the last one, only as many steps
+  // as needed, from the end that is counted from; of tensors known by name, no more is read either.
   void collect() {
     const bool lazily = only_names(options_);
     const StepNeed need = from_end_.need();
@@ -142,7 +142,7 @@ class TensorStepSelector {
       if (mode == Mode::global) {
         in_mode.emplace_back(step.step.value, &step);
       } else if (step.mode == mode && trial_.global_step(mode, step.mode_step) == step.step) {
-        // A job restarted without its checkpoint counts its mode steps anew: the first global step answers.
+        // A job restarted without its checkpoint counts its mode steps anew: only the first global step counts.
         in_mode.emplace_back(step.mode_step.value, &step);
       }
     }
@@ -189,7 +189,7 @@ class TensorStepSelector {
     return kept;
   }
 
-  // Once for a mode: of several tensors, what the newest of their steps leaves out.
+  // Once for each mode: notes what was saved after the newest of the tensors' last steps.
   void say_counted_anew() {
     if (!asks_for_last(from_end_)) {
       return;
@@ -241,7 +241,7 @@ class TensorStepSelector {
   const SelectionOptions& options_;
   std::span<const std::string> tensors_;
   const EntryFilter& counts_;
-  Diagnostics* messages_;  // null: nothing is said, and only what counts from an end is chosen
+  Diagnostics* messages_;  // null: nothing is reported, and only terms that count from an end are used
   StepSpec from_end_;
   std::optional<StepSpec> numbered_;
   std::vector<SelectedStep> shared_;

@@ -16,12 +16,12 @@ namespace smd::tool {
 
 /// The steps selected of several tensors.
 struct TensorSteps {
-  std::vector<SelectedStep> steps;  ///< All that some tensor is wanted at, ascending.
-  /// Of each tensor, ascending; empty: `steps` holds for all.
+  std::vector<SelectedStep> steps;  ///< All at which some tensor is wanted, ascending.
+  /// By tensor, ascending; empty: `steps` applies to all.
   std::map<std::string, std::vector<GlobalStep>, std::less<>> own;
 
   [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
-  /// Adds a tensor's own steps. `sort` must follow.
+  /// Adds a tensor's own steps. Call `sort` afterwards.
   void add(const std::string& tensor, std::span<const SelectedStep> chosen);
   void sort();
 };
@@ -34,20 +34,20 @@ using EntryFilter = std::function<bool(const TensorEntry&)>;
 [[nodiscard]] bool counts_from_end(const StepSpec& spec) noexcept;
 [[nodiscard]] bool counts_from_end(const StepTerm& term) noexcept;
 
-/// What to read at first where each tensor's own steps count: as `range_to_read`, but everything where only a pattern
-/// or a collection tells which tensors there are.
+/// What to read at first if each tensor's own steps count: as `range_to_read`, but everything if only a pattern or a
+/// collection determines the tensors.
 [[nodiscard]] StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec);
 
-/// The steps of `tensors` that the options choose (`options.steps`, else `fallback`), where the SPEC counts from an
-/// end: each tensor's own in each mode asked for, of the worker asked for. Reads more of the trial by need. Reports
-/// what is not there, with status 1: a step given by its number as `select_steps` does; a count that goes beyond the
-/// steps of some tensors once for all of them. Tensors that `counts` finds at no step have none, and are not reported.
+/// The steps of `tensors` that the options choose (`options.steps`, else `fallback`), if the SPEC counts from an end:
+/// each tensor's own in each mode asked for, of the worker asked for. Reads more of the trial if needed. Reports what
+/// is missing, with status 1: a step given by its number as `select_steps` does; a count that goes beyond the steps of
+/// some tensors once for all of them. Tensors that `counts` finds at no step have none, and are not reported.
 /// @pre counts_from_end of the SPEC; `tensors` in byte order.
 [[nodiscard]] TensorSteps select_steps_of_tensors(Trial& trial, const SelectionOptions& options,
                                                   const StepSpec& fallback, std::span<const std::string> tensors,
                                                   const EntryFilter& counts, Diagnostics& messages);
 
-/// The same for only those terms of a SPEC that count from an end. Reports nothing.
+/// The same for only the terms of a SPEC that count from an end. Reports nothing.
 [[nodiscard]] TensorSteps own_steps_from_end(Trial& trial, const SelectionOptions& options, const StepSpec& spec,
                                              std::span<const std::string> tensors, const EntryFilter& counts);
 

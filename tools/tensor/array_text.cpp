@@ -20,7 +20,7 @@ class Printer {
         whole_(options.full || elements.view().size() <= shown_whole),
         dots_(options.ascii ? "..." : "…"),
         is_text_(elements.view().dtype() == Dtype::string),
-        // Of integers and the like the ends stand below each other, of fractions the points.
+        // Integers and the like are aligned at their ends, fractions at their points.
         by_point_(is_floating(elements.view().dtype())) {}
 
   void print() {

@@ -16,7 +16,7 @@ struct ArrayTextOptions {
   std::size_t width = 80;  ///< Lines are broken to fit, where they can be.
 };
 
-/// Up to so many elements an array is shown whole; of a larger one, `shown_edge` at each end of each axis.
+/// An array of at most this many elements is shown whole; of a larger one, `shown_edge` at each end of each axis.
 inline constexpr std::uint64_t shown_whole = 1000;
 inline constexpr std::int64_t shown_edge = 3;
 

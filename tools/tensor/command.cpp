@@ -15,7 +15,7 @@ void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::f
 
 namespace {
 
-// Of operands only the first is a trial. A tensor whose name is that of a trial's folder is selected with -n.
+// Only the first operand is a trial. A tensor whose name is that of a trial's folder is selected with -n.
 void check_operands(const TensorOptions& options) {
   const auto trial = std::find_if(options.names.begin(), options.names.end(), is_trial_folder);
   if (trial == options.names.end()) {
@@ -38,7 +38,7 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
     options_.selection.names.push_back(name);
     return true;
   });
-  // Names that standard input was to give: if it gives none, none is meant, not all.
+  // If standard input was to list names and lists none, nothing is selected, not everything.
   if (!options_.names.empty() && !options_.selection.selects_tensors()) {
     say_nothing_listed(messages);
     return ExitStatus::no;

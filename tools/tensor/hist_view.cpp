@@ -77,7 +77,7 @@ class HistView : public ValueView {
   }
 
  private:
-  // The buckets as they were saved, unless --bins asks for others, or as bars there would be too many.
+  // Shows the buckets as they were saved, unless --bins asks for others, or there would be too many bars.
   void show_buckets(const ValueKey& key, const TensorValue& value) {
     const std::optional<BucketCounts> saved = counts_of_buckets(value.view());
     if (!saved) {
@@ -144,7 +144,7 @@ class HistView : public ValueView {
   }
 
   ViewContext context_;
-  std::optional<RowWriter> rows_;  // neither: bars
+  std::optional<RowWriter> rows_;  // if neither is set: bars
   std::optional<HistogramCharts> charts_;
   bool first_ = true;
 };

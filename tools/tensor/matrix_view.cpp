@@ -40,7 +40,7 @@ class MatrixView : public ValueView {
         continue;
       }
       line += '\n';
-      // A blank line where the last but second axis moves on.
+      // A blank line between planes of the last two axes.
       if (place + 1 != size && (place + 1) / columns % rows == 0) {
         line += '\n';
       }

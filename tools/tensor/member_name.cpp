@@ -39,7 +39,7 @@ bool is_device(std::string_view part) {
          (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9');
 }
 
-/// Which bytes of a name must not stand there as they are.
+/// Which bytes of a name must be encoded.
 class Marks {
  public:
   explicit Marks(std::string_view name) : name_(name), encoded_(name.size(), 0) {
@@ -84,7 +84,7 @@ class Marks {
     }
   }
 
-  /// One between slashes; the last is that of the array's own file, to which `.npy` is added.
+  /// Marks a part between slashes; the last one is the array's own file, to which `.npy` is added.
   void mark_part(std::size_t start, std::size_t end) {
     const std::string_view part = name_.substr(start, end - start);
     const bool is_folder = end < name_.size();
@@ -116,7 +116,7 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
   for (const Letters letters : {Letters::as_they_are, Letters::upper_encoded, Letters::all_encoded}) {
     member = marks.text(letters);
     if (folded_.insert(lower(member)).second) {
-      break;  // the last one is of this array alone, since its letters stand there as numbers
+      break;  // the last one is unique, since all its letters are encoded
     }
   }
   return member;

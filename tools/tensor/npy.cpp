@@ -149,7 +149,7 @@ std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const s
   for (const std::span<const std::byte> part : parts) {
     there += part.size();
   }
-  // Every element has a length in the bytes, so that this many are there.
+  // Each string has its length in the bytes, so there are this many, and the product fits.
   const std::uint64_t count =
       std::accumulate(shape.begin(), shape.end(), std::uint64_t{1},
                       [](std::uint64_t all, std::int64_t axis) { return all * static_cast<std::uint64_t>(axis); });

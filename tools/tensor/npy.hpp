@@ -23,8 +23,8 @@ struct NpyType {
 /// The type of several parts' elements in one array.
 [[nodiscard]] NpyType stacked_npy_type(Dtype dtype, const std::vector<std::span<const std::byte>>& parts);
 
-/// Why text is not written, empty if it is: each element takes as much room as the longest, and all together more than
-/// limits::padded_text_bytes and sixteen times the bytes that there are.
+/// Why text is not written; empty if it is. Each element takes as much room as the longest: all together may take
+/// limits::padded_text_bytes, or sixteen times the bytes that were saved if that is more.
 [[nodiscard]] std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const std::int64_t> shape,
                                            const std::vector<std::span<const std::byte>>& parts);
 
@@ -33,7 +33,7 @@ struct NpyType {
 
 using ByteWriter = std::function<void(std::span<const std::byte>)>;
 
-/// Elements as NumPy has them: bfloat16 as float32, strings as UTF-32 of the type's width, all others as they lie.
+/// Elements as NumPy stores them: bfloat16 as float32, strings as UTF-32 of the type's width, all others unchanged.
 /// Numbers may come in blocks of whole elements. Returns false if some string was not UTF-8 (U+FFFD stands for each
 /// such byte).
 bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::byte> bytes, const ByteWriter& write);

@@ -27,7 +27,7 @@ class NpyView : public ValueView, private BlockSink {
   bool begin(Dtype dtype, const Shape& shape) override {
     dtype_ = dtype;
     shape_ = shape;
-    if (dtype != Dtype::string) {  // of strings the width is not known yet
+    if (dtype != Dtype::string) {  // the width of strings is not known yet
       type_ = npy_type(dtype);
       context_.out.write(npy_header(type_, shape));
     }

@@ -59,8 +59,8 @@ class NpzView : public ValueView {
     return name;
   }
 
-  // A tensor may be called what the key of another one's step is: the shorter form of the two gets longer. As often as
-  // that makes further ones alike, which is soon over, since no form gets longer than twice.
+  // A tensor's name may equal the key of another tensor's step: the shorter form of the two is made longer. Repeated
+  // while that makes other keys equal; it ends, since each form is made longer at most twice.
   void keep_apart() {
     bool again = std::any_of(tensors_.begin(), tensors_.end(),
                              [](const auto& tensor) { return tensor.first.find('@') != std::string_view::npos; });

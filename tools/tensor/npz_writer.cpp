@@ -33,11 +33,11 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
   }
   const std::string header = npy_header(type, shape);
   const std::span<const std::byte> header_bytes = std::as_bytes(std::span(header));
-  // The checksum stands before the bytes, so they are made twice.
+  // The checksum precedes the bytes, so they are made twice.
   uLong crc = crc32_z(0, nullptr, 0);
   std::uint64_t size = 0;
   const ByteWriter count = [&](std::span<const std::byte> bytes) {
-    if (!bytes.empty()) {  // of nothing, zlib would begin anew
+    if (!bytes.empty()) {  // for no bytes, zlib would begin anew
       crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     }
     size += bytes.size();

@@ -20,7 +20,7 @@
 
 namespace smd::tool::tensor {
 
-/// What is made of the values.
+/// How values are shown.
 enum class ViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
 
 /// The options of smd-tensor, as an option table and as values, with the shared options beside them.
@@ -44,16 +44,16 @@ struct TensorOptions {
   /// @throws UsageError, also for options that contradict each other.
   static TensorOptions from(const CommandLine& line);
 
-  /// npy, npz, raw, pgm or svg: what a terminal cannot show, and rows are not.
+  /// npy, npz, raw, pgm or svg: not for a terminal, and not rows.
   [[nodiscard]] bool binary() const noexcept;
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
-  /// Significant digits of what is meant for eyes.
+  /// Significant digits in output for people.
   [[nodiscard]] int table_precision(int otherwise = 6) const noexcept {
     return output.precision != 0 ? output.precision : otherwise;
   }
 };
 
-/// What `-f` takes: the shared formats, then npy npz raw pgm svg.
+/// The formats that `-f` takes: the shared ones, then npy npz raw pgm svg.
 [[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
 
 }  // namespace smd::tool::tensor

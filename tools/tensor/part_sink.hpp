@@ -22,7 +22,7 @@ class PartSink final : public BlockSink {
   bool begin(Dtype dtype, const Shape& shape) override;
   bool block(std::span<const std::byte> bytes) override;
 
-  /// The value is made of strings, of which no part can be taken in blocks: nothing was read.
+  /// Whether the value is made of strings, of which no part can be taken in blocks: nothing was read.
   [[nodiscard]] bool has_strings() const noexcept { return dtype_ == Dtype::string; }
   /// Why the slice does not fit the value; then nothing was read.
   [[nodiscard]] const std::optional<std::string>& misfit() const noexcept { return misfit_; }
@@ -38,7 +38,7 @@ class PartSink final : public BlockSink {
   Shape shape_;
   std::shared_ptr<std::byte[]> part_;
   std::size_t size_ = 0;
-  std::optional<PartRuns> from_;  // where the elements that are missing lie in the value
+  std::optional<PartRuns> from_;  // places in the value of the elements still missing
   std::optional<PartRuns> to_;    // and in the part, one by one
   std::size_t taken_ = 0;         // of the first of the runs
   std::size_t got_ = 0;           // elements of the value

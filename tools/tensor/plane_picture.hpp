@@ -16,7 +16,7 @@ struct PlanePicture {
   [[nodiscard]] double at(std::size_t row, std::size_t column) const { return levels[row * columns + column]; }
 };
 
-/// At most `most_columns` wide; blocks are squares. `number(place)` is asked for each element, row by row.
+/// At most `most_columns` wide; blocks are squares. Calls `number(place)` for each element, row by row.
 template <class Number>
 [[nodiscard]] PlanePicture plane_picture(std::size_t rows, std::size_t columns, std::size_t most_columns,
                                          Number&& number) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// raw: the elements' bytes and nothing else; several values follow one another. Of one string, what it holds: a picture
-// is the file it was. Of several strings each after its length in 4 bytes.
+// raw: the elements' bytes and nothing else; several values follow one another. A single string is written as its
+// content: a saved picture becomes a picture file. Several strings are each preceded by their length in 4 bytes.
 #include "value_view.hpp"
 
 namespace smd::tool::tensor {

@@ -99,7 +99,7 @@ class StackView : public ValueView {
 
   ViewContext context_;
   std::map<SeriesKey, Series> series_;
-  std::map<std::string_view, std::size_t> workers_;  // that have series, of each tensor
+  std::map<std::string_view, std::size_t> workers_;  // how many workers have series, by tensor
 };
 
 }  // namespace

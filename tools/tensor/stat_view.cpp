@@ -78,7 +78,7 @@ StatCells complex_cells(const TensorView& view) {
           .zero = cell_of(of[4])};
 }
 
-// The element, among 16-bit ones, that is this number: so that it prints as its type does.
+// The 16-bit element equal to this number, so that it prints as its type does.
 template <class Sixteen>
 Cell element_equal_to(double number, const TensorView& view) {
   for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Sixteen)) {

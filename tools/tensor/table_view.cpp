@@ -31,7 +31,7 @@ class TableView : public ValueView {
       }
       return;
     }
-    if (rows_) {  // so many numbers, and then an array
+    if (rows_) {  // an array, after that many numbers
       print_held_as_rows();
       rows_->finish();
       rows_.reset();

@@ -9,8 +9,8 @@ namespace smd::tool::tensor {
 
 /// A value as nested JSON arrays; a scalar as itself.
 ///
-/// Without elements, as NumPy's `tolist`: `[[], []]` for 2x0. Of a shape that would make millions of empty arrays
-/// only `[]` is left; the shape has a key of its own.
+/// Without elements, as NumPy's `tolist`: `[[], []]` for 2x0. A shape that would make millions of empty arrays becomes
+/// `[]`; the shape has a key of its own.
 void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style);
 
 }  // namespace smd::tool::tensor

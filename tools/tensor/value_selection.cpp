@@ -60,7 +60,7 @@ std::vector<GlobalStep> own_steps(const Trial& trial, const TensorOptions& optio
   return steps;
 }
 
-// Whether there are any, incomplete ones among them.
+// Whether a tensor has any own steps, incomplete ones included.
 bool has_own_steps(const Trial& trial, const TensorOptions& options, const std::string& name, Having having) {
   bool any = false;
   for_each_own_step(trial, options, name, having, true, [&](const TensorEntry&) {
@@ -86,7 +86,7 @@ std::string instead_of_values(bool buckets) {
   return std::string("smd-reduce -r saved") + (buckets ? ", or --hist for the histogram" : "");
 }
 
-// What a named tensor has in place of values, or by whom; all of the trial was read.
+// Reports what a named tensor has in place of values, or which workers saved it. All of the trial must have been read.
 void report_without_values(const Trial& trial, const TensorOptions& options, const std::string& name,
                            Diagnostics& messages) {
   std::set<std::string, std::less<>> saved;
@@ -130,8 +130,8 @@ bool only_ranges(const StepSpec& spec) {
   return std::none_of(spec.terms().begin(), spec.terms().end(), [](const StepTerm& term) { return term.single; });
 }
 
-// Ranges take what exists; if that is nothing, where the tensor was saved helps. A mode without any of its steps was
-// named already.
+// Reports where a tensor was saved if ranges, which take what exists, found none of its steps. A mode without any of
+// its steps was reported already.
 void report_outside(const Trial& trial, const TensorOptions& options, const std::string& name,
                     const std::vector<GlobalStep>& steps, Diagnostics& messages) {
   std::vector<std::int64_t> numbers;
@@ -156,8 +156,8 @@ void report_outside(const Trial& trial, const TensorOptions& options, const std:
 std::vector<SelectedStep> steps_of(Trial& trial, const TensorOptions& options, const std::string& name,
                                    Diagnostics& messages) {
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
-  // `last` is the last value, even if reductions were saved later. A step given by its number may well hold nothing
-  // but reductions, which then deserves its own answer.
+  // `last` is the last value, even if reductions were saved later. A step given by its number may hold nothing but
+  // reductions, which is reported as such.
   const Having having = counts_from_end(spec) || spec.all() ? Having::value : Having::anything;
   if (counts_from_end(spec)) {
     read_back_until(trial, [&] { return has_own_steps(trial, options, name, having); });
@@ -261,7 +261,7 @@ bool takes_every_own_step(const Trial& trial, const TensorOptions& options) {
          selection.modes == std::vector{Mode::global} && selection.steps.value_or(default_steps(options)).all();
 }
 
-// Tensors that were named: each by itself, with its own steps. Reports what is not there of each.
+// Selects tensors that were named: each by itself, with its own steps. Reports what is missing of each.
 std::vector<std::string> select_named(Trial& trial, const TensorOptions& options, ValueSelection& result,
                                       Diagnostics& messages) {
   const std::vector<std::string>& names = options.selection.names;
@@ -269,7 +269,7 @@ std::vector<std::string> select_named(Trial& trial, const TensorOptions& options
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return trial.has_tensor(name); });
   });
   SelectionOptions of_names = options.selection;
-  of_names.modes = {Mode::global};  // a mode in which a named tensor was not saved is an answer, not a filter
+  of_names.modes = {Mode::global};  // a mode in which a named tensor was not saved is reported, not filtered out
   of_names.regexes.clear();
   of_names.collections.clear();
   std::vector<std::string> tensors = select_tensors(trial, of_names, messages);
@@ -355,7 +355,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
     std::sort(result.tensors.begin(), result.tensors.end());
   }
   if (result.tensors.empty() && messages.status() == ExitStatus::yes) {
-    (void)select_steps(trial, selection, default_steps(options), messages);  // a mode or a step not there says more
+    (void)select_steps(trial, selection, default_steps(options), messages);  // says more of a missing mode or step
   }
   result.steps.sort();
   return result;

@@ -33,16 +33,16 @@ struct ValueSelection {
 /// The default of `--step`: `last`, but all for `--spark` and for the curves of `-f svg`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
-/// What the view shows of an entry: its value; with --hist, where it has none, its saved buckets. nullptr: nothing.
+/// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.
 [[nodiscard]] const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept;
 
 /// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
 [[nodiscard]] SelectionNeeds selection_needs(const TensorOptions& options);
 
-/// Resolves names, patterns and steps. Reports what is not there, with status 1.
+/// Resolves names, patterns and steps. Reports what is missing, with status 1.
 [[nodiscard]] ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages);
 
-/// After all entries were seen: says what of the named tensors was not found, and why.
+/// Reports what of the named tensors was not found, and why. Call it after all entries were seen.
 void report_missing(const Trial& trial, const TensorOptions& options, const ValueSelection& selection,
                     Diagnostics& messages);
 

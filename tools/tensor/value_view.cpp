@@ -57,7 +57,7 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   if (context.options.stack) {
     return make_stack_view(context);
   }
-  // Where rows are asked for, or are what tells equal steps apart, they are of elements, in a table too.
+  // If rows are asked for, or needed to distinguish equal steps, a table has a row for each element too.
   if (context.options.output.format == "table" &&
       (context.options.output.asks_for_rows() || context.options.reading.superseded)) {
     return make_rows_view(context);

@@ -18,7 +18,7 @@
 
 namespace smd::tool::tensor {
 
-/// Which value it is: what stands in every row. Borrowed from the trial's catalog.
+/// Identifies a value, in every row. Borrowed from the trial's catalog.
 struct ValueKey {
   std::string_view tensor;
   std::string_view worker;
@@ -38,21 +38,21 @@ class ValueView {
   [[nodiscard]] virtual bool plans() const { return false; }
   /// @throws UsageError if the view cannot show that many.
   virtual void announce(const ValueKey& /*key*/) {}
-  /// The most values that are still worth reading, where --limit bounds the rows; nullopt: all.
+  /// The most values that are still worth reading, if --limit bounds the rows; nullopt: all.
   [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
-  /// Values come in the promised order.
+  /// Values come in the documented order.
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
-  /// The same of a single float32 or float64 that the trial holds: `BareValue::number`.
+  /// The same for a single float32 or float64 that the trial holds: `BareValue::number`.
   virtual void show_number(const ValueKey& key, const BareValue& value);
-  /// Takes a value in blocks, where the view can: for values too large to be held. nullptr: it cannot.
+  /// Takes a value in blocks, for values too large to be held. Null if the view cannot.
   virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
-  /// Following: a step is over; pass on what there is.
+  /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
-  /// After the last one.
+  /// Called after the last value.
   virtual void finish() {}
 };
 
-/// What a view is made from; everything outlives it.
+/// What a view is made from; everything must outlive it.
 struct ViewContext {
   OutputFile& out;
   const TensorOptions& options;

@@ -28,7 +28,7 @@ bool is_held(const TensorLocation& location) {
          (location.bare->dtype == Dtype::float32 || location.bare->dtype == Dtype::float64);
 }
 
-// A value that comes in blocks takes long enough to show that it comes.
+// Shows progress while a value comes in blocks, which may take long.
 class ShowingProgress : public BlockSink {
  public:
   ShowingProgress(BlockSink& to, Progress& progress) : to_(to), progress_(progress) {}
@@ -84,7 +84,7 @@ class ValueReader {
   }
 
   [[nodiscard]] bool found() const noexcept { return found_; }
-  /// Whether the view takes no more: what comes after was not looked for.
+  /// Whether the view takes no more: later values were not looked for.
   [[nodiscard]] bool full() const { return view_.room() == 0; }
 
  private:
@@ -168,7 +168,7 @@ class ValueReader {
     }
   }
 
-  /// Of a large value only the part is ever held. False: it is made of strings.
+  /// Holds only the part of a large value. False if the value is made of strings.
   bool take_part(const TensorEntry& entry) {
     PartSink part(*options_.slice);
     ShowingProgress showing(part, progress_);
@@ -256,7 +256,7 @@ class ValueReader {
   bool refused_ = false;  // some value is sound, and of a type that is not read
 };
 
-// `trial`: if it is at hand. Tensors chosen by patterns, not by name, may turn out to have no values.
+// `trial` may be null. Tensors chosen by patterns, not by name, may turn out to have no values.
 void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
                     Diagnostics& messages) {
   const auto say = [&](bool reductions, const std::string& form, const std::string& command) {

@@ -8,14 +8,14 @@
 
 namespace smd::tool::tensor {
 
-/// What of the trial to read at first; the rest is read by need.
+/// The part of the trial to read at first; more is read if needed.
 [[nodiscard]] StepRange range_to_open(const TensorOptions& options);
 
-/// Selects values, reads them, and hands them to the view in the promised order. Says what of the things asked for is
-/// not there. Returns whether the view has shown anything and was finished.
+/// Selects values, reads them, and passes them to the view in the documented order. Reports what is missing. Returns
+/// whether the view has shown anything and was finished.
 bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages);
 
-/// --follow: shows values as steps complete, until the job ends. Likewise.
+/// --follow: as `show_values`, as steps complete, until the job ends.
 bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& messages);
 
 }  // namespace smd::tool::tensor

@@ -9,7 +9,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::uint32_t no_room = 0xFFFFFFFF;  // the true number stands in the ZIP64 field
+constexpr std::uint32_t no_room = 0xFFFFFFFF;  // the true number is in the ZIP64 field
 constexpr std::uint16_t date_1980 = (1U << 5) | 1U;
 
 template <std::unsigned_integral Number>

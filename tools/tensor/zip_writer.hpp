@@ -11,9 +11,9 @@
 
 namespace smd::tool::tensor {
 
-/// Writes a ZIP archive of stored (not compressed) members to something that cannot seek. Members and archives of
-/// 4 GiB and more, and more than 65,534 members, use ZIP64. All members bear the date 1980-01-01, so that the same
-/// values give the same bytes.
+/// Writes a ZIP archive of stored (not compressed) members to something that cannot seek. Members and archives of 4 GiB
+/// and more, and more than 65,534 members, use ZIP64. All members have the date 1980-01-01, so that the same values
+/// give the same bytes.
 class ZipWriter {
  public:
   explicit ZipWriter(OutputFile& out) : out_(out) {}
@@ -25,7 +25,7 @@ class ZipWriter {
   /// longer than `name_bytes`.
   void begin(std::string_view name, std::uint32_t crc, std::uint64_t size);
   void write(std::span<const std::byte> bytes);
-  /// The directory, after all members.
+  /// Writes the directory. Call it after all members.
   void finish();
 
  private:

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<Column, 5> columns = {
     {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"state"}, {"reason"}}};
 
-/// Waits for one trial after the other: all must do.
+/// Waits for one trial after another: the conditions must hold for all.
 class Waiting {
  public:
   Waiting(const WaitCommandOptions& options, RowWriter& rows, Diagnostics& messages)
@@ -69,7 +69,7 @@ class Waiting {
           for (const Condition& condition : conditions_) {
             standings.push_back(standing_of(condition, trial));
           }
-          // With the end of the job last steps may still come: only then is "no" an answer. Before, it takes two looks.
+          // The last steps may still come as the job ends. Before its end, two looks must agree on "no".
           const bool no = !trial.ended() && hopeless(standings);
           return holds(standings) || (std::exchange(doubted, no) && no);
         },

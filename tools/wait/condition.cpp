@@ -39,7 +39,7 @@ std::vector<Condition> tensor_conditions(const WaitCommandOptions& options, Mode
   return result;
 }
 
-// No step like that can come any more.
+// The standing of a condition that no step can meet any more.
 Standing never(const Trial& trial, Standing standing = {}) {
   standing.state = trial.ended() ? StepState::unavailable : StepState::not_yet_available;
   return standing;
@@ -73,7 +73,7 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
   TensorQuery query = condition.tensors;
   if (!query.collections.empty() && !trial.collection(query.collections.front())) {
     query.collections.clear();
-    query.names.emplace_back("\0", 1);  // nothing: an empty query would mean everything
+    query.names.emplace_back("\0", 1);  // matches nothing: an empty query would mean everything
   }
   if (condition.number) {
     Standing standing = of_step(condition, trial);
@@ -96,7 +96,7 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
   return never(trial);
 }
 
-// The complete step at a place among all of the mode.
+// The complete step at a place among all complete steps of the mode.
 Standing at_place(const Condition& condition, const Trial& trial, const std::vector<ModeStep>& steps,
                   std::size_t place) {
   if (place >= steps.size()) {
@@ -175,7 +175,7 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
 
 Standing standing_of(const Condition& condition, const Trial& trial) {
   Standing standing = standing_by_index(condition, trial);
-  // The newest step's index files may have come before its event files. Of an earlier step the writers have gone on.
+  // The newest step's index files may come before its event files. For an earlier step, the writers have moved on.
   if (standing.state == StepState::available && standing.step && !trial.ended() &&
       standing.step == trial.last_complete_step() && !trial.has_event_files(*standing.step)) {
     standing.state = StepState::not_yet_available;

@@ -22,25 +22,25 @@ struct Condition {
   std::string text;                         ///< `step 5`, for messages.
 };
 
-/// How a condition stands.
+/// The state of a condition.
 struct Standing {
   StepState state = StepState::not_yet_available;
-  std::optional<GlobalStep> step;          ///< What it is about, where that is known.
-  std::optional<ModeStep> mode_step = {};  ///< Of the condition's mode, where only that is known.
-  bool skipped = false;                    ///< Unavailable though the job may have gone on: not for want of more steps.
+  std::optional<GlobalStep> step;          ///< The step concerned, if known.
+  std::optional<ModeStep> mode_step = {};  ///< In the condition's mode, if known.
+  bool skipped = false;                    ///< Unavailable because the job left it out, not because the job ended.
 };
 
-/// All that the options ask for; at least one.
+/// All conditions that the options ask for; at least one.
 [[nodiscard]] std::vector<Condition> conditions_of(const WaitCommandOptions& options);
 
-/// By what is known of the trial. @throws InvalidArgument, MatchLimit.
+/// Evaluates a condition by what is known of the trial. @throws InvalidArgument, MatchLimit.
 [[nodiscard]] Standing standing_of(const Condition& condition, const Trial& trial);
 
 /// The end of a message about a wait that failed: the nearest steps, other modes, similar names. Reads all of the
 /// trial. Empty if there is nothing to add.
 [[nodiscard]] std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial);
 
-/// What must be read to tell.
+/// The steps that must be read to evaluate the conditions.
 [[nodiscard]] StepRange range_for(const std::vector<Condition>& conditions);
 
 }  // namespace smd::tool::wait

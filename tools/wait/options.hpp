@@ -30,7 +30,7 @@ struct WaitCommandOptions {
   MessageOptions messages;
   ReadingOptions reading;
 
-  /// Records are printed whatever comes out; else only those of a trial for which the conditions do not hold.
+  /// Whether records are printed whatever the result; else only for a trial for which the conditions do not hold.
   [[nodiscard]] bool wants_records() const noexcept {
     return after || output.format_given || output.file || !output.columns.empty();
   }

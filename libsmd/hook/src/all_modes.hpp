@@ -7,7 +7,7 @@
 
 namespace smd::detail {
 
-/// In the order of the reference's `save_config`.
+/// The modes in the order of the reference's `save_config`.
 inline constexpr std::array<Mode, 4> all_modes = {Mode::train, Mode::eval, Mode::predict, Mode::global};
 
 }  // namespace smd::detail

@@ -13,7 +13,7 @@
 
 namespace smd::detail::hook {
 
-/// A file that gets its name only when it is whole. Gathers small writes. Without `publish` it is removed.
+/// A file that gets its name only when it is complete. Buffers small writes. A file that is not published is removed.
 class AtomicFile {
  public:
   AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)) {}

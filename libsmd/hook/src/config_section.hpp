@@ -27,9 +27,9 @@ class Section {
   /// @throws InvalidArgument for a key not in `keys`. With `steps`, `train.save_interval` and the like are allowed too.
   void check_keys(Keys keys, bool steps) const;
 
-  /// Whether the object has one of the keys that choose steps.
+  /// Returns whether the object has one of the keys that choose steps.
   [[nodiscard]] bool has_steps() const;
-  /// The value of a key; null if it is missing or null.
+  /// Returns the value of a key; null if it is missing or null.
   [[nodiscard]] const nlohmann::json* find(const std::string& key) const;
   [[nodiscard]] std::string named(const std::string& key) const { return where_ + ": " + key; }
 
@@ -49,10 +49,10 @@ class Section {
   std::string where_;
 };
 
-/// The configuration that an empty JSON object stands for.
+/// Returns the configuration that an empty JSON object stands for.
 [[nodiscard]] HookConfig default_config(Framework framework);
 
-/// The prefixes of keys that choose the steps of one mode, in the order of `all_modes`: `train.`, ….
+/// Returns the prefixes of keys that choose the steps of one mode, in the order of `all_modes`: `train.`, ….
 [[nodiscard]] std::span<const std::string_view> mode_prefixes() noexcept;
 
 }  // namespace smd::detail::hook

@@ -42,7 +42,7 @@ std::unique_ptr<detail::hook::Output> open_tensorboard_beneath(std::string path,
   return open_or_throw(path.append(path.ends_with('/') ? "" : "/").append("tensorboard"), remote);
 }
 
-/// Whether USE_SMDEBUG switches hooks off, by the words that the reference takes.
+/// Returns whether USE_SMDEBUG switches hooks off, with the words that the reference accepts.
 bool switched_off() {
   const char* const value = std::getenv("USE_SMDEBUG");
   constexpr std::array<const char*, 5> off = {"off", "0", "no", "false", "n"};
@@ -50,7 +50,7 @@ bool switched_off() {
          std::any_of(off.begin(), off.end(), [value](const char* word) { return strcasecmp(value, word) == 0; });
 }
 
-/// Whether it is the name of a job's first worker. SageMaker counts its hosts from 1.
+/// Returns whether this is the name of a job's first worker. SageMaker counts its hosts from 1.
 bool is_first_worker(std::string_view name) { return name == "algo-1" || name.find_first_of("123456789") == name.npos; }
 
 /// Whether a hook may save something.

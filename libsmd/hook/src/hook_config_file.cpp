@@ -47,7 +47,7 @@ std::optional<std::string> environment(const char* name) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// The file that an environment variable names, or the usual one if it exists.
+/// Returns the file that an environment variable names, or the usual one if it exists; else nullopt.
 std::optional<std::string> place(const char* variable, const char* usual) {
   if (auto named = environment(variable)) {
     return named;
@@ -68,7 +68,7 @@ std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
   }
   HookConfig config = load(*path, framework);
   if (environment("TRAINING_JOB_NAME") && config.out_dir.starts_with("s3://")) {
-    config.out_dir = HookConfig().out_dir;  // from where SageMaker uploads
+    config.out_dir = HookConfig().out_dir;  // the folder from which SageMaker uploads
   }
   if (const auto other = place("TENSORBOARD_CONFIG_FILE_PATH", "/opt/ml/input/config/tensorboardoutputconfig.json")) {
     // Parsed as if it were part of the configuration.

@@ -25,8 +25,7 @@ namespace layout = detail::layout;
 namespace wire = detail::wire;
 using detail::Status;
 
-/// Counted for a step besides its records, so that steps of few bytes cannot fill the queue without bound when writing
-/// is slow.
+/// Bytes that a step counts in the queue besides its records, so that the queue bounds the number of small steps too.
 constexpr std::size_t bytes_of_step = std::size_t{4} << 10;
 
 /// From this size on, elements of a value that owns them are shared instead of copied.
@@ -36,7 +35,7 @@ std::string_view chars_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Whether the elements that the shape asks for, strings included, fill the bytes exactly.
+/// Returns whether the bytes hold exactly the elements that the shape requires; for strings too.
 bool fits(const TensorView& value) {
   const auto count = element_count(Shape(value.shape().begin(), value.shape().end()));
   if (!count) {
@@ -62,17 +61,17 @@ bool fits(const TensorView& value) {
   return rest.empty();
 }
 
-/// An upper bound of a record's bytes that are not elements.
+/// Returns an upper bound of a record's bytes that are not elements.
 std::size_t bytes_around(std::string_view name, std::size_t dimensions) {
   return 1024 + (dimensions + 2) * (name.size() + 64);
 }
 
 wire::TensorExtent extent_of(const TensorView& value) { return {value.dtype(), value.shape(), value.bytes().size()}; }
 
-/// The most bytes that are read at once.
+/// The largest number of bytes read at once.
 constexpr std::uint64_t elements_read_at_once = std::uint64_t{1} << 20;
 
-/// Returns what `read` throws as a problem: it must not leave the queue's thread.
+/// Returns an exception from `read` as a problem, because it must not leave the queue's thread.
 Status read_into(const ReadElements& read, std::uint64_t at, std::span<std::byte> into) {
   try {
     read(at, into);
@@ -100,7 +99,7 @@ std::string checked_worker_part(const HookConfig& config) {
   return part;
 }
 
-/// An estimate of the memory that they take.
+/// Returns an estimate of the memory that the collections take.
 std::size_t bytes_of(const hook::CollectionMap& collections) {
   std::size_t bytes = 0;
   for (const auto& [name, collection] : collections) {
@@ -210,7 +209,7 @@ void Hook::Impl::begin_file() {
   auto begun = std::make_shared<hook::StepWriter>(
       *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
       config.existing_step, config.sync == SyncPolicy::files);
-  // Now, so that a step that was saved before is refused at once; the publisher checks again under the lock.
+  // Checked now so that a step that was saved before is refused at once; the publisher checks again under the lock.
   if (Status existing = begun->check_existing(); !existing) {
     if (existing.problem().kind == ProblemKind::warning) {
       throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step), existing.problem().file.empty());

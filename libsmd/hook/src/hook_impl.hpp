@@ -23,14 +23,14 @@
 namespace smd {
 
 namespace detail::hook {
-/// Gives the elements of a tensor, as their bytes, by calling its argument for one piece after the other.
+/// Passes the bytes of a tensor's elements to `take`, piece by piece.
 using GiveElements = std::function<Status(const std::function<Status(std::span<const std::byte> piece)>& take)>;
 
 /// @throws InvalidArgument for a name or value that cannot be saved.
 void check_value(std::string_view name, const TensorView& value);
-/// The same but for the elements of strings.
+/// As above, but does not check that the bytes fit type and shape.
 void check_extent(std::string_view name, const wire::TensorExtent& value);
-/// @throws InvalidArgument for a configuration that no hook can have.
+/// @throws InvalidArgument for an invalid configuration.
 void check_config(const HookConfig& config);
 }  // namespace detail::hook
 
@@ -41,21 +41,21 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
        std::unique_ptr<detail::hook::Output> tensorboard, const detail::Clock& clock);
 
   void throw_failure() const;
-  /// Whether what is saved is written: not in a dry run.
+  /// Returns whether anything is written: not in a dry run, nor by a disabled hook.
   [[nodiscard]] bool writes() const noexcept { return output != nullptr; }
-  /// Before anything is saved at the step: checks that it may be saved and makes its StepWriter.
+  /// Checks that the step may be saved and makes its StepWriter. Called before anything is saved at the step.
   void begin_file();
   /// `owned` is the same value if its elements may be shared instead of copied; else null.
   void save(std::string_view name, const TensorView& value, const TensorValue* owned = nullptr);
-  /// The elements are given later, in the queue's thread, which computes checksums: the caller does not wait for a pass
-  /// over them. `kept_bytes` of them are in memory until then.
+  /// As `save`, but `elements` supplies the elements later, in the queue's thread, which also computes checksums, so
+  /// that the caller does not wait for a pass over them. `kept_bytes` of them stay in memory until then.
   void save_later(std::string_view name, const detail::wire::TensorExtent& value, std::uint64_t kept_bytes,
                   detail::hook::GiveElements elements);
   bool save_planned(std::string_view name, const TensorView& value, const TensorValue* owned,
                     const std::vector<std::string>& also);
   bool save_planned(std::string_view name, const detail::wire::TensorExtent& value, ReadElements read,
                     const std::vector<std::string>& also);
-  /// What the configuration wants of a tensor that is offered now; null: nothing.
+  /// Returns what to save of a tensor that is offered now; null if nothing.
   const detail::hook::SavingPlan* plan_of_offered(std::string_view name, const std::vector<std::string>& also);
   [[nodiscard]] detail::wire::Protection protection() const noexcept {
     return config.checksum ? detail::wire::Protection::checksum : detail::wire::Protection::unprotected;
@@ -67,7 +67,8 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   void export_event(std::string event);
   void end_step();
   void go_to(std::int64_t step, Mode mode, std::int64_t mode_step);
-  /// After `drain`. @throws StepAlreadySaved if another process has saved one of the steps in the meantime.
+  /// Precondition: `drain` has returned. @throws StepAlreadySaved if another process has saved one of the steps in the
+  /// meantime.
   void throw_refused();
   void close();
 

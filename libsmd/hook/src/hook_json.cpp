@@ -56,7 +56,7 @@ std::map<Mode, SaveConfigMode> steps_of(const Section& section, const SaveConfig
   return configs;
 }
 
-/// As the reference: without `reductions` the tensor itself is saved, with them only if that is asked for.
+/// As in the reference: without `reductions` the tensor itself is saved; with them, only if `save_raw_tensor` says so.
 std::optional<ReductionConfig> reductions_of(const Section& section) {
   const auto raw = section.truth("save_raw_tensor");
   const auto shape = section.truth("save_shape");
@@ -115,7 +115,7 @@ CollectionConfig collection_of(const json& object, const std::string& where, con
   return collection;
 }
 
-/// A text that names a place on S3; an older key too.
+/// Returns the URL on S3, also from an older key; nullopt if neither is set.
 std::optional<std::string> s3_output_path(const Section& top) {
   for (const char* const key : {"S3OutputPath", "S3Path"}) {
     auto uri = top.text(key);
@@ -150,7 +150,7 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
   if (auto path = top.text("LocalPath")) {
     config.out_dir = std::move(*path);
   } else if (auto uri = s3_output_path(top)) {
-    config.out_dir = std::move(*uri);  // where SageMaker would bring it
+    config.out_dir = std::move(*uri);  // where SageMaker would upload it
   }
   apply_place(config, top);
   if (const json* const parameters = top.find("HookParameters")) {
@@ -174,11 +174,11 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
   }
 }
 
-/// Whether it is a rule's configuration, with nothing beside it.
+/// Returns whether the value is a rule's configuration, without collections beside it.
 bool is_bare_rule(const json& value) { return value.is_object() && value.contains("RuleConfigurationName"); }
 
-/// The collections that stand beside rules, as in SageMaker's published configurations: of one rule, of a list, or of
-/// an object of rules by name. Whether there are such rules.
+/// Adds the collections that stand beside rules, as in SageMaker's published configurations: of one rule, of a list, or
+/// of an object of rules by name. Returns whether there are such rules.
 bool apply_rules(HookConfig& config, const json& document, const std::string& where) {
   if (document.is_object() && document.contains("DebugRuleConfiguration")) {
     const Section rule(document, where);
@@ -202,7 +202,8 @@ bool apply_rules(HookConfig& config, const json& document, const std::string& wh
   return any;
 }
 
-/// A CreateTrainingJob request or the reply that describes a job: much of it is not for the hook.
+/// Returns whether the document is a CreateTrainingJob request or the reply that describes a job: much of these is not
+/// for the hook.
 bool is_job(const json& document) {
   constexpr std::array<const char*, 5> keys = {"DebugHookConfig", "DebugRuleConfigurations", "TrainingJobName",
                                                "TrainingJobArn", "AlgorithmSpecification"};

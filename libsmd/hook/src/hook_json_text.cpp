@@ -41,8 +41,8 @@ void set_true(Json& object, const char* key, bool truth) {
   }
 }
 
-/// The settings in which one mode differs from `base`. With `named`, the interval is written even if it is the same:
-/// the hook that reads this may have another default.
+/// Returns the settings in which one mode differs from `base`. With `named`, the interval is written even if it is the
+/// same: the hook that reads this may have another default.
 Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool named) {
   Json keys = Json::object();
   const auto set = [&](const char* key, std::string value) { keys[key] = std::move(value); };
@@ -61,7 +61,7 @@ Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool n
     set("start_step", std::to_string(config.start_step));
   }
   if (config.end_step != base.end_step) {
-    // No string means "no end" if the hook has an end.
+    // No string means "no end": the largest step stands for it.
     set("end_step", std::to_string(config.end_step.value_or(std::numeric_limits<std::int64_t>::max())));
   }
   return keys;

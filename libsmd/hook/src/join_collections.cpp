@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HookConfig::add_collection: joins two collections of one name into one that saves what either does.
+// HookConfig::add_collection: joins two collections of one name into one that saves what either saves.
 #include <smd/hook_config.hpp>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void append_new(std::vector<std::string>& list, std::vector<std::string>& more) 
   }
 }
 
-/// Whether the range is empty, so that only `save_steps` are saved.
+/// Returns whether the range is empty, so that only `save_steps` are saved.
 bool without_range(const SaveConfigMode& config) { return config.end_step && *config.end_step <= config.start_step; }
 
 /// Saves at every step at which `a` or `b` does. Ranges that differ become one that contains both.

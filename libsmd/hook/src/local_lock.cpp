@@ -27,7 +27,7 @@ constexpr mode_t lock_file_mode = 0666;  // umask removes from it
 constexpr std::chrono::milliseconds shortest_pause(1);
 constexpr std::chrono::milliseconds longest_pause(20);
 
-/// flock(2) asks a server on some file systems, and may then be interrupted any number of times.
+/// On some file systems flock(2) asks a server, and may be interrupted any number of times.
 constexpr int most_attempts = 100;
 
 class HeldLock final : public OutputLock {
@@ -42,13 +42,13 @@ class HeldLock final : public OutputLock {
   int descriptor_;
 };
 
-/// Whether an attempt to take the lock did not succeed, and a later one may.
+/// Returns whether a later attempt to take the lock may succeed after one failed with this error.
 bool may_succeed_later(int error) noexcept { return error == EWOULDBLOCK || error == EINTR; }
 
 bool try_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
 
-/// 0, or why not. A lock that another process holds is one that can be taken; so is one of which a signal keeps us from
-/// finding out: `take` waits for it.
+/// Returns 0 if the descriptor can be locked, else the errno. A lock that another process holds counts as available,
+/// and so does one that could not be tried because of a signal: `take` waits for it.
 int can_be_locked(int descriptor) {
   if (try_lock(descriptor)) {
     const HeldLock at_once_released(descriptor);
@@ -57,7 +57,7 @@ int can_be_locked(int descriptor) {
   return may_succeed_later(errno) ? 0 : errno;
 }
 
-/// O_NONBLOCK: opening a FIFO of that name would block.
+/// Opens with O_NONBLOCK, because opening a FIFO of that name would block.
 Descriptor open_lock_file(int root) {
   const std::string name(layout::lock_file);
   Descriptor file(uninterrupted([&] {

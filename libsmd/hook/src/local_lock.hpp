@@ -18,9 +18,9 @@ class LocalLock {
   /// Finds out what can be locked. `root` is open for reading and outlives this; `path` is for messages.
   LocalLock(int root, std::string path, LockPlace best);
 
-  /// Waits up to `timeout`, and not once `stop`, which may be empty, is true.
+  /// Waits until `timeout` has passed or `stop`, which may be empty, returns true.
   Outcome<std::unique_ptr<OutputLock>> take(std::chrono::nanoseconds timeout, const std::function<bool()>& stop);
-  /// Why there are no locks; empty if there are.
+  /// Returns why the lock cannot be taken; empty if it can.
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
 
  private:

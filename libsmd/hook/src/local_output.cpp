@@ -69,7 +69,7 @@ class LocalOutput final : public Output {
   [[nodiscard]] const std::string& root() const noexcept override { return path_; }
 
  private:
-  /// The file's name in messages.
+  /// Returns the file's name in messages.
   [[nodiscard]] std::string full(const std::string& name) const { return path_ + "/" + name; }
 
   std::string path_;

@@ -43,7 +43,8 @@ class LocalPendingFile final : public PendingFile {
     }
   }
 
-  /// O_EXCL: an existing file of the temporary name is never opened. A link would lead elsewhere, a FIFO would block.
+  /// Opens with O_EXCL, so that an existing file of the temporary name is never opened: a link would lead elsewhere,
+  /// and a FIFO would block.
   Status open() {
     std::uint64_t own = 0;
     if (uninterrupted([&] { return ::getrandom(&own, sizeof own, 0); }) != static_cast<ssize_t>(sizeof own)) {

@@ -29,8 +29,8 @@ class PendingFile {
   virtual ~PendingFile() = default;
 
   virtual Status write(std::span<const std::byte> bytes) = 0;
-  /// Before `close`, and only if `Output::reads_back`: reads bytes that were written. @return how many; fewer than
-  /// `into` holds at the end.
+  /// Before `close`, and only if `Output::reads_back`: reads bytes that were written. @return their number, smaller
+  /// than the size of `into` only at the end.
   virtual Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) = 0;
   /// When this returns, the bytes are on disk.
   virtual Status sync() = 0;
@@ -60,29 +60,29 @@ class Output {
   virtual ~Output() = default;
   /// Begins the file `name`; makes the folders above it if they do not exist.
   virtual Outcome<std::unique_ptr<PendingFile>> create(const std::string& name) = 0;
-  /// Whether there is a file of that name, earlier calls that have returned included. A problem if that cannot be
-  /// determined.
+  /// Returns whether there is a file of that name; sees every file of a call that has returned. Returns a problem if
+  /// that cannot be determined.
   virtual Outcome<bool> exists(const std::string& name) = 0;
-  /// Whether pending files can be read back. If not, appending to a step copies the old records before any new one is
-  /// written.
+  /// Returns whether pending files can be read back. If not, appending to a step copies the old records before any new
+  /// one is written.
   [[nodiscard]] virtual bool reads_back() const noexcept { return true; }
   /// Opens an existing file for reading.
   virtual Outcome<std::unique_ptr<storage::File>> open(const std::string& name) = 0;
-  /// All that is there, for reading.
+  /// Opens the whole folder for reading.
   virtual Outcome<std::unique_ptr<storage::Storage>> reader() = 0;
-  /// Keeps out other processes that take the lock too. Waits up to `timeout`, and not once `stop`, which may be empty,
-  /// is true. Null where there is nothing to lock.
+  /// Takes the lock, which keeps out other processes that take it. Waits until `timeout` has passed or `stop`, which
+  /// may be empty, returns true. Returns null if there is nothing to lock.
   virtual Outcome<std::unique_ptr<OutputLock>> lock(std::chrono::nanoseconds /*timeout*/,
                                                     const std::function<bool()>& /*stop*/ = {}) {
     return std::unique_ptr<OutputLock>();
   }
-  /// Why `lock` cannot keep others out; empty if it can.
+  /// Returns why `lock` cannot keep others out; empty if it can.
   [[nodiscard]] virtual std::string why_no_lock() const { return {}; }
-  /// The path or URL, for messages.
+  /// Returns the path or URL, for messages.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
 
-/// The problem with its file named by path or URL, as the user gave them.
+/// Returns the problem with its file named by the path or URL that the user gave.
 [[nodiscard]] inline Problem located(const Output& output, const std::string& name, Problem problem) {
   problem.file = output.root() + "/" + name;
   return problem;
@@ -108,7 +108,7 @@ Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, cons
 Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& path, std::string_view name,
                                                            const LocalOutputOptions& options = {});
 
-/// Opens `s3://bucket/prefix`, without a request yet. Each file that is not published holds at most 64 MiB of memory.
+/// Opens `s3://bucket/prefix`. Sends no request yet. Each file that is not published takes at most 64 MiB of memory.
 Outcome<std::unique_ptr<Output>> open_remote_output(const std::string& url, const RemoteOptions& options);
 
 }  // namespace smd::detail::hook

@@ -19,19 +19,19 @@ namespace smd::detail::hook {
 
 using CollectionMap = std::map<std::string, Collection>;
 
-/// The name of this worker's collections file.
+/// Returns the name of this worker's collections file.
 [[nodiscard]] std::string collections_name(const std::string& worker_part);
 /// Returns the collections in this worker's collections file; empty if the file does not exist.
 [[nodiscard]] Outcome<CollectionMap> read_collections(Output& output, const std::string& worker_part);
 
-/// The problem if the configuration requires a lock that `output` does not have; else nullopt.
+/// Returns a problem if the configuration requires a lock that `output` does not have; else nullopt.
 [[nodiscard]] std::optional<Problem> missing_lock(const HookConfig& config, const Output& output);
 
 /// Publishes the files of a hook under the trial's lock: a step that another process saved in the meantime is found,
 /// and what others added to the collections file is kept. Only the queue's thread calls it.
 class Publisher {
  public:
-  /// Both outlive it.
+  /// `output` and `config` must outlive this.
   Publisher(Output& output, const HookConfig& config, std::string worker_part);
 
   /// Publishes the step's event file, the collections if they have changed, and the index file. A step that another
@@ -40,12 +40,13 @@ class Publisher {
   Status publish_collections(CollectionMap collections);
   Status publish_end_marker();
 
-  /// Returns the steps that were refused as one error, and forgets them. Not while the queue runs.
+  /// Returns the steps that were refused as one error, and forgets them; nullopt if there are none. Precondition: the
+  /// queue is idle.
   [[nodiscard]] std::optional<StepAlreadySaved> take_refused();
 
  private:
   Outcome<std::unique_ptr<OutputLock>> lock();
-  /// Under the lock.
+  /// Precondition: the lock is held.
   Status write_collections(CollectionMap collections);
 
   Output& output_;

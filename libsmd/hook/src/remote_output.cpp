@@ -13,7 +13,7 @@ Problem cannot_be_written(Problem problem, std::string file) {
   return problem;
 }
 
-/// One object, which `publish` puts. The store keeps it then, so there is nothing to sync.
+/// One object, which `publish` uploads. The store then keeps it, so there is nothing to sync.
 class RemoteFile final : public PendingFile {
  public:
   RemoteFile(std::unique_ptr<storage::Upload> upload, std::string file)
@@ -58,7 +58,7 @@ class RemoteOutput final : public Output {
     return there;
   }
 
-  /// Sent parts are not kept here, and not readable in the store yet.
+  /// Parts that were sent are not kept in memory, and the store cannot read them yet.
   [[nodiscard]] bool reads_back() const noexcept override { return false; }
 
   Outcome<std::unique_ptr<storage::File>> open(const std::string& name) override {

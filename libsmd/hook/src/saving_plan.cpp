@@ -50,7 +50,8 @@ void check_name(std::string_view name) {
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
   }
-  // The reference looks for the prefix anywhere in a name, and cannot open the trial if nothing follows as it expects.
+  // The reference looks for the prefix anywhere in a name, and cannot open the trial if REDUCTION/TENSOR does not
+  // follow it.
   constexpr std::string_view prefix = "smdebug/reductions/";
   if (const auto at = name.find(prefix); at != name.npos && name.find('/', at + prefix.size()) == name.npos) {
     throw InvalidArgument("'" + printable(name) + "' cannot be a tensor's name: after '" + std::string(prefix) +
@@ -90,7 +91,7 @@ Collections::Collections(const HookConfig& config)
     entry.config.save_config = own.save_config;
     entry.config.save_histogram = own.save_histogram;
     if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
-      // What rules need is written for any framework: metrics is built in for some of them only.
+      // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
       auto patterns = patterns_in_any_framework(own.name);
       if (!patterns) {
         throw InvalidArgument("collection '" + printable(own.name) + without_members);
@@ -134,7 +135,8 @@ void Collections::replace(CollectionConfig own) {
   }
   Entry entry;
   entry.included = true;
-  // A caller may change and return a collection that `get_collection` gave: unchanged reductions stay the hook's own.
+  // A caller may change and add a collection that `get_collection` returned: reductions that it did not change remain
+  // the hook's.
   entry.own_reductions =
       own.reduction_config &&
       (before == by_name_.end() || own.reduction_config != entries_[before->second].config.reduction_config ||

@@ -22,8 +22,8 @@ struct SavingPlan {
   bool raw = false;
   bool shape = false;
   std::vector<std::string> reductions;  ///< Plain names, each once.
-  bool scalar = false;                  ///< It belongs to a collection of numbers.
-  std::string histogram_collection;     ///< TensorBoard shows its histogram under this; empty: no histogram.
+  bool scalar = false;                  ///< The tensor belongs to a collection of numbers.
+  std::string histogram_collection;     ///< TensorBoard shows the histogram under this name; empty: no histogram.
 
   [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
 };
@@ -43,16 +43,16 @@ class Collections {
 
   /// Later calls of `plan` are about this step.
   void set_step(Mode mode, std::int64_t mode_step);
-  /// What to save of a tensor at this step; it counts as a member of the collections `also` too. Valid until the next
-  /// call.
+  /// Returns what to save of a tensor at this step. The tensor counts as a member of the collections `also` too. Valid
+  /// until the next call.
   /// @throws MatchLimit for a pattern that takes too long on this name.
   const SavingPlan& plan(std::string_view name, const std::vector<std::string>& also);
 
   /// Adds the collections that an earlier run of this worker wrote.
   void merge(const std::map<std::string, Collection>& earlier);
-  /// The collections as the collections file lists them: with the names of the tensors that were planned.
+  /// Returns the collections as the collections file lists them: with the names of the tensors that were planned.
   [[nodiscard]] std::map<std::string, Collection> content() const;
-  /// Whether the collections have changed since the last call; true at the first call.
+  /// Returns whether the collections have changed since the last call; true at the first call.
   [[nodiscard]] bool changed() noexcept;
 
  private:
@@ -68,9 +68,9 @@ class Collections {
   std::size_t find_or_add(const std::string& name);
   void resolve(Entry& entry) const;
   void update(Entry& entry) const;
-  /// After names or patterns of entries have changed.
+  /// Call this after names or patterns of entries have changed.
   void index_entries();
-  /// The indices of the entries whose names or patterns match a tensor.
+  /// Returns the indices of the entries whose names or patterns match a tensor.
   std::vector<std::size_t>& members(std::string_view name);
   [[nodiscard]] bool matches(Entry& entry, std::string_view name, MatchBudget& budget) const;
 
@@ -78,7 +78,7 @@ class Collections {
   bool save_histogram_;
   ReductionConfig reduction_config_;
   bool everything_ = false;    // all collections are saved
-  bool told_nothing_ = false;  // because nothing was configured
+  bool told_nothing_ = false;  // everything is saved because nothing was configured
   Mode mode_ = Mode::global;
   std::int64_t mode_step_ = 0;
   bool some_saved_now_ = false;
@@ -90,7 +90,7 @@ class Collections {
     std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
   };
   using EntriesByName = std::unordered_map<std::string, std::vector<std::size_t>, Hash, std::equal_to<>>;
-  EntriesByName named_;                     // entries that name a tensor
+  EntriesByName named_;                     // by tensor: the entries that name it
   std::vector<std::size_t> with_patterns_;  // entries, ascending
   EntriesByName members_;
   SavingPlan plan_;

@@ -39,7 +39,7 @@ Outcome<std::string> read_whole(storage::Storage& trial, const std::string& name
   return text;
 }
 
-/// @throws nlohmann::json::exception where it is not of an index file's form.
+/// @throws nlohmann::json::exception if the document does not have the form of an index file.
 IndexContent parse_index(const json& document) {
   IndexContent content;
   const json& meta = document.at("meta");
@@ -71,11 +71,11 @@ struct IndexFile {
   std::string name;
   std::int64_t step = 0;
   std::string worker;
-  bool readable = true;  ///< Else nobody can tell which event file it names.
+  bool readable = true;  ///< If false, the event file that it names is unknown.
 };
 
-/// Returns the first index file other than `except` that names the event file, in any folder; otherwise one that cannot
-/// be opened, because it may name it. Damaged files name nothing, and without collections nothing reads the trial.
+/// Returns the first index file other than `except`, in any folder, that names the event file; else an index file that
+/// cannot be opened, because it may name the event file; else nullopt. A damaged index file names nothing.
 Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std::string& event_name,
                                               const std::string& except) {
   const std::unique_ptr<layout::Layout> debugger = layout::debugger_layout();
@@ -187,7 +187,7 @@ Status StepWriter::check_existing() {
     return std::move(there.problem());
   }
   if (output_.reads_back()) {
-    return ok();  // joined when it is published, under the lock
+    return ok();  // `publish_events` joins it, under the lock
   }
   joined_ = true;
   Status joined = join(**trial, std::move(*there));
@@ -222,7 +222,7 @@ Status StepWriter::join(storage::Storage& trial, IndexContent there) {
     }
     events_.emplace(std::move(joined));
   }
-  // What is saved later counts where a name occurs twice.
+  // If a name occurs twice, the later entry counts.
   there.event_file = events_ ? event_name_ : "";
   std::move(content_.records.begin(), content_.records.end(), std::back_inserter(there.records));
   std::move(content_.shapes.begin(), content_.shapes.end(), std::back_inserter(there.shapes));
@@ -247,7 +247,7 @@ Status StepWriter::add_record(std::string tensor, const WriteRecord& write_recor
 }
 
 Status StepWriter::finish() {
-  // What may be joined is not finished yet.
+  // A file that may be appended to is not finished yet.
   return events_ && !append_ ? events_->finish(sync_) : ok();
 }
 
@@ -268,7 +268,7 @@ Status StepWriter::publish_events() {
   if (!events_) {
     return ok();
   }
-  if (output_.reads_back()) {  // else looked for before, when that cost no request for each step
+  if (output_.reads_back()) {  // else `check_existing` has checked this
     if (Status unnamed = check_events_unnamed(); !unnamed) {
       return unnamed;
     }
@@ -293,7 +293,7 @@ Status StepWriter::check_events_unnamed() {
     return located(output_, naming.problem().file, std::move(naming.problem()));
   }
   if (!*naming) {
-    return ok();  // a writer was killed before it came to the index file
+    return ok();  // a writer was killed before it wrote the index file
   }
   const IndexFile& index = **naming;
   const std::string of_whom =

@@ -16,7 +16,7 @@
 
 namespace smd::detail::hook {
 
-/// Which step of whom a file is of.
+/// The step and the worker that a file belongs to.
 struct StepOfWorker {
   std::int64_t step = 0;
   Mode mode = Mode::global;
@@ -24,46 +24,46 @@ struct StepOfWorker {
   std::string worker_part;  ///< As in file names.
 };
 
-/// Writes a record, framed, by calling its argument for one piece after the other.
+/// Passes a framed record to `write`, piece by piece.
 using WriteRecord = std::function<Status(const std::function<Status(std::string_view piece)>& write)>;
 
-/// The event file and the index file of one step and worker, while they are written: the first record makes the event
-/// file; once all is given, both are put in place, the event file first. Nothing stands under their names before.
+/// Writes the event file and the index file of one step and worker. The first record creates the event file. Readers
+/// see neither file before it is published; the event file is published first.
 class StepWriter {
  public:
   StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
 
-  /// Whether what is there already, if anything, lets this be saved. A problem of kind `warning`: it was saved before,
-  /// and must not be joined, or is of another mode or mode step. An index file that is damaged is a problem too.
+  /// Checks that the files that exist allow this step to be saved. A problem of kind `warning`: the step was saved
+  /// before, and must not be appended to, or has another mode or mode step. A damaged index file is a problem too.
   Status check_existing();
 
   Status add_record(std::string tensor, const WriteRecord& write_record);
   void add_shape(ShapeEntry entry) { content_.shapes.push_back(std::move(entry)); }
 
-  /// All is given. What takes time is done here, before other processes are kept out.
+  /// Call this after the last record. Does the slow part of publishing before the lock is taken.
   Status finish();
-  /// While others are kept out: checks again, joins what is there, and puts the event file in place. A problem of kind
-  /// `warning` with a file: that index file, of another name, has the event file; appending cannot join it.
+  /// Under the lock: checks again, joins the existing records, and publishes the event file. A problem of kind
+  /// `warning` with a file: this index file, which has another name, names the event file; appending cannot join it.
   Status publish_events();
-  /// Last: the index file.
+  /// Publishes the index file. Call this last.
   Status publish_index();
 
  private:
-  /// A reader if the step was saved before, else null. Problems as `check_existing`.
+  /// Returns a reader if the step was saved before, else null. Problems as `check_existing`.
   Outcome<std::unique_ptr<storage::Storage>> look();
-  /// What the index file says that is there. Problems as `check_existing`.
+  /// Returns the content of the existing index file. Problems as `check_existing`.
   Outcome<IndexContent> existing(storage::Storage& trial);
-  /// Problems: the event file that is there is named by an index file of another name, and would be lost. Only of a
-  /// file that no index file of this step names is the whole index read.
+  /// Checks that no index file of another name names the existing event file, which would be lost. Reads the whole
+  /// index only if an event file exists that this step's index file does not name.
   Status check_events_unnamed();
-  /// Puts what is there before what is new.
+  /// Puts the existing records before the new ones.
   Status join(storage::Storage& trial, IndexContent there);
 
   Output& output_;
   StepOfWorker step_;
   bool append_;
-  bool joined_ = false;         // with what was there when it was begun
-  bool joined_events_ = false;  // whose event file is in it
+  bool joined_ = false;         // with what existed when the step was begun
+  bool joined_events_ = false;  // the existing event file is part of `events_`
   bool sync_;
   std::string event_name_;
   std::string index_name_;

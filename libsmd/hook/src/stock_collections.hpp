@@ -11,13 +11,13 @@
 
 namespace smd::detail::hook {
 
-/// The collections that a framework's hook always saves.
+/// Returns the collections that a framework's hook always saves.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
-/// The patterns that a built-in collection has in any framework, be it none; nothing if it is built in nowhere.
+/// Returns all patterns, possibly none, that frameworks have for a built-in collection; nullopt if no framework has it.
 [[nodiscard]] std::optional<std::vector<std::string>> patterns_in_any_framework(std::string_view name);
 
-/// Collections that are not saved in `EVAL` and `PREDICT`.
+/// Returns whether a collection is not saved in `EVAL` and `PREDICT`.
 [[nodiscard]] bool is_training_only(std::string_view name) noexcept;
 
 }  // namespace smd::detail::hook

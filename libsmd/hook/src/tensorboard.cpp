@@ -20,7 +20,7 @@
 namespace smd::detail::hook {
 namespace {
 
-/// The bounds of InitDefaultBucketsInner in TensorFlow's histogram.cc.
+/// Returns the bounds of InitDefaultBucketsInner in TensorFlow's histogram.cc.
 const std::vector<double>& default_bounds() {
   static const std::vector<double> bounds = [] {
     std::vector<double> positive;
@@ -92,7 +92,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
       return;
     }
     const auto above = std::upper_bound(bounds.begin(), bounds.end(), x);
-    // The greatest number of all belongs to the last bucket, whose bound it is.
+    // The largest double belongs to the last bucket, whose bound it is.
     ++counts[static_cast<std::size_t>(above == bounds.end() ? above - 1 - bounds.begin() : above - bounds.begin())];
     summary.min = std::min(summary.min, x);
     summary.max = std::max(summary.max, x);
@@ -110,7 +110,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
     return std::nullopt;
   }
   // counts[i] counts the elements in [bounds[i - 1], bounds[i]). A bucket is written by its upper bound, so an empty
-  // one before the first says where the first begins.
+  // bucket before the first one marks where the first one begins.
   std::size_t first = 0;
   while (counts[first] == 0) {
     ++first;

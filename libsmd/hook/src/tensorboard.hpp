@@ -13,8 +13,8 @@
 
 namespace smd::detail::hook {
 
-/// A tensor's name as TensorBoard's tag: each character that is neither a letter or digit of any script nor one of
-/// `_ . / -` becomes `_`; leading slashes are removed.
+/// Returns a tensor's name as a TensorBoard tag: each character that is neither a letter or digit of any script nor one
+/// of `_ . / -` becomes `_`; leading slashes are removed.
 [[nodiscard]] std::string tensorboard_tag(std::string_view name);
 
 /// `TRAIN/000000000008_PID_HOST.tfevents`.
@@ -24,7 +24,7 @@ namespace smd::detail::hook {
 /// for complex numbers, strings and booleans, and if no element is finite.
 [[nodiscard]] std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& value);
 
-/// The element of a tensor that has one, as a double; nullopt if it is not real or has another number of elements.
+/// Returns the only element of a tensor as a double; nullopt if the tensor is not real or has not exactly one element.
 [[nodiscard]] std::optional<double> single_number(const TensorView& value);
 
 }  // namespace smd::detail::hook

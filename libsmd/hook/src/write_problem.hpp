@@ -7,7 +7,7 @@
 
 namespace smd::detail::hook {
 
-/// The problem of writing `file` that an errno value stands for.
+/// Returns the problem of writing `file` for an errno value.
 [[nodiscard]] Problem write_problem(int error, std::string file);
 
 }  // namespace smd::detail::hook

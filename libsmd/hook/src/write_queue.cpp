@@ -9,10 +9,10 @@
 namespace smd::detail::hook {
 namespace {
 
-/// Once so many bytes wait, the thread starts without a call of `start`.
+/// Once this many bytes wait, the thread starts without a call of `start`.
 constexpr std::size_t worth_starting = std::size_t{256} << 10;
 
-/// A buffer may be too large by this much without being kept for a larger task.
+/// A buffer that is too large by no more than this is used anyway, not kept for a larger task.
 constexpr std::size_t negligible = std::size_t{4} << 10;
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string WriteQueue::take_buffer(std::size_t bytes) {
     buffer = std::move(fits->second);
     buffers_.erase(fits);
   } else if (!buffers_.empty() && buffer_bytes_ + bytes > most_bytes_) {
-    // None is large enough. The largest goes, so that the new one can be kept when it is given back.
+    // No buffer fits. Drops the largest, so that the new one can be kept when it is given back.
     const auto largest = std::prev(buffers_.end());
     buffer_bytes_ -= largest->first;
     buffers_.erase(largest);

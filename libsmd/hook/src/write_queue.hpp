@@ -33,11 +33,11 @@ class WriteQueue {
   /// Adds a task. Waits while there is no room; a task larger than the whole room waits until the queue is empty. The
   /// thread starts by itself once enough bytes wait.
   void push(std::size_t bytes, Task task);
-  /// Makes the thread start on the tasks that wait.
+  /// Starts the thread on the tasks that wait.
   void start();
   /// Waits until all tasks have run.
   void drain();
-  /// The first failure; it stays.
+  /// Returns the first failure, which is never cleared; nullopt if there was none.
   [[nodiscard]] std::optional<Problem> failure() const;
 
   /// Returns an empty string with room for `bytes`, to be filled and moved into a task. Prefers a buffer that a task
@@ -51,7 +51,7 @@ class WriteQueue {
     Task task;
   };
 
-  /// Whether the thread must be notified, after unlocking.
+  /// Returns whether the caller must notify the thread after unlocking.
   [[nodiscard]] bool set_started();
   void work();
   void run(Waiting& next, std::unique_lock<std::mutex>& lock);

@@ -18,12 +18,12 @@ struct CheckReport {
   std::uint64_t records = 0;
   std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
   std::uint64_t bytes = 0;
-  bool damaged = false;  ///< Some problem is damage.
+  bool damaged = false;  ///< At least one problem is damage.
   std::string layout;    ///< As `Trial::layout`.
 };
 
-/// Reads everything in a trial: every index file, every record that one names, and the names of all files. Each
-/// problem and note goes to `report_problem` as it is found.
+/// Reads everything in a trial: every index file, every record that an index file names, and the names of all files.
+/// Passes each problem and note to `report_problem` as it is found.
 /// @throws as `Trial::open`, but damaged collections are a problem, not an error.
 SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
                                    const std::function<void(const Problem&)>& report_problem);

@@ -13,8 +13,8 @@
 namespace smd {
 
 /// A named set of tensors, as the job configured it: the tensors that it lists, and those whose names match a pattern.
-/// In a trial: if the files of the workers differ, the union of names and patterns. Given to a hook: fields that are
-/// not set, and modes that `save_config` does not name, take the hook's values.
+/// In a trial, if the workers' files differ, names and patterns are the union of theirs. In a hook, fields that are not
+/// set, and modes that `save_config` does not name, take the hook's values.
 struct Collection {
   std::string name = {};
   std::vector<std::string> tensor_names = {};   ///< Tensors listed by name, in byte order.

@@ -11,25 +11,25 @@
 /// What differs between two tensor values. To read two values of any size in step, see `pair_reader.hpp`.
 namespace smd {
 
-/// When two elements count as equal: |a - b| <= atol + rtol |b|, in double precision, as `numpy.isclose` has it.
+/// When two elements count as equal: |a - b| <= atol + rtol |b|, in double precision, as in `numpy.isclose`.
 struct DifferenceOptions {
   double rtol = 0;        ///< Finite and not negative.
   double atol = 0;        ///< Finite and not negative.
   bool equal_nan = true;  ///< NaN equals NaN.
-  /// Whether runs of equal bytes count in the sums at once. False: until a run differs they cost no more than comparing
-  /// bytes, and are left out (see `Comparer::complete`).
+  /// Whether runs of equal bytes always count in the sums. False: until a run differs, equal runs are compared, which
+  /// is cheap, and left out of the sums (see `Comparer::complete`).
   bool sums_of_equal = true;
 };
 
 /// Statistics of pairs of elements, a of the first value and b of the second.
 ///
 /// Differences are taken over the pairs of finite numbers, in double precision; whole numbers of 64 bits are subtracted
-/// without rounding. Sums are of more than double precision and range. A statistic without a value is nullopt: all of
-/// text and of no elements, means of no finite pair, quotients of zero by zero.
+/// without rounding. Sums are of more than double precision and range. A statistic that is not defined is nullopt: all
+/// of them for text and for no elements, means without a finite pair, `cosine` if `l2_a` or `l2_b` is 0.
 struct Difference {
-  std::uint64_t size = 0;              ///< Pairs.
-  std::uint64_t differing = 0;         ///< Pairs that differ; one of which one number is not finite always does,
-                                       ///< unless both are the same infinity or, with `equal_nan`, NaN.
+  std::uint64_t size = 0;       ///< Pairs.
+  std::uint64_t differing = 0;  ///< Pairs that differ. A pair with a number that is not finite differs unless both are
+                                ///< the same infinity or, with `equal_nan`, NaN.
   std::optional<std::uint64_t> first;  ///< Index of the first pair that differs, in C order.
   bool same_dtype = true;
   std::optional<double> max_abs;   ///< Largest |a - b|; infinite if a pair that is not finite differs.
@@ -43,13 +43,13 @@ struct Difference {
   std::optional<double> cosine;   ///< Sum of a b / (l2_a l2_b); of complex numbers, the real part of a conj(b).
 };
 
-/// Compares two values that come in runs of elements. Runs of equal bytes and one type are found by comparing bytes.
+/// Compares two values that come in runs of elements. Runs of one type are first compared as bytes.
 ///
 /// Of complex numbers |a - b| is the modulus; a complex number is finite if both parts are. Booleans count as 0 and 1,
 /// quantised numbers as the integers that are stored. Text has no numbers: only `size`, `differing` and `first`.
 ///
-/// The result does not depend on how elements are parted into runs, but for the last bits of sums. The same runs give
-/// the same result however they are parted among merged objects. Not for concurrent use.
+/// The result does not depend on how the elements are divided into runs, except for the last bits of sums. The same
+/// runs give the same result however they are divided among merged objects. Not for concurrent use.
 class SMD_EXPORT Comparer {
  public:
   explicit Comparer(const DifferenceOptions& options = {});
@@ -59,21 +59,22 @@ class SMD_EXPORT Comparer {
   Comparer& operator=(const Comparer&) = delete;
   ~Comparer();
 
-  /// The next elements of both. Shapes need not be the same, but the number of elements.
+  /// Adds the next elements of both values. The shapes may differ, but not the number of elements.
   /// @throws InvalidArgument if one has more elements than the other.
   void add(const TensorView& a, const TensorView& b);
-  /// The next elements of both, known to be the same, counting in all sums.
+  /// Adds the next elements of both values, which are known to be equal, to all sums.
   void add_equal(const TensorView& both);
   /// Adds what another object, with the same options, found in the elements that follow.
   void merge(const Comparer& following);
   /// Forgets all elements.
   void clear();
 
-  /// Whether a pair differed so far.
+  /// Returns whether any pair has differed so far.
   [[nodiscard]] bool differs() const noexcept;
-  /// Whether all runs so far were of equal bytes (and, without `equal_nan`, of no floating point).
+  /// Returns whether all runs so far had equal bytes (and, without `equal_nan`, no floating-point elements).
   [[nodiscard]] bool equal_bytes() const noexcept;
-  /// False if equal runs were left out of the sums: `l2_a`, `l2_b`, `rel_l2`, `cosine` and the means are then nullopt.
+  /// Returns false if equal runs were left out of the sums: `l2_a`, `l2_b`, `rel_l2`, `cosine` and the means are then
+  /// nullopt.
   [[nodiscard]] bool complete() const noexcept;
   [[nodiscard]] Difference result() const;
 

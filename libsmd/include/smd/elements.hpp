@@ -13,7 +13,7 @@
 /// view, see `reduction.hpp`, which is faster and more exact.
 namespace smd {
 
-/// Whole elements that a view holds: as many as its shape says, but never more than its bytes.
+/// Returns the number of whole elements in a view: that of its shape, but no more than its bytes hold.
 [[nodiscard]] SMD_EXPORT std::uint64_t element_count(const TensorView& view) noexcept;
 
 /// Writes the elements from `first` on into `into`, each as the nearest double (64-bit integers are rounded, booleans
@@ -21,7 +21,7 @@ namespace smd {
 /// @throws InvalidArgument for text and complex numbers.
 SMD_EXPORT std::size_t copy_as_doubles(const TensorView& view, std::uint64_t first, std::span<double> into);
 
-/// All elements. @throws as `copy_as_doubles`.
+/// Returns all elements. @throws as `copy_as_doubles`.
 [[nodiscard]] SMD_EXPORT std::vector<double> to_doubles(const TensorView& view);
 
 }  // namespace smd

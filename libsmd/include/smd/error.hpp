@@ -14,14 +14,14 @@
 
 namespace smd {
 
-/// Base class of everything the library throws. `what()` is one line for a person, without the tag. The classes have
-/// the names of the reference API; each has its facts as fields.
+/// Base class of everything the library throws. `what()` is one line for people, without the tag. The classes have the
+/// names of the reference API, and details as fields.
 class SMD_EXPORT Error : public std::runtime_error {
  public:
   Error(std::string_view tag, const std::string& message) : std::runtime_error(message), tag_(tag) {}
   ~Error() override;
 
-  /// Stable name of the kind of error, as messages show it: `TensorUnavailable`, `NotFound`, ….
+  /// Returns the stable name of the kind of error, as messages show it: `TensorUnavailable`, `NotFound`, ….
   [[nodiscard]] std::string_view tag() const noexcept { return tag_; }
 
  private:
@@ -48,7 +48,7 @@ class SMD_EXPORT WriteError : public Error {
   Problem problem;
 };
 
-/// That worker has saved that step before, or its event file is one that another index file names.
+/// The worker has saved the step before, or another index file names the step's event file.
 class SMD_EXPORT StepAlreadySaved : public Error {
  public:
   StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step, bool in_can_append = true)
@@ -57,7 +57,7 @@ class SMD_EXPORT StepAlreadySaved : public Error {
 
   std::string worker;
   GlobalStep step;
-  bool can_append;  ///< Where it was refused for want of `ExistingStep::append`.
+  bool can_append;  ///< False if another index file names the event file: then `ExistingStep::append` does not help.
 };
 
 /// An argument is not valid: a pattern that does not compile, a name or path that is empty or too long.
@@ -103,7 +103,7 @@ class SMD_EXPORT TensorUnavailableForStep : public Error {
   std::string tensor;
   StepKey step;
   std::vector<std::string> saved;  ///< Reductions saved instead (`abs_mean`, …), and `shape`.
-  std::optional<Problem> missing;  ///< It was saved, but its event file is missing.
+  std::optional<Problem> missing;  ///< Set if the value was saved, but its event file is missing.
 };
 
 /// The step was skipped, or the job ended before it.
@@ -115,7 +115,7 @@ class SMD_EXPORT StepUnavailable : public Error {
   StepKey step;
 };
 
-/// The step may still come: the job is running.
+/// The job is running, so the step may still become available.
 class SMD_EXPORT StepNotYetAvailable : public Error {
  public:
   StepNotYetAvailable(const std::string& message, StepKey in_step)
@@ -153,7 +153,7 @@ class SMD_EXPORT MissingCollectionFiles : public Error {
   ~MissingCollectionFiles() override;
 
   std::string path;
-  bool ended;  ///< The job has ended: none will come.
+  bool ended;  ///< The job has ended, so no collections file will appear.
 };
 
 /// The worker did not save the tensor at this step, or does not exist.

@@ -16,23 +16,24 @@
 namespace smd {
 
 struct FollowOptions {
-  /// `idle` counts from the start and from each step that was given.
+  /// `idle` counts from the start and from each step that was returned.
   WaitOptions wait = {};
-  /// Only steps after this one; none: all that the trial covers, beginning with those already there.
+  /// Only steps after this one; nullopt: all steps in the trial's range, including those already available.
   std::optional<GlobalStep> after = {};
-  /// Hold a step back until its records are there: an index file can come before its event file, on S3 or by a copying
-  /// tool. Gives up as `FollowEvent::missing` says. False: for a caller that reads no values.
+  /// Hold a step back until its records exist: on S3, or if a tool copies the files, an index file can appear before
+  /// its event file. `FollowEvent::missing` says when the follower stops waiting. False: for a caller that reads no
+  /// values.
   bool records = true;
 };
 
-/// What a follower comes back with.
+/// What `StepFollower` returns.
 struct FollowEvent {
   enum class Kind : std::uint8_t {
     step,       ///< One more complete step.
-    ended,      ///< The job is over and all its steps were given. Asked again, the same.
-    timed_out,  ///< The deadline passed. Asked again, the same, unless steps are there.
-    idle,       ///< No step came for so long.
-    stopped,    ///< The stop token asked for it.
+    ended,      ///< The job is over and all its steps were returned. Further calls return the same.
+    timed_out,  ///< The deadline passed. Further calls return the same, unless steps are available.
+    idle,       ///< No step became available for `WaitOptions::idle`.
+    stopped,    ///< A stop was requested.
   };
 
   Kind kind = Kind::ended;
@@ -40,22 +41,21 @@ struct FollowEvent {
   GlobalStep step = {};
   Mode mode = Mode::global;
   ModeStep mode_step = {};
-  /// The step appeared behind one that was given already: a worker that fell so far behind that its step counted as
-  /// never to come. It is given all the same, out of order.
+  /// The step appeared after a later one was returned: a worker fell so far behind that its step counted as skipped.
+  /// The step is returned anyway, out of order.
   bool late = false;
-  /// Where a layout has no step files (`Trial::marks_steps` is false), a step can grow: it is given again, each time
-  /// with what came since. For `EntryQuery::arrivals`.
+  /// In a layout without step files (`Trial::marks_steps` is false) a step can grow: it is returned again, each time
+  /// with what has arrived since. For `EntryQuery::arrivals`.
   Arrivals arrivals = {};
-  /// Event files that did not come, although index files name them: they were waited for as long as
-  /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their writer went on. Reading from them
-  /// gives a problem.
+  /// Event files that index files name, but that are missing or too short: the follower waited for
+  /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their worker saved later steps. Reading
+  /// from them gives a problem.
   std::vector<std::string> missing = {};
 };
 
-/// Gives each complete step of a trial exactly once, ascending, as they come, until the job ends. (A trial whose values
-/// come one by one: see `FollowEvent::arrivals`.) A step is complete as
-/// docs/format.md has it: all workers wrote it, or a later step is complete, or too many incomplete ones came after it,
-/// or the job is over.
+/// Returns each complete step of a trial exactly once, ascending, as it becomes complete, until the job ends. (For a
+/// trial whose steps can grow, see `FollowEvent::arrivals`.) docs/format.md defines a complete step: all workers wrote
+/// it, or a later step is complete, or too many incomplete steps follow it, or the job is over.
 ///
 ///     smd::StepFollower follower(trial, {.wait = {.idle = std::chrono::minutes(10)}});
 ///     for (smd::FollowEvent event = follower.next(); event.kind == smd::FollowEvent::Kind::step;
@@ -63,9 +63,9 @@ struct FollowEvent {
 ///       use(trial, event.step);
 ///     }
 ///
-/// It refreshes the trial; queries in between need not (`NoRefresh`, or `TrialOptions::auto_refresh` false). The end of
-/// the job is believed when nothing came for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker, or when
-/// time is up. Used by one thread at a time; others may use the trial.
+/// The follower refreshes the trial; queries between its calls need not (`NoRefresh`, or `TrialOptions::auto_refresh`
+/// false). It takes the job as ended when nothing has appeared for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (default
+/// 1) after the end marker, or when time is up. For use by one thread at a time; other threads may use the trial.
 class SMD_EXPORT StepFollower {
  public:
   explicit StepFollower(const Trial& trial, FollowOptions options = {});
@@ -73,13 +73,14 @@ class SMD_EXPORT StepFollower {
   StepFollower& operator=(StepFollower&&) noexcept;
   ~StepFollower();
 
-  /// The next event; waits for it.
+  /// Waits for the next event and returns it.
   /// @throws ReadError: the trial was removed, moved away or made unreadable, or the store does not answer;
-  /// IndexReaderException as `TrialOptions::strict` says. It may be called again.
+  /// IndexReaderException as `TrialOptions::strict` says. May be called again afterwards.
   FollowEvent next();
-  /// The next step if it is there already, or `ended`; nothing otherwise. Looks for new files if none is at hand.
+  /// Returns the next step if it is available, `ended` if the job is over, else nullopt. Looks for new files if no step
+  /// is known. Does not wait.
   std::optional<FollowEvent> poll();
-  /// How changes are noticed: `inotify`, or `polling` and why. For messages.
+  /// Returns how changes are noticed, for messages: `inotify`, or `polling` and why.
   [[nodiscard]] std::string method() const;
 
  private:

@@ -7,10 +7,10 @@
 
 namespace smd {
 
-/// What stands in a trial's files and is no tensor.
+/// A value in a trial's files that is not a tensor.
 struct OtherValue {
-  std::string kind;  ///< `hparams`, `graph`, `session`, …; `none` of a value that holds nothing.
-  std::string name;  ///< As a tensor's would be; empty if it has none.
+  std::string kind;  ///< `hparams`, `graph`, `session`, …; `none` for a value that holds nothing.
+  std::string name;  ///< Formed as a tensor's name; empty if it has none.
   std::int64_t step = 0;
   std::string worker;
   std::string file;  ///< Relative to the trial.
@@ -21,8 +21,8 @@ struct OtherValue {
 
 /// The hyperparameters that a job saved.
 struct Hyperparameters {
-  std::uint64_t records = 0;                  ///< How many values of the files hold any, or speak of them.
-  std::map<std::string, std::string> values;  ///< Name (of several runs RUN/NAME) to JSON text.
+  std::uint64_t records = 0;  ///< Number of values in the files that contain or describe hyperparameters.
+  std::map<std::string, std::string> values;  ///< JSON text by name (with several runs, by RUN/NAME).
 };
 
 }  // namespace smd

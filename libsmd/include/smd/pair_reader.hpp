@@ -18,37 +18,37 @@ namespace smd {
 
 class Trial;
 
-/// Elements of two values, block by block in step.
+/// Receives the elements of two values block by block, the same elements of both at a time.
 class SMD_EXPORT PairSink {
  public:
   virtual ~PairSink();
-  /// Before any block; again if reading failed and is tried anew: forget what came. Return false to stop. Where the
-  /// numbers of elements differ, or one is text and the other is not, no block follows, whatever it returns.
+  /// Called before any block, and again if reading failed and is retried: then discard the blocks so far. Return false
+  /// to stop. If the numbers of elements differ, or only one value is text, no block follows, whatever this returns.
   virtual bool begin(Dtype dtype_a, const Shape& shape_a, Dtype dtype_b, const Shape& shape_b) = 0;
-  /// As many whole elements of each, in order, little-endian, laid out as in `TensorView`; of text the whole values.
-  /// Valid during the call. Return false to stop.
+  /// Receives the same number of whole elements of each value, in order, little-endian, laid out as in `TensorView`;
+  /// for text, the whole values. The bytes are valid during the call. Return false to stop.
   virtual bool block(std::span<const std::byte> a, std::span<const std::byte> b) = 0;
 };
 
-/// What is wrong with one value of a pair.
+/// A problem with one value of a pair.
 struct PairProblem {
   bool of_b = false;
   Problem problem;
 };
 
-/// Reads the values of two trials in step, in the calling thread, with memory that no value's size changes (text, and
-/// records whose numbers are packed, as far as `BlockReader` bounds it). Of two large records one is read in a second
-/// thread. Keeps its buffers. Not for concurrent use.
+/// Reads the values of two trials side by side, in the calling thread, with memory that does not depend on their sizes
+/// (for text, and records whose numbers are packed, as far as `BlockReader` bounds it). If both records are large,
+/// reads one of them in a second thread. Keeps its buffers. Not for concurrent use.
 class SMD_EXPORT PairReader {
  public:
-  /// Two trials, or one twice.
+  /// `a` and `b` may be the same trial.
   PairReader(const Trial& a, const Trial& b);
   PairReader(const PairReader&) = delete;
   PairReader& operator=(const PairReader&) = delete;
   ~PairReader();
 
-  /// The names are those that the records must bear, as for `Trial::read_blocks`. Returns the first problem; blocks
-  /// before it may have been given.
+  /// `name_a` and `name_b` are the names that the records must have, as for `Trial::read_blocks`. Returns the first
+  /// problem, nullopt if there is none; `sink` may have received blocks before it.
   [[nodiscard]] std::optional<PairProblem> read(const TensorLocation& a, std::string_view name_a,
                                                 const TensorLocation& b, std::string_view name_b, PairSink& sink);
 
@@ -57,8 +57,8 @@ class SMD_EXPORT PairReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Returns where `count` elements from `first` on lie, as a value of one axis; nullopt if the value has a record around
-/// it or stands in no file, so that it cannot be read in parts. Precondition: it has so many elements.
+/// Returns the location of `count` elements from `first` on, as a value with one axis; nullopt if the value lies in a
+/// record or in no file, so that it cannot be read in parts. Precondition: the value has these elements.
 [[nodiscard]] SMD_EXPORT std::optional<TensorLocation> part_of(const TensorLocation& value, std::uint64_t first,
                                                                std::uint64_t count);
 

@@ -13,7 +13,7 @@ namespace smd {
 /// The kind of a problem with a file or record. The first three are not damage: try again later, or elsewhere.
 enum class ProblemKind : std::uint8_t {
   not_yet,        ///< Still being written, or named but not present yet, in a job that is running.
-  absent,         ///< Named, but not present, and it will not come.
+  absent,         ///< Named, but not present, and will not appear.
   not_found,      ///< No such path.
   access_denied,  ///< The system refuses access.
   io,             ///< Reading failed, or memory or descriptors ran out.
@@ -22,14 +22,14 @@ enum class ProblemKind : std::uint8_t {
   warning,        ///< Not damage, but results may be incomplete: for instance, a worker's file is missing.
   note,           ///< Worth knowing, but harmless.
   stopped,        ///< `RemoteOptions::stop` ended the request, so its result is unknown.
-  remark,         ///< To be told, although nothing is wrong: a checkpoint that is left out, say.
+  remark,         ///< Reported although nothing is wrong, for instance a checkpoint that is left out.
 };
 
 /// Returns the stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`,
 /// `Damaged`, `Warning`, `Note`, `Stopped`, `Remark`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
-/// One problem at one place: what and where, in words for a person. A value, not an exception.
+/// One problem at one place: what is wrong and where, in words for people. A value, not an exception.
 struct Problem {
   ProblemKind kind = ProblemKind::damaged;
   std::string file;                     ///< Path relative to the trial; empty if the problem does not concern a single

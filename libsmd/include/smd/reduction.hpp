@@ -83,14 +83,14 @@ enum class NanPolicy : std::uint8_t {
 
 struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
-  /// Subtracted from the divisor of std and variance, which becomes no less than 0: then they are NaN or infinity.
+  /// Subtracted from the divisor of std and variance. The divisor is at least 0; if it is 0, they are NaN or infinity.
   std::uint64_t ddof = 0;
 };
 
 /// The result of a reduction.
 struct ReducedValue {
   enum class Kind : std::uint8_t {
-    undefined,  ///< NumPy refuses it: min or max of no elements; order, product or percentile of complex numbers.
+    undefined,  ///< No result: min, max of no elements; min, max, signs, prod, percentile of complex numbers.
     real,
     integer,  ///< Exact: counts; min, max, sum, l1 of integers and booleans.
     complex,  ///< mean and sum of complex numbers.

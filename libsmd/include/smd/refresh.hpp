@@ -33,8 +33,8 @@ concept TrialRange = std::ranges::input_range<R> &&(detail::RefersToTrial<std::r
                                                     detail::PointsToTrial<std::ranges::range_reference_t<R>>);
 
 /// Turns automatic refreshing of trials (`TrialOptions::auto_refresh`) off or on for its lifetime, in all threads, and
-/// then restores the earlier state. Guards of one trial must be destroyed in the reverse order of construction. Keeps
-/// the parts of the trials that it needs alive.
+/// restores the earlier state when it is destroyed. Guards of one trial must be destroyed in the reverse order of
+/// construction. Keeps the parts of the trials that it needs alive.
 class SMD_EXPORT RefreshGuard {
  public:
   RefreshGuard(const RefreshGuard&) = delete;
@@ -82,8 +82,9 @@ class SMD_EXPORT Refresh final : public RefreshGuard {
   explicit Refresh(Trials&& trials) : RefreshGuard(true, pointers(std::forward<Trials>(trials))) {}
 };
 
-/// While one lives, queries of the thread that made it do not refresh these trials; other threads' queries are as
-/// before. They nest. It ends in the thread that made it, the last one first, and before the trials do.
+/// During its lifetime, queries of the thread that constructed it do not refresh these trials; other threads' queries
+/// are not affected. Objects must be destroyed in the constructing thread, in the reverse order of construction, and
+/// before the trials.
 class SMD_EXPORT NoRefreshInThread {
  public:
   explicit NoRefreshInThread(std::span<const Trial* const> trials);

@@ -33,8 +33,8 @@ struct RemoteOptions {
   bool requester_pays = false;  ///< The requester pays for requests and transfer: for buckets with Requester Pays.
   /// Folder in which objects are cached by their ETag, so that each is downloaded once. Created if needed, shared by
   /// any number of processes, bounded (`limits::cache_bytes`). A folder that is not empty and is not a cache (it lacks
-  /// the file CACHEDIR.TAG) is refused with InvalidArgument and is not changed. If it is empty and SMD_CACHE_DIR is
-  /// not set, nothing is cached.
+  /// the file CACHEDIR.TAG) is refused with InvalidArgument and is not changed. If this field is empty and
+  /// SMD_CACHE_DIR is not set, nothing is cached.
   std::string cache = {};
   /// Receives messages about requests; may be empty. Called from any thread, but never from two at once.
   std::function<void(RemoteDetail, std::string_view)> log = {};
@@ -43,14 +43,15 @@ struct RemoteOptions {
   /// every 50 ms during a wait, from any thread and from several at once; must return quickly, must not throw, and
   /// must keep returning true. Empty: only the requests' own limits end them.
   std::function<bool()> stop = {};
-  /// Called after each answer of the store, whatever it says; not for a request that got none. For who wants to know
-  /// whether the store still answers. From any thread and from several at once; must not throw. May be empty.
+  /// Called after each request that the store answered, even if the object does not exist, but not after one that
+  /// failed or was refused: shows that the store still answers. Called from any thread and from several at once; must
+  /// not throw. May be empty.
   std::function<void()> answered = {};
 };
 
-/// Returns whether a trial's path is that of a remote store: begins with `s3://`.
+/// Returns whether a trial's path is in a remote store: whether it begins with `s3://`.
 [[nodiscard]] SMD_EXPORT bool is_remote_path(std::string_view path) noexcept;
-/// What is wrong with the form of such a path; empty if it may be a trial's. Nothing is asked of a server.
+/// Returns what is wrong with the form of such a path; empty if it can be a trial's path. Sends no request.
 [[nodiscard]] SMD_EXPORT std::string_view refuse_remote_path(std::string_view path) noexcept;
 
 }  // namespace smd

@@ -31,7 +31,7 @@ class SMD_EXPORT SaveConfig {
  public:
   /// The default for every mode: every 500th step.
   SaveConfig() = default;
-  /// The same for all modes.
+  /// Uses `all` for every mode.
   SaveConfig(const SaveConfigMode& all);  // NOLINT(google-explicit-constructor): configures all modes alike
   /// Modes that are not named use `fallback`, as the reference uses its default.
   SaveConfig(const std::map<Mode, SaveConfigMode>& modes,  // NOLINT(google-explicit-constructor): likewise

@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-/// A trial as it was at one moment, for programs that ask many questions about the same state: ids and spans instead
-/// of texts and copies. `Trial` answers the same questions by name.
+/// A trial as it was at one moment, for programs that make many queries about the same state: with ids and spans
+/// instead of texts and copies. `Trial` has the same queries by name.
 namespace smd {
 
 namespace detail::layout {
@@ -29,38 +29,38 @@ struct StepRow;
 
 /// One record that a worker saved of a tensor at a step.
 struct SavedItem {
-  /// What stands for a reduction where the record holds the value itself.
+  /// Value of `reduction` if the record holds the value itself.
   static constexpr std::uint32_t no_reduction = 0xFFFFFFFF;
 
   std::uint32_t tensor = 0;                ///< Id of the tensor.
   std::uint32_t reduction = no_reduction;  ///< Id of the reduction.
-  std::uint32_t position = 0;              ///< Which of the row's records it is; below `TrialSnapshot::records`.
+  std::uint32_t position = 0;              ///< Index of the record in its row; below `TrialSnapshot::records`.
 
   [[nodiscard]] bool is_value() const noexcept { return reduction == no_reduction; }
 };
 
-/// Names what one index file lists. Stays the same in later snapshots of the trial.
+/// Identifies what one index file lists. Stays the same in later snapshots of the trial.
 struct RowId {
   GlobalStep step;
   std::uint32_t worker = 0;  ///< Id of the worker.
-  std::uint64_t file = 0;    ///< Tells several files of one worker and step apart.
+  std::uint64_t file = 0;    ///< Distinguishes several files of one worker and step.
 
   auto operator<=>(const RowId&) const = default;
 };
 
 /// What one worker saved at one step, as one index file lists it. A light handle: it is valid as long as the snapshot
-/// that gave it, and two handles of the same row are equal.
+/// that returned it, and two handles of the same row are equal.
 class SMD_EXPORT SavedRow {
  public:
   [[nodiscard]] GlobalStep step() const noexcept;
-  /// As this worker has it; another worker may claim another mode for the same step.
+  /// Returns the step's mode, as this worker saved it; another worker may claim another mode.
   [[nodiscard]] Mode mode() const noexcept;
   [[nodiscard]] ModeStep mode_step() const noexcept;
   [[nodiscard]] std::uint32_t worker() const noexcept;  ///< Id of the worker.
   [[nodiscard]] RowId id() const noexcept;
 
   bool operator==(const SavedRow&) const = default;
-  /// Any order that keeps the rows of one step together, by worker.
+  /// An unspecified order in which the rows of one step are adjacent and ordered by worker.
   [[nodiscard]] bool operator<(const SavedRow& other) const noexcept { return std::less<>()(row_, other.row_); }
   [[nodiscard]] std::size_t hash() const noexcept { return std::hash<const void*>()(row_); }
 
@@ -71,11 +71,11 @@ class SMD_EXPORT SavedRow {
   const detail::layout::StepRow* row_;
 };
 
-/// One known step of a snapshot. Valid as long as that.
+/// One known step of a snapshot. Valid as long as the snapshot.
 class SnapshotStep {
  public:
   [[nodiscard]] GlobalStep step() const noexcept { return step_; }
-  /// As the first worker by name has it.
+  /// Returns the step's mode, as the first worker by name saved it.
   [[nodiscard]] Mode mode() const noexcept { return mode_; }
   [[nodiscard]] ModeStep mode_step() const noexcept { return mode_step_; }
   [[nodiscard]] bool complete() const noexcept { return complete_; }
@@ -92,90 +92,93 @@ class SnapshotStep {
   bool complete_ = false;
 };
 
-/// Something that keeps index files or their folders from being read in full: steps or records may be unknown.
+/// A problem because of which index files or their folders were not read in full: steps or records may be unknown.
 struct IndexProblem {
   Problem problem;
-  std::optional<GlobalStep> step = {};       ///< None: any step may be concerned.
-  std::optional<std::uint32_t> worker = {};  ///< Of a file of which nothing could be read: its worker's id.
+  std::optional<GlobalStep> step = {};       ///< Nullopt: any step may be concerned.
+  std::optional<std::uint32_t> worker = {};  ///< Id of the file's worker if nothing of the file could be read.
 };
 
-/// A trial as it was at one moment. It never changes, and copying is cheap. All const members may be called from many
-/// threads. What it returns by reference, view, span or handle is valid as long as any copy of it.
+/// A trial as it was at one moment. It never changes, and copying is cheap. Many threads may call const members at the
+/// same time. References, views, spans and handles that it returns are valid as long as any copy of it exists.
 ///
 /// Tensors, reductions and workers have ids: small numbers, counted from 0, that stay the same in later snapshots of
-/// the trial as long as `generation` does. Only ids that a snapshot has may be given to it.
+/// the trial as long as `generation` does. Precondition of members that take an id: the snapshot has that id.
 class SMD_EXPORT TrialSnapshot {
  public:
-  /// The trial as a query sees it now: looks for what is new first, if the trial's queries do.
+  /// Returns the trial as a query sees it now; refreshes first if the trial's queries do.
   /// @throws ReadError if the trial cannot be listed any more.
   [[nodiscard]] static TrialSnapshot take(const Trial& trial);
-  /// The trial as it was when it was last refreshed. Reads nothing.
+  /// Returns the trial as it was when it was last refreshed. Reads nothing.
   [[nodiscard]] static TrialSnapshot last(const Trial& trial);
 
-  /// Whether nothing has changed between the two: they are of one trial and one refresh.
+  /// Returns whether both are from the same refresh of the same trial.
   [[nodiscard]] bool operator==(const TrialSnapshot& other) const noexcept;
-  /// Another number after another directory took the trial's place.
+  /// Returns a number that changes when another directory takes the trial's place.
   [[nodiscard]] std::uint64_t generation() const noexcept;
   /// `Trial::has_modes`.
   [[nodiscard]] bool has_modes() const noexcept;
-  /// How the trial was opened.
+  /// Returns the options with which the trial was opened.
   [[nodiscard]] const TrialOptions& options() const noexcept;
 
-  [[nodiscard]] std::size_t tensors() const noexcept;  ///< How many there are; ids are below it.
+  [[nodiscard]] std::size_t tensors() const noexcept;  ///< Number of tensors; their ids are below it.
   [[nodiscard]] std::string_view tensor(std::uint32_t id) const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> find_tensor(std::string_view name) const noexcept;
-  /// All tensors' ids in the byte order of their names.
+  /// Returns all tensors' ids in the byte order of their names.
   [[nodiscard]] std::span<const std::uint32_t> tensors_by_name() const noexcept;
-  /// By id, the tensor's place in that order.
+  /// Returns, by id, the tensor's place in that order.
   [[nodiscard]] std::span<const std::uint32_t> tensor_ranks() const noexcept;
-  [[nodiscard]] std::size_t reductions() const noexcept;  ///< How many kinds were saved; ids are below it.
+  [[nodiscard]] std::size_t reductions() const noexcept;  ///< Number of kinds saved; ids are below it.
   [[nodiscard]] std::string_view reduction(std::uint32_t id) const noexcept;
   [[nodiscard]] std::string_view worker(std::uint32_t id) const noexcept;
-  /// By name. The same object in later snapshots as long as the collections do not change.
+  /// Returns the collections by name: the same object in later snapshots as long as the collections do not change.
   [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const;
-  /// Problems with the files that define collections.
+  /// Returns the problems with the files that define collections.
   [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
-  /// A warning if fewer workers have a collections file than the job said would save. While the job runs they may still
-  /// come.
+  /// Returns a warning if fewer workers have a collections file than the job said would save; else nullopt. While the
+  /// job runs, the missing files may still appear.
   [[nodiscard]] std::optional<Problem> missing_collections_files() const;
-  /// One flag a tensor: whether the query selects it. `steps`, if given, is what matching the query's own patterns may
-  /// still take (`limits::pattern_question_steps` by default); what it took is subtracted, also when it throws.
+  /// Returns one flag for each tensor: whether the query selects it. `steps`, if given, is the number of steps that
+  /// matching the query's own patterns may take (by default `limits::pattern_question_steps`); the steps taken are
+  /// subtracted from it, also when this throws.
   /// @throws InvalidArgument for a pattern that does not compile; MatchLimit.
   [[nodiscard]] std::vector<bool> select(const TensorQuery& query, std::uint64_t* steps = nullptr) const;
 
-  /// Known steps, ascending: those after `after` and up to `last`, incomplete ones too.
+  /// Returns the known steps after `after` and up to `last`, ascending, including incomplete ones.
   [[nodiscard]] std::vector<SnapshotStep> steps(std::optional<GlobalStep> after = {},
                                                 std::optional<GlobalStep> last = {}) const;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   [[nodiscard]] StepState state(StepKey step) const;
   /// Returns if the step is available.
-  /// @throws otherwise StepUnavailable; NoMoreData if the job ended before it; StepNotYetAvailable.
+  /// @throws StepUnavailable if the step was skipped; NoMoreData if the job ended before it; StepNotYetAvailable.
   void require(StepKey step) const;
-  [[nodiscard]] bool ended() const noexcept;  ///< The end marker exists.
-  /// Index files seen so far, whether in range and read or not.
+  [[nodiscard]] bool ended() const noexcept;  ///< Whether the end marker exists.
+  /// Returns the number of index files listed so far, whether in range or not.
   [[nodiscard]] std::size_t listed_files() const noexcept;
-  /// In the order of folders and files. Notes and warnings are among them.
+  /// Returns problems in the order of folders and files, including notes and warnings.
   [[nodiscard]] std::vector<IndexProblem> index_problems() const;
 
-  /// By worker's name; of several rows of one worker the last one that has a tensor counts.
+  /// Returns a step's rows by worker's name. Of several rows of one worker, the last one that has a tensor counts.
   [[nodiscard]] std::vector<SavedRow> rows(const SnapshotStep& step) const;
-  /// The records of a row, by tensor's id, the value before reductions.
+  /// Returns the records of a row by tensor's id, the value before reductions.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row) const noexcept;
-  /// Those of one tensor; empty if none was saved.
+  /// Returns the records of one tensor in a row; empty if none was saved.
   [[nodiscard]] std::span<const SavedItem> items(SavedRow row, std::uint32_t tensor) const noexcept;
-  /// Rows of one list saved the same tensors and reductions. Most rows of a trial share a few lists.
+  /// Returns the number of the row's list. Rows with the same list saved the same tensors and reductions; most rows of
+  /// a trial share a few lists.
   [[nodiscard]] std::uint32_t list(SavedRow row) const noexcept;
-  [[nodiscard]] std::size_t lists() const noexcept;  ///< How many lists there are; their numbers are below it.
-  /// One more than the largest position of the row's items.
+  [[nodiscard]] std::size_t lists() const noexcept;  ///< Number of lists; their numbers are below it.
+  /// Returns one more than the largest position of the row's items.
   [[nodiscard]] std::size_t records(SavedRow row) const noexcept;
-  /// Where a record lies in the row's event file. For `BlockReader`.
+  /// Returns where a record lies in the row's event file, for `BlockReader`.
   [[nodiscard]] RecordRange record(SavedRow row, std::uint32_t position) const noexcept;
-  /// `TensorLocation::bare` of a value that has no record; null if it has one. For `RecordRange::bare`.
+  /// Returns the `TensorLocation::bare` of a value without a record, for `RecordRange::bare`. Null if the value has a
+  /// record.
   [[nodiscard]] std::shared_ptr<const BareValue> bare_value(SavedRow row, std::uint32_t position) const;
-  /// Path of the row's event file, relative to the trial.
+  /// Returns the path of the row's event file, relative to the trial.
   [[nodiscard]] std::string event_file(SavedRow row) const;
-  /// What a worker saved of a tensor (values, reductions or shapes) at the complete steps of one mode, or of all,
-  /// ascending; one row a step.
+  /// Returns the rows in which a worker saved anything of a tensor (values, reductions or shapes) at the complete steps
+  /// of one mode, or of all modes, ascending, one row for each step.
   [[nodiscard]] std::vector<SavedRow> series(std::uint32_t tensor, std::uint32_t worker,
                                              std::optional<Mode> mode = {}) const;
 
@@ -188,7 +191,7 @@ class SMD_EXPORT TrialSnapshot {
 
 }  // namespace smd
 
-/// So that rows can be keys of unordered containers.
+/// Lets rows be keys of unordered containers.
 template <>
 struct std::hash<smd::SavedRow> {
   [[nodiscard]] std::size_t operator()(const smd::SavedRow& row) const noexcept { return row.hash(); }

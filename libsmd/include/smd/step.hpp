@@ -18,10 +18,10 @@ enum class Mode : std::uint8_t {
   global = 4,  ///< The job set no mode; as a query: all modes, counted in global steps.
 };
 
-/// `TRAIN`, `EVAL`, `PREDICT` or `GLOBAL`, as index files spell it.
+/// Returns `TRAIN`, `EVAL`, `PREDICT` or `GLOBAL`, as index files spell it.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(Mode mode) noexcept;
 
-/// The mode of that name in any case of letters; nothing for any other text.
+/// Returns the mode with that name, in any case of letters; nullopt for any other text.
 [[nodiscard]] SMD_EXPORT std::optional<Mode> parse_mode(std::string_view text) noexcept;
 
 namespace detail {
@@ -36,7 +36,7 @@ struct StepNumber {
 };
 }  // namespace detail
 
-/// Counts the steps of a job over all modes, from 0. One file of each worker per global step.
+/// Counts the steps of a job over all modes, from 0. Each worker saves a global step in a file of its own.
 using GlobalStep = detail::StepNumber<struct GlobalStepTag>;
 
 /// Counts the steps of one mode, from 0. In mode `global` it equals the global step.
@@ -54,10 +54,10 @@ struct StepKey {
   constexpr bool operator==(const StepKey&) const = default;
 };
 
-/// Whether the values of a step can be had: now, never, or perhaps later.
+/// Whether the values of a step can be read: now, never, or perhaps later.
 enum class StepState : std::uint8_t { available, unavailable, not_yet_available };
 
-/// `AVAILABLE`, `UNAVAILABLE` or `NOT_YET_AVAILABLE`.
+/// Returns `AVAILABLE`, `UNAVAILABLE` or `NOT_YET_AVAILABLE`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(StepState state) noexcept;
 
 }  // namespace smd

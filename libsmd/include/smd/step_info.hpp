@@ -18,12 +18,12 @@ struct StepInfo {
   Mode mode = Mode::global;
   ModeStep mode_step;
   bool complete = false;
-  std::size_t tensors = 0;           ///< Distinct tensors of which anything was saved.
-  std::vector<std::string> workers;  ///< Those that wrote it, by name.
+  std::size_t tensors = 0;           ///< Number of tensors of which anything was saved.
+  std::vector<std::string> workers;  ///< Workers that wrote the step, by name.
   std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
 };
 
-/// What is known of one tensor over all steps covered.
+/// What is known of one tensor over all steps in range.
 struct TensorSummary {
   std::string tensor;
   std::size_t steps = 0;
@@ -33,7 +33,7 @@ struct TensorSummary {
   std::vector<std::string> workers;  ///< By name.
   std::vector<std::string> saved;    ///< `value`, `shape`, and names of reductions, in this order.
   std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
-  std::optional<Shape> shape;        ///< The last one saved by itself, if any was.
+  std::optional<Shape> shape;        ///< The last shape that was saved by itself; nullopt if none was.
 };
 
 }  // namespace smd

@@ -8,20 +8,20 @@
 
 namespace smd {
 
-/// Which global steps a `Trial` object covers. It bounds what is *read*: index files outside are listed, not opened
-/// (but for the newest of them, where only they tell which step is the last complete one).
+/// Which global steps a `Trial` object loads. It bounds what is *read*: index files outside the range are listed, but
+/// not opened (except the newest of them, if the last complete step cannot be determined otherwise).
 class StepRange {
  public:
   /// Every step.
   StepRange() = default;
-  /// Half open, [first, end); no end: no upper bound.
+  /// The half-open range [first, end); `end` nullopt: no upper bound.
   static StepRange between(GlobalStep first, std::optional<GlobalStep> end) noexcept {
     StepRange range;
     range.first_ = first;
     range.end_ = end;
     return range;
   }
-  /// The newest `count` steps for which there are index files, by their file names, and all that come after them.
+  /// The newest `count` steps for which there are index files, by their file names, and all later ones.
   static StepRange newest(std::size_t count) noexcept {
     StepRange range;
     range.newest_ = count;

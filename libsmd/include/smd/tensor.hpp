@@ -24,26 +24,26 @@ namespace smd {
 
 class Trial;
 
-/// What a value is that stands in a file without a record around it, or in no file at all.
+/// Describes a value that lies in a file without a record around it, or in no file at all.
 struct BareValue {
   Dtype dtype = Dtype::float32;
-  Shape shape = {};  ///< Of a number: none, it is a scalar.
+  Shape shape = {};  ///< Empty for a number, which is a scalar.
   /// The value itself, already read: the bytes of its element, little endian, from the low end. The byte range is not
   /// used.
   std::optional<std::uint64_t> number = {};
   double wall_time = 0;  ///< Seconds since 1970 at which it was written.
-  /// The element type as the file names it, if it is one that the library does not read: `F4`. Then `dtype` means
-  /// nothing, and reading the value is refused. Empty: `dtype` is the type.
+  /// The element type as the file names it (`F4`), if the library does not read that type. Then `dtype` means nothing,
+  /// and reading the value is refused. Empty: `dtype` is the type.
   std::string unread_type = {};
 
   bool operator==(const BareValue&) const = default;
 };
 
-/// Which elements of a record's tensor are the value.
+/// Which elements of a record's tensor form the value.
 enum class RecordPart : std::uint8_t {
   all,
-  images,  ///< Encoded pictures: without width and height, which come first.
-  clips,   ///< Encoded sounds, from a tensor of sounds and labels: without the labels.
+  images,  ///< The encoded pictures, without width and height, which precede them.
+  clips,   ///< The encoded sounds, of a tensor of sounds and labels.
 };
 
 /// Where one value lies: a file, relative to the trial, and a byte range in it.
@@ -51,7 +51,7 @@ struct TensorLocation {
   std::string file;
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
-  /// Null: the range is a whole record, which tells type and shape itself. Else the range holds the elements alone.
+  /// Null: the range is a whole record, which contains type and shape. Else the range holds only the elements.
   std::shared_ptr<const BareValue> bare = {};
   RecordPart part = RecordPart::all;  ///< Of a record.
 
@@ -61,7 +61,7 @@ struct TensorLocation {
   }
 };
 
-/// A number that the job computed and saved in place of, or beside, a value.
+/// A reduction that the job computed and saved instead of, or beside, a value.
 struct SavedReduction {
   std::string name;  ///< As saved: `mean`, `abs_l2`, or a name that the library does not know.
   TensorLocation location;
@@ -70,17 +70,17 @@ struct SavedReduction {
 /// What was saved of one tensor at one step by one worker.
 struct TensorEntry {
   std::string_view tensor;  ///< Borrowed from the trial's catalog: valid while a `Trial` or `Tensor` of it lives.
-  std::string_view worker;  ///< Likewise.
+  std::string_view worker;  ///< Borrowed, as `tensor`.
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
   std::optional<TensorLocation> value;       ///< Where the value lies, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
-  std::optional<Shape> shape;                ///< If the shape was saved by itself.
+  std::optional<Shape> shape;                ///< The shape, if it was saved by itself.
   std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.
 };
 
-/// Names a saved reduction: `{"mean", true}`, or as it is stored: `"abs_mean"`.
+/// Identifies a saved reduction: `{"mean", true}`, or by its stored name: `"abs_mean"`.
 struct ReductionKey {
   std::string name;  ///< `mean`, without `abs_`.
   bool abs = false;
@@ -93,17 +93,18 @@ struct ReductionKey {
   }
   ReductionKey(std::string_view in_name, bool in_abs) : name(in_name), abs(in_abs) {}
 
-  /// `abs_mean`
+  /// Returns the stored name: `abs_mean`.
   [[nodiscard]] std::string stored() const { return (abs ? "abs_" : "") + name; }
 
   auto operator<=>(const ReductionKey&) const = default;
 };
 
-/// A named series of values in a trial. A light handle: it shares the trial's data and may outlive the `Trial`.
-/// Safe for concurrent use. Every query sees the trial as it is at the time (see `Trial::refresh`).
+/// A named series of values in a trial. A light handle, which shares the trial's data and may outlive the `Trial`. Safe
+/// for concurrent use. Every query sees the trial's state at the time of the call (see `Trial::refresh`).
 ///
-/// Where no worker is given, the first by name that saved the tensor at that step answers. Steps that no index file
-/// names raise `StepUnavailable` or `StepNotYetAvailable`; a damaged record raises `ReadError`.
+/// Without a worker, a query uses the first worker by name that saved what is asked for at that step. It throws
+/// `StepUnavailable` or `StepNotYetAvailable` for a step that no index file names, and `ReadError` for a damaged
+/// record.
 class SMD_EXPORT Tensor {
  public:
   Tensor(const Tensor&);
@@ -113,53 +114,54 @@ class SMD_EXPORT Tensor {
   ~Tensor();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// The framework's own name, if it was saved with a shape.
+  /// Returns the framework's own name, if it was saved with a shape; else nullopt.
   [[nodiscard]] std::optional<std::string> original_name() const;
 
-  /// Steps at which anything of the tensor was saved, ascending; complete ones only unless asked otherwise.
+  /// Returns the steps at which anything of the tensor was saved, ascending; only complete ones unless asked otherwise.
   [[nodiscard]] std::vector<GlobalStep> steps(bool show_incomplete_steps = false) const;
-  /// The same within a mode, as mode steps. `Mode::global` counts global steps.
+  /// As above, within a mode and as mode steps. `Mode::global` counts global steps.
   [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete_steps = false) const;
 
-  /// The value at a step. Reads its record by range; memory is the value's bytes plus at most 64 MiB.
+  /// Returns the value at a step. Reads its record by range; takes the value's bytes plus at most 64 MiB of memory.
   /// @throws TensorUnavailableForStep if no value was saved then, StepUnavailable, StepNotYetAvailable, InvalidWorker,
   ///         ReadError.
   [[nodiscard]] TensorValue value(StepKey step, const std::optional<std::string>& worker = {}) const;
 
-  /// All values of a mode, by mode step. Steps without a value are left out. Reads in parallel; holds all of them.
+  /// Returns all values of a mode, by mode step. Steps without a value are left out. Reads in parallel; holds all
+  /// values in memory.
   /// @throws ReadError at the first one that cannot be read.
   [[nodiscard]] std::map<ModeStep, TensorValue> values(Mode mode = Mode::global,
                                                        const std::optional<std::string>& worker = {}) const;
 
-  /// The shape saved by itself, else that of the value. @throws as `value`.
+  /// Returns the shape that was saved by itself, else the value's shape. @throws as `value`.
   [[nodiscard]] Shape shape(StepKey step, const std::optional<std::string>& worker = {}) const;
-  /// Shapes at all steps of a mode that have one.
+  /// Returns the shapes at all steps of a mode that have one.
   [[nodiscard]] std::map<ModeStep, Shape> shapes(Mode mode = Mode::global,
                                                  const std::optional<std::string>& worker = {}) const;
 
-  /// A reduction (`min max mean std variance sum prod l1 l2`, any other that `parse_reduction` knows, or any other name
-  /// that the job used): the saved one, in the type and shape in which it was saved, if there is one; else computed of
-  /// the value, as `Reducer` does, and given as a float64 scalar (mean and sum of complex numbers as complex128;
-  /// integers beyond 2^53 are rounded). Median and percentiles hold the value in memory; all others need 64 MiB at
-  /// most.
-  /// @throws TensorUnavailableForStep if neither it nor the value was saved then; InvalidArgument for an unknown name
-  ///         that was not saved where the value was, or where there is no answer (strings; min of no elements); and as
+  /// Returns a reduction: one that `parse_reduction` knows, or one that the job saved under another name. If it was
+  /// saved, returns the saved one, in the type and shape in which it was saved. Else computes it from the value, as
+  /// `Reducer` does, and returns it as a float64 scalar (mean and sum of complex numbers as complex128; integers beyond
+  /// 2^53 are rounded). Median and percentiles hold the value in memory; all others take at most 64 MiB.
+  /// @throws TensorUnavailableForStep if neither it nor the value was saved then; InvalidArgument if the value was
+  ///         saved, but the name is unknown or the reduction is undefined (strings; min of no elements); and as
   ///         `value`.
   [[nodiscard]] TensorValue reduction_value(StepKey step, std::string_view reduction, bool abs = false,
                                             const std::optional<std::string>& worker = {}) const;
-  /// All reductions saved at a step, as the reference: none is computed. Empty if none. Asked by name and abs:
+  /// Returns all reductions that were saved at a step; computes none, as the reference. A key is a name and `abs`:
   /// `values.at({"mean", true})`, or `values.at("abs_mean")`. @throws as `value`.
   [[nodiscard]] std::map<ReductionKey, TensorValue> reduction_values(
       StepKey step, const std::optional<std::string>& worker = {}) const;
 
-  /// Workers that saved anything of the tensor at a step, by name.
-  /// @throws TensorUnavailableForStep if none did, whether the step exists or not.
+  /// Returns the workers that saved anything of the tensor at a step, by name.
+  /// @throws TensorUnavailableForStep if no worker did, whether or not the step exists.
   [[nodiscard]] std::vector<std::string> workers(StepKey step) const;
 
-  /// Up to `n` steps of the tensor in a mode before and including `step`, the latest last; without `n` all of them.
+  /// Returns up to `n` steps of the tensor, in the mode of `step`, up to and including `step`, the latest last; without
+  /// `n` all of them.
   [[nodiscard]] std::vector<ModeStep> prev_steps(StepKey step, std::optional<std::size_t> n = {}) const;
 
-  /// Everything saved of the tensor, by step and then worker, incomplete steps included.
+  /// Returns everything saved of the tensor, by step and then worker, including incomplete steps.
   [[nodiscard]] std::vector<TensorEntry> entries() const;
 
  private:

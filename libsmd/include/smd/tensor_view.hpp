@@ -21,7 +21,7 @@ namespace smd {
 /// with `std::memcpy`. Booleans are one byte, 0 or 1. For a string tensor the bytes are, for each element, its length
 /// (4 bytes, little-endian) followed by its bytes.
 ///
-/// Owns nothing: where the view comes from determines how long bytes and shape stay valid. Copying is cheap.
+/// Owns nothing: the source of the view determines how long bytes and shape stay valid. Copying is cheap.
 class TensorView {
  public:
   TensorView() = default;
@@ -64,8 +64,8 @@ class TensorValue {
   [[nodiscard]] TensorView view() const& noexcept { return {dtype_, shape_, bytes()}; }
   TensorView view() const&& = delete;
 
-  /// Returns the only element as the nearest double, for instance of a reduction or a loss.
-  /// @throws InvalidArgument if there is not exactly one, or it is text or complex.
+  /// Returns the only element, for instance of a reduction or a loss, as the nearest double.
+  /// @throws InvalidArgument if there is not exactly one element, or if it is text or complex.
   [[nodiscard]] SMD_EXPORT double item() const;
 
  private:
@@ -76,7 +76,7 @@ class TensorValue {
 };
 
 /// Returns the strings of a view of type `string`, in order; they borrow the view's bytes. Empty for other types. Text
-/// should be UTF-8, but is not checked.
+/// should be UTF-8; this is not checked.
 [[nodiscard]] SMD_EXPORT std::vector<std::string_view> strings(const TensorView& view);
 
 }  // namespace smd

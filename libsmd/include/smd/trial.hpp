@@ -41,22 +41,22 @@ struct TrialAccess;
 
 /// One training job's output directory, open for reading.
 ///
-/// Opening lists the trial and reads the index files in range; values are read when asked for. Nothing here waits but
-/// what is called so: a trial that is still being written is read as it stands. A damaged file costs only itself; see
-/// `problems`. To go through the steps as they come, see `StepFollower`.
+/// Opening lists the trial and reads the index files in range; values are read on request. Only functions with `wait`
+/// or `when_there` in their names wait: a trial that is still being written is read as it is. A damaged file does not
+/// affect the others; see `problems`. To process the steps as they become complete, see `StepFollower`.
 ///
 /// Ways to read values, the simplest first:
 /// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
 /// - `read`: many values of any tensors, each as a whole, in parallel.
 /// - `read_blocks`: one or many values of any size, in blocks, with bounded memory.
-/// - `parallel_for_each` with a `BlockReader` for each thread: many short values for one result, such as a row.
+/// - `parallel_for_each`, with a `BlockReader` for each thread: many short values for one result, such as a row.
 ///
-/// Thread safety: all const members may be called concurrently, also with `refresh` and `load_range`; each query sees
-/// one consistent snapshot.
+/// Thread safety: const members may be called concurrently, also with `refresh` and `load_range`; each query sees one
+/// consistent snapshot.
 class SMD_EXPORT Trial {
  public:
-  /// Opens a local directory, or `s3://bucket/prefix`. If it lacks `collections`, `index` and `events` but has
-  /// `debug-output`, that is used.
+  /// Opens a local directory, or `s3://bucket/prefix`. If the directory lacks `collections`, `index` and `events` but
+  /// has `debug-output`, opens that instead.
   /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
@@ -67,143 +67,147 @@ class SMD_EXPORT Trial {
   ~Trial();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// The directory in use, which ends in `debug-output` if that was found instead.
+  /// Returns the directory in use, which ends in `debug-output` if that was opened instead.
   [[nodiscard]] const std::string& path() const noexcept;
-  /// How it lies on disk: `debugger`, `tensorboard`.
+  /// Returns the name of the trial's layout: `debugger`, `tensorboard` or `checkpoints`.
   [[nodiscard]] std::string_view layout() const noexcept;
-  /// Whether steps have modes. Else all are of mode `global`, and names say what belongs to training.
+  /// Returns whether steps have modes. If not, all have mode `global`, and tensors' names say what belongs to training.
   [[nodiscard]] bool has_modes() const noexcept;
-  /// Whether a job marks its end; else only time tells that no more comes (see `TrialOptions::as_it_stands`).
+  /// Returns whether jobs mark their end; if not, more can appear at any time (see `TrialOptions::as_it_stands`).
   [[nodiscard]] bool marks_end() const noexcept;
-  /// Whether files mark steps, so that each is complete at a certain moment; else a step can grow at any time.
+  /// Returns whether files mark steps, so that each is complete at some moment; if not, a step can grow at any time.
   [[nodiscard]] bool marks_steps() const noexcept;
-  /// By tensor, how many values do not count because a later one of a restarted job took their place.
+  /// Returns, by tensor, the number of values that a later value of a restarted job superseded.
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
-  /// What the files hold beside tensors, as found; at most `limits::other_values`.
+  /// Returns what the files hold besides tensors, as found; at most `limits::other_values`.
   [[nodiscard]] std::vector<OtherValue> other_values() const;
-  /// What the job says of itself; empty if nothing.
+  /// Returns the hyperparameters that the job saved; empty if it saved none.
   [[nodiscard]] Hyperparameters hyperparameters() const;
-  /// Whether it is read over a network: looking for what is new then costs requests, and nothing tells of changes.
+  /// Returns whether the trial is read over a network: then refreshing costs requests, and there is no notification of
+  /// changes.
   [[nodiscard]] bool remote() const noexcept;
 
-  /// Names of the tensors that a query selects, in byte order.
+  /// Returns the names of the tensors that a query selects, in byte order.
   /// @throws InvalidArgument for a pattern that does not compile, MatchLimit.
   [[nodiscard]] std::vector<std::string> tensor_names(const TensorQuery& query = {}) const;
-  /// The same of a collection: its names and patterns unite with the query's `names`, `regex` and `collections`. One
+  /// As above, with a collection: its names and patterns are added to the query's `names` and `regex`. A collection
   /// that has neither stands for the trial's collection of its name.
   template <std::same_as<Collection> C>
   [[nodiscard]] std::vector<std::string> tensor_names(const C& collection, const TensorQuery& query = {}) const {
     return tensor_names_of(collection, query);
   }
-  /// Never throws: where looking for what is new fails, the answer is by what is known (see `problems`).
+  /// Does not throw if refreshing fails: answers from the last snapshot (see `problems`).
   [[nodiscard]] bool has_tensor(std::string_view name) const;
-  /// @throws TensorUnavailable, with the nearest names.
+  /// @throws TensorUnavailable, with similar names.
   [[nodiscard]] Tensor tensor(std::string_view name) const;
 
-  /// Global steps, ascending; complete ones only unless asked otherwise.
+  /// Returns the global steps, ascending; only complete ones unless asked otherwise.
   [[nodiscard]] std::vector<GlobalStep> steps(bool show_incomplete_steps = false) const;
-  /// Steps of a mode as mode steps, ascending. `Mode::global` gives all global steps.
+  /// Returns the steps of a mode as mode steps, ascending. `Mode::global` gives all global steps.
   [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete_steps = false) const;
-  /// Modes of the covered steps, by number, without `global`.
+  /// Returns the modes of the steps in range, by number, without `global`.
   [[nodiscard]] std::vector<Mode> modes() const;
-  /// Mode of a known step, as the first worker by name has it; nothing if the step is not known.
+  /// Returns a step's mode, as the first worker by name saved it; nullopt if the step is not known.
   [[nodiscard]] std::optional<Mode> mode(GlobalStep step) const;
   [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step) const;
-  /// What a worker calls a step in a mode, though the first worker may claim another; nothing if none claims that mode.
-  /// `Mode::global`: the step itself, if it is known.
+  /// Returns the mode step of the first worker by name that claims this mode for the step; nullopt if no worker does.
+  /// For `Mode::global`, returns the step itself if it is known.
   [[nodiscard]] std::optional<ModeStep> mode_step(GlobalStep step, Mode mode) const;
-  /// The first global step that has this mode step; nothing if there is none.
+  /// Returns the first global step that has this mode step; nullopt if no step has it.
   [[nodiscard]] std::optional<GlobalStep> global_step(Mode mode, ModeStep step) const;
-  /// All global steps that claim this mode step, ascending: more than one if the job was restarted.
+  /// Returns all global steps that have this mode step, ascending: more than one if the job was restarted.
   [[nodiscard]] std::vector<GlobalStep> global_steps(Mode mode, ModeStep step) const;
 
-  /// Workers that have a collections file, by name.
+  /// Returns the workers that have a collections file, by name.
   [[nodiscard]] std::vector<std::string> workers() const;
-  /// Workers that wrote index files in range, by name.
+  /// Returns the workers that wrote index files in range, by name.
   [[nodiscard]] std::vector<std::string> writers() const;
-  /// How many workers the job said would save.
+  /// Returns the number of workers that the job said would save.
   [[nodiscard]] std::size_t num_workers() const;
 
   [[nodiscard]] std::map<std::string, Collection> collections() const;
-  /// Nothing if the trial defines no such collection; none is made, as the reference does.
+  /// Nullopt if the trial defines no collection of that name; the reference makes one.
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
-  /// Whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
-  /// Never throws, as `has_tensor`.
+  /// Returns whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
+  /// Does not throw if refreshing fails, as `has_tensor`.
   [[nodiscard]] StepState has_passed_step(StepKey step) const;
-  /// Whether the event files that the index files of a step name exist: where files come one by one from another
-  /// machine, an index file may come first. Looks anew, at each worker's file of this step. False if the step is not
-  /// known. Never throws.
+  /// Returns whether the event files that the index files of a step name exist: if a tool copies the files one by one,
+  /// an index file may appear first. Checks each worker's file of this step anew. False if the step is not known.
+  /// @throws ReadError if the trial cannot be listed any more.
   [[nodiscard]] bool has_event_files(GlobalStep step) const;
-  /// The largest step that all workers wrote (when the job has ended: the largest step); nothing if there is none.
+  /// Returns the largest step that all workers wrote (when the job has ended, the largest step); nullopt if there is
+  /// none.
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
-  /// The end marker exists.
+  /// Returns whether the end marker exists.
   [[nodiscard]] bool ended() const;
-  /// Steps for which there are index files, by their names alone, in range or not; ascending.
+  /// Returns the steps for which there are index files, by their file names alone, in range or not; ascending.
   [[nodiscard]] std::vector<GlobalStep> listed_steps() const;
 
-  /// What was found wrong on the way here, each once, in the order of files; notes included.
+  /// Returns the problems found so far, each once, in the order of files; including notes.
   [[nodiscard]] std::vector<Problem> problems() const;
 
-  /// Looks for what is new. Readers in other threads go on with what they have. Does nothing once the job has ended
-  /// and everything in range was read. @throws ReadError if the trial cannot be listed any more.
+  /// Lists the trial and reads what is new in range. Queries in other threads go on with their snapshots. Does nothing
+  /// once the job has ended and everything in range was read. @throws ReadError if the trial cannot be listed any more.
   void refresh();
-  /// Reads a further range of steps too.
+  /// Adds another range of steps to those that are read.
   void load_range(const StepRange& range);
 
-  /// Opens a trial that need not be there yet: waits for its directory and the first collections file. Nothing if that
-  /// took too long (as no step comes meanwhile, `idle` bounds it too) or was stopped; `outcome`, if given, says which.
-  /// @throws as `open`, but for what waiting may mend; NotFound only if the deadline had passed before the first look
-  /// or something else than a directory is there, MissingCollectionFiles only if the job has ended.
+  /// Opens a trial that need not exist yet: waits for its directory and the first collections file. Nullopt if time ran
+  /// out (`WaitOptions::idle` counts too, because no step appears meanwhile) or the wait was stopped; `outcome`, if
+  /// given, says which.
+  /// @throws as `open`, except for what waiting may change: NotFound only if the deadline had passed before the first
+  /// attempt or the path is not a directory, MissingCollectionFiles only if the job has ended.
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
                                               const WaitOptions& wait, WaitOutcome* outcome = nullptr);
-  /// Waits until all these steps are `AVAILABLE`. Never `WaitOutcome::ended`. Refreshes the trial; leaves automatic
-  /// refreshing as it is.
-  /// @throws StepUnavailable: one of them was skipped; NoMoreData: the job ended before it; ReadError as
+  /// Waits until all these steps are `AVAILABLE`. Never returns `WaitOutcome::ended`. Refreshes the trial; leaves
+  /// automatic refreshing as it is.
+  /// @throws StepUnavailable if one of the steps was skipped; NoMoreData if the job ended before one; ReadError as
   /// `StepFollower::next`.
   WaitOutcome wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options = {}) const;
-  /// Waits until `condition`, which is called after each refresh that may have changed something, is true. Queries in
-  /// it answer from that refresh. `ended` only once the end of the job is believed; see `StepFollower`.
+  /// Waits until `condition`, which is called after each refresh that may have changed something, returns true. Queries
+  /// in it answer from that refresh. Returns `ended` only once the job is taken as ended; see `StepFollower`.
   /// @throws ReadError as `StepFollower::next`, and what `condition` throws.
   WaitOutcome wait_until(const std::function<bool()>& condition, const WaitOptions& options = {}) const;
-  /// How `wait_for_steps`, `wait_until` and `StepFollower` notice changes: `inotify`, or `polling` and why.
+  /// Returns how `wait_for_steps`, `wait_until` and `StepFollower` notice changes: `inotify`, or `polling` and why.
   [[nodiscard]] std::string watch_method() const;
 
-  /// One row per known step, ascending; incomplete ones too.
+  /// Returns one row per known step, ascending, including incomplete ones.
   [[nodiscard]] std::vector<StepInfo> step_infos() const;
-  /// The row of one step; nothing if it is not known. Costs the same however long the trial is.
+  /// Returns the row of one step; nullopt if the step is not known. The cost does not depend on the length of the
+  /// trial.
   [[nodiscard]] std::optional<StepInfo> step_info(GlobalStep step) const;
-  /// One row per tensor, by name. Pass `names` to limit it; empty: all.
+  /// Returns one row per tensor, by name; only those in `names` unless it is empty.
   [[nodiscard]] std::vector<TensorSummary> summaries(const std::vector<std::string>& names = {}) const;
 
-  /// Calls `visit` for the selected entries in the order step, tensor (byte order), worker; stops when it returns
-  /// false.
+  /// Calls `visit` for the selected entries in the order step, tensor (byte order), worker; stops if it returns false.
   void for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const;
 
-  /// Reads records, in parallel, and hands the results to `take` in the order of `locations`, in the calling thread.
-  /// `tensors[i]` is the name that record `i` must bear (for a reduction, the whole stored name). Stops when `take`
-  /// returns false. A record that cannot be read is a result too.
+  /// Reads records in parallel, and passes the results to `take` in the order of `locations`, in the calling thread.
+  /// `tensors[i]` is the name that record `i` must have (for a reduction, the whole stored name). Stops if `take`
+  /// returns false. A record that cannot be read gives a result with a problem.
   void read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
             const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options = {}) const;
 
-  /// Reads one record in blocks. Returns the problem, if there is one; blocks before it may have been given.
+  /// Reads one record in blocks. Returns the problem, nullopt if there is none; `sink` may have received blocks before
+  /// it.
   [[nodiscard]] std::optional<Problem> read_blocks(const TensorLocation& location, std::string_view tensor,
                                                    BlockSink& sink) const;
 
-  /// Reads records in blocks, in parallel: the way to reduce many values, with memory that no value's size changes.
-  /// `make(i)` gives the sink of record `i`; it and the sink are called in the thread that reads the record.
-  /// `take(i, sink, problem)` gets each sink back with the problem, if there was one, in the order of `locations`, in
-  /// the calling thread; it ends the reading by returning false. Neighbours in a file are best neighbours in
-  /// `locations`: short ones are read in one go.
+  /// Reads records in blocks, in parallel, with memory that does not depend on the values' sizes: for reducing many
+  /// values. `make(i)` returns the sink of record `i`; `make` and the sink are called in the thread that reads the
+  /// record. `take(i, sink, problem)` receives each sink, with the problem if there was one, in the order of
+  /// `locations`, in the calling thread; reading stops if it returns false. Records that are adjacent in a file should
+  /// be adjacent in `locations`: short ones are then read together.
   void read_blocks(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
                    const std::function<std::unique_ptr<BlockSink>(std::size_t)>& make,
                    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
                    const ReadOptions& options = {}) const;
 
-  /// Works on parts in parallel: `make(i)` returns part `i` below `parts`; `make` and the part's `work` are called in
-  /// one of the threads. `take(i, part)` gets each finished part, in the order of parts, in the calling thread; it ends
-  /// the work by returning false. Few finished parts wait for `take`, so the memory that they hold is bounded. The
-  /// first exception ends the work and is rethrown.
+  /// Works on parts in parallel: `make(i)` returns part `i`, with `i` below `parts`; `make` and the part's `work` are
+  /// called in one of the threads. `take(i, part)` receives each finished part, in the order of parts, in the calling
+  /// thread; the work stops if it returns false. Few finished parts wait for `take`, so the memory that they hold is
+  /// bounded. The first exception ends the work and is rethrown.
   void parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
                          const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
                          const ReadOptions& options = {}) const;
@@ -221,7 +225,7 @@ class SMD_EXPORT Trial {
   std::shared_ptr<Impl> impl_;
 };
 
-/// The name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
+/// Returns the name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
 [[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
 
 }  // namespace smd

@@ -8,7 +8,7 @@
 namespace smd::detail {
 
 /// Returns the CRC-32C (Castagnoli) of `bytes`. To continue after earlier bytes, pass their CRC as `previous`. Uses
-/// the CPU's instructions for it.
+/// the CPU's CRC instructions if it has any.
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t previous = 0) noexcept;
 
 /// Returns the form in which record files store a CRC: rotated and offset, so that a CRC over bytes that contain a CRC

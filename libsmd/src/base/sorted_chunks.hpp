@@ -17,9 +17,9 @@ template <class T>
   return chunk.back();
 }
 
-/// A sorted sequence with value semantics. Copies share chunks, so the cost of a copy with a few more elements,
-/// wherever they go, does not depend on the length (except for one pointer for every few hundred elements).
-/// `Chunk`: a vector of elements, or what is made from one and read as one.
+/// A sorted sequence with value semantics. Copies share chunks, so the cost of copying a sequence and inserting a few
+/// elements does not depend on its length (except for one pointer for every few hundred elements).
+/// `Chunk`: a vector of elements, or a type that is constructed from one and has the same accessors.
 template <class T, class Chunk = std::vector<T>>
 class SortedChunks {
  public:
@@ -79,14 +79,14 @@ class SortedChunks {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const T& front() const noexcept { return chunks_.front()->front(); }
   [[nodiscard]] const T& back() const noexcept { return chunks_.back()->back(); }
-  /// Equal to `back`; other chunks than vectors tell it without making their elements.
+  /// Returns a value equal to `back()`. A chunk that makes its elements on demand returns it without making them.
   [[nodiscard]] const T& last() const noexcept { return last_of(*chunks_.back()); }
-  /// Calls visit(chunk) for all, in order.
+  /// Calls `visit(chunk)` for all chunks, in order.
   template <class Visit>
   void for_each_chunk(const Visit& visit) const {
     std::for_each(chunks_.begin(), chunks_.end(), [&](const auto& chunk) { visit(*chunk); });
   }
-  /// Precondition: its elements come after the last one.
+  /// Appends a chunk. Precondition: its elements come after all others.
   void push_back(std::shared_ptr<const Chunk> chunk) {
     size_ += chunk->size();
     chunks_.push_back(std::move(chunk));
@@ -131,7 +131,7 @@ class SortedChunks {
         append(batch, next);
         return;
       }
-      // The chunk in or before which the next element goes, and all elements of the batch that go there too.
+      // Find the chunk for the next element, and all elements of the batch that go into the same chunk.
       const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(),
                                               [&](const auto& one) { return less(last_of(*one), batch[next]); });
       std::size_t last = next;

@@ -31,20 +31,20 @@
 #include <utility>
 #include <vector>
 
-/// How one kind of trial lies in its storage. Nothing above knows the names or the meaning of files.
+/// How one kind of trial is stored. No code above this knows the names or the meaning of files.
 ///
-/// A layout answers four questions: what is there, and what is new since (`Layout::look`); whether the trial is over
-/// (`Listing::ended`); and how to read an entry (its payload says where it lies, `Layout::record_name` which name its
-/// record bears). A layout that knows steps from the names of files alone says so in addition: `NamedSteps`.
+/// A layout finds what is there and what is new (`Layout::look`), tells whether the trial is over (`Listing::ended`,
+/// `Layout::ended`), and says how to read an entry: its payload has the place, `Layout::record_name` returns the name
+/// in the record. A layout that knows steps from the names of files alone also fills `NamedSteps`.
 namespace smd::detail::layout {
 
 /// What one worker saved at one step into one file. Identifies a row.
 struct StepPart {
   std::int64_t step = 0;
   std::uint32_t worker = 0;  ///< Id in `Listing::workers`.
-  std::uint64_t id = 0;      ///< Tells the parts of one worker's step apart; means something to the layout alone.
+  std::uint64_t id = 0;      ///< Distinguishes the parts of one worker's step; its meaning is private to the layout.
 
-  /// By step, then by ids: an order that stays the same at later looks.
+  /// By step, then by ids, an order that later looks do not change.
   auto operator<=>(const StepPart&) const = default;
 };
 
@@ -52,20 +52,21 @@ struct StepPart {
 struct StepRow {
   StepPart file;
   std::int64_t mode_step = 0;
-  std::uint32_t payload = no_id;     ///< `no_id`: lists nothing, so makes no step.
-  std::uint32_t event_file = no_id;  ///< Where its entries lie: id in `Tables::paths`; `no_id`: `Layout::event_path`.
+  std::uint32_t payload = no_id;     ///< `no_id`: the row has no entries, so does not make a step.
+  std::uint32_t event_file = no_id;  ///< File of its entries: id in `Tables::paths`; `no_id`: `Layout::event_path`.
   Mode mode = Mode::global;
   std::uint32_t index = 0;  ///< Which of the rows that share the payload.
 };
 
-/// A row, or several that follow each other: they are `stride` steps apart, their ids and places in the payload go on
-/// by one, and all else is equal. What a log holds of a million steps takes a few hundred of these.
+/// One row, or several rows in a sequence: each is `stride` steps after the one before, its id and index are greater by
+/// one, and all else is equal. A log of a million steps takes a few hundred of these.
 struct RowSequence {
-  StepRow row;               ///< The first.
-  std::uint32_t tables = 0;  ///< Which of `LoadedSteps::tables` their ids mean, until the catalog has them.
+  StepRow row;  ///< The first.
+  std::uint32_t tables =
+      0;  ///< Index in `LoadedSteps::tables` to which their ids refer, until they are in the catalog.
   std::uint32_t count = 1;
   std::int64_t stride = 0;  ///< Above 0 if there are several.
-  bool seen = false;        ///< An earlier look gave the same values, as rows with other ids.
+  bool seen = false;        ///< An earlier look returned the same values, as rows with other ids.
 
   [[nodiscard]] std::int64_t step(std::uint32_t i) const noexcept { return row.file.step + i * stride; }
   [[nodiscard]] std::int64_t last_step() const noexcept { return step(count - 1); }
@@ -79,15 +80,15 @@ struct RowSequence {
   }
 };
 
-/// One after the other.
+/// Returns all rows of the sequences, in order.
 [[nodiscard]] std::vector<StepRow> rows_of(std::span<const RowSequence> sequences);
-/// How many rows they are.
+/// Returns the number of rows in the sequences.
 [[nodiscard]] std::size_t count_rows(std::span<const RowSequence> sequences) noexcept;
 
-/// A later value took the place of earlier ones: what the worker's rows with a lower id hold under that name at that
-/// step and later ones, in this look or an earlier one, no longer counts.
+/// A later value replaces earlier ones: values of that name at `from_step` and later steps, in the worker's rows with
+/// lower ids, no longer count. This includes rows of earlier looks.
 struct Supersession {
-  std::uint32_t tables = 0;  ///< Which of `LoadedSteps::tables` its name means.
+  std::uint32_t tables = 0;  ///< Index in `LoadedSteps::tables` to which `name` refers.
   std::uint32_t name = 0;    ///< Id of a stored name.
   std::uint32_t worker = 0;
   std::int64_t from_step = 0;
@@ -100,47 +101,47 @@ struct LoadedSteps {
   struct Failure {
     StepPart file;
     Problem problem;
-    bool removed = false;  ///< It was listed, and no longer is.
+    bool removed = false;  ///< The file was listed and has been removed.
   };
-  std::vector<Row> rows;  ///< In the order of `Listing::before`; those that could not be read are missing.
+  std::vector<Row> rows;  ///< In the order of `Listing::before`, without those that could not be read.
   std::vector<Tables> tables;
   std::vector<Supersession> supersessions;
-  std::vector<Failure> failures;                  ///< What could not be read or parsed, in the same order.
-  ProblemList notes{limits::problems_per_trial};  ///< Entries refused in what could.
+  std::vector<Failure> failures;                  ///< Files that could not be read or parsed, in the same order.
+  ProblemList notes{limits::problems_per_trial};  ///< Refused entries of the other files.
 };
 
-/// Steps that the names of files tell without opening any: a talent of some layouts.
+/// Steps that are known from the names of files without opening any. Only some layouts have them.
 struct NamedSteps {
-  SortedChunks<StepPart> files;  ///< All ever seen, in the order of `Listing::before`.
-  SortedChunks<StepPart> read;   ///< Those of them that were read or found empty, by step and ids.
-  std::vector<StepPart> fresh;   ///< Those that the look before did not have, in the order of `files`.
+  SortedChunks<StepPart> files;  ///< All that any look has seen, in the order of `Listing::before`.
+  SortedChunks<StepPart> read;   ///< Those of `files` that were read or found empty, by step and ids.
+  std::vector<StepPart> fresh;   ///< Those of `files` that are new in this look, in the same order.
 };
 
-/// Found beside tensors.
+/// What a trial has besides tensors.
 struct Extras {
-  std::vector<OtherValue> others;  ///< As found; at most `limits::other_values`.
-  std::uint64_t not_kept = 0;      ///< How many more there were.
+  std::vector<OtherValue> others;  ///< In the order found; at most `limits::other_values`.
+  std::uint64_t not_kept = 0;      ///< Number of values beyond that limit.
   Hyperparameters hyperparameters;
 };
 
-/// What a layout knows of a trial after a look: the cursor from which the next look goes on. Each layout derives its
-/// own, with what it needs to find what is new. Never changes once it is shared.
+/// What a layout knows of a trial after a look, from which the next look continues. Each layout derives a class with
+/// what it needs to find what is new. Immutable once shared.
 class Listing {
  public:
   virtual ~Listing() = default;
 
-  /// By worker id: the worker's name. Later listings share the texts, so views of them stay valid.
+  /// The worker's name by worker id. Later listings share the texts, so views of them stay valid.
   std::vector<std::shared_ptr<const std::string>> workers;
-  std::vector<std::uint32_t> worker_rank;  ///< By worker id: its place in the byte order of names.
-  /// None: steps are known only by reading, and each that was read is complete.
+  std::vector<std::uint32_t> worker_rank;  ///< By worker id, its position in the byte order of names.
+  /// Nullopt if steps are known only by reading; each step that was read is then complete.
   std::optional<NamedSteps> named;
-  ProblemList notes{limits::problems_per_trial};  ///< What is odd or cannot be read, before any file is opened.
-  bool ended = false;                             ///< The job was over before anything else was looked at.
-  std::shared_ptr<const Extras> extras;           ///< Null: nothing.
+  ProblemList notes{limits::problems_per_trial};  ///< Problems found before any file is opened.
+  bool ended = false;                             ///< The job was over before the look began to list.
+  std::shared_ptr<const Extras> extras;           ///< Null if there are none.
 
-  /// Where a row comes from, for messages: a path relative to the trial.
+  /// Returns the file of a row, for messages: a path relative to the trial.
   [[nodiscard]] virtual std::string path(const StepPart& file) const = 0;
-  /// The order of rows: by step, then worker's name, then as the layout has them; the last one of a worker counts.
+  /// The order of rows: by step, then worker's name, then the layout's order. The last row of a worker counts.
   [[nodiscard]] bool before(const StepPart& a, const StepPart& b) const {
     return a.step != b.step ? a.step < b.step : before_in_step(a, b);
   }
@@ -152,9 +153,9 @@ class Listing {
   Listing& operator=(const Listing&) = default;
   Listing& operator=(Listing&&) noexcept = default;
 
-  /// Adds a worker that is new, without its rank.
+  /// Adds a new worker, without its rank.
   void add_worker(std::string name) { workers.push_back(std::make_shared<const std::string>(std::move(name))); }
-  /// Makes `worker_rank` fit `workers`.
+  /// Computes `worker_rank` from `workers`.
   void rank_workers();
   /// The order of different parts of one worker's step.
   [[nodiscard]] virtual bool before_in_worker(const StepPart& a, const StepPart& b) const { return a.id < b.id; }
@@ -163,8 +164,8 @@ class Listing {
   [[nodiscard]] bool before_in_step(const StepPart& a, const StepPart& b) const;
 };
 
-/// Collections by name, given or made when they are first asked for: of many tensors that takes longer than all else.
-/// Copies share them. Thread-safe.
+/// Collections by name, either given or made on first access: with many tensors, making them takes longer than the rest
+/// of a look. Copies share them. Thread-safe.
 class CollectionMap {
  public:
   using Map = std::map<std::string, Collection>;
@@ -192,81 +193,82 @@ struct CollectionsInfo {
   CollectionsInfo& operator=(const CollectionsInfo&) = default;
   virtual ~CollectionsInfo() = default;
 
-  bool found = false;                       ///< The trial says what its collections are.
-  std::vector<std::string> workers;         ///< Workers that do, by name.
-  std::optional<std::int64_t> num_workers;  ///< As the first of them says.
+  bool found = false;                       ///< The trial has collections.
+  std::vector<std::string> workers;         ///< Workers that saved collections, by name.
+  std::optional<std::int64_t> num_workers;  ///< The number of workers that the first of `workers` states.
   CollectionMap collections;                ///< The union over all workers.
   std::vector<Problem> problems;
 };
 
-/// Called in the calling thread with how many files of how many were read.
+/// Called in the calling thread: `done` of `total` files were read.
 using ReadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// What a look is asked for.
+/// The parameters of a look.
 struct LookRequest {
-  /// What to read. A layout that must read everything to know the steps gives all of them; the trial then leaves out
-  /// what is not in range.
+  /// Steps to read. A layout that must read everything to know the steps returns all of them; the trial then leaves out
+  /// those that are not in range.
   std::span<const StepRange> ranges;
-  bool ranges_changed = false;  ///< There are more of them than at the look before.
-  /// Give all rows again, not only what is new; ids and names of workers stay. Only asked where steps are not named.
+  bool ranges_changed = false;  ///< `ranges` has more than at the look before.
+  /// Return all rows again, not only new ones; ids and names of workers stay. Only for layouts without `NamedSteps`.
   bool everything = false;
   std::size_t incomplete_steps = 0;  ///< How many steps may wait for a worker before the oldest count as complete.
-  bool as_it_stands = false;         ///< Nobody waits for more: what is half written is damaged.
-  std::chrono::nanoseconds half_written{};  ///< How long a half-written file may stay as it is before it is damaged.
+  bool as_it_stands = false;         ///< The caller does not wait for more, so half-written data is damaged.
+  std::chrono::nanoseconds half_written{};  ///< How long a half-written file may stay unchanged before it is damaged.
   std::chrono::steady_clock::time_point now;
-  unsigned jobs = 1;                            ///< Threads at most.
+  unsigned jobs = 1;                            ///< The most threads.
   const ReadProgress* progress = nullptr;       ///< May be null or empty.
-  const std::function<bool()>* stop = nullptr;  ///< Once true, what the look finds will not be used.
+  const std::function<bool()>* stop = nullptr;  ///< Once it returns true, the look's result will not be used.
 };
 
-/// What a look found.
+/// The result of a look.
 struct Found {
   std::shared_ptr<const Listing> listing;
-  /// Shared with the look before if nothing changed. If `found` is not set, nothing else was read.
+  /// Shared with the look before if nothing changed. If its `found` is false, nothing else was read.
   std::shared_ptr<const CollectionsInfo> collections;
-  LoadedSteps loaded;  ///< What no earlier look gave; of `failures` all that stand now.
-  /// Rows that earlier looks gave no longer hold (a restarted job overwrote them, say): `loaded` has all there are.
+  LoadedSteps loaded;  ///< What no earlier look returned; but `failures` has all that still apply.
+  /// The rows of earlier looks are invalid (for example, a restarted job overwrote them), and `loaded` has all rows.
   bool afresh = false;
-  /// The requested ranges, where those that count steps mean certain ones from the first look on.
+  /// The requested ranges; those that count steps are fixed to the steps of the first look.
   std::vector<StepRange> ranges;
-  bool news = false;  ///< Something was there that the look before did not have.
-  /// When to look again even if nothing changes.
+  bool news = false;  ///< There was something that the look before did not have.
+  /// When to look again even if nothing changes. Nullopt if only changes matter.
   std::optional<std::chrono::steady_clock::time_point> due;
 };
 
-/// Thread-safe; keeps no state between calls: that is in the `Listing`.
+/// Thread-safe. Stateless: what a look must know of earlier ones is in the `Listing`.
 class Layout {
  public:
   virtual ~Layout() = default;
 
-  /// As users call it: `debugger`, `tensorboard`, `checkpoints`.
+  /// Returns the name that users see: `debugger`, `tensorboard` or `checkpoints`.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// Whether steps have modes; else all are of mode `global`.
+  /// Returns whether steps have modes; otherwise all are of mode `global`.
   [[nodiscard]] virtual bool has_modes() const noexcept { return true; }
-  /// Whether a job marks its end; else nothing but time tells that no more comes.
+  /// Returns whether a job marks its end; otherwise only a timeout shows that it is over.
   [[nodiscard]] virtual bool marks_end() const noexcept { return true; }
-  /// Finds and reads what is new since `before`, an earlier look's listing of the same trial with its collections; both
-  /// null: everything.
+  /// Finds and reads what is new since an earlier look at the same trial: `before` is its listing, `collections` are
+  /// its collections. If both are null, reads everything.
   virtual Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                               std::shared_ptr<const CollectionsInfo> collections) const = 0;
-  /// Whether the job is over.
+  /// Returns whether the job is over.
   [[nodiscard]] virtual bool ended(storage::Storage& storage) const = 0;
-  /// The folder where collections stand, for messages.
+  /// Returns the folder of the collections, for messages.
   [[nodiscard]] virtual std::string_view collections_place() const noexcept { return {}; }
-  /// Folders that hold all files that a job writes before its end, relative to the trial.
+  /// Returns the folders of all files that a job writes before its end, relative to the trial.
   [[nodiscard]] virtual std::span<const std::string_view> folders() const noexcept = 0;
-  /// Where a change means that there may be something new.
+  /// Returns where a change means that there may be something new.
   [[nodiscard]] virtual storage::WatchScope watched() const = 0;
-  /// The name that a record in a file bears, given the stored name in the catalog. Borrowed from that or the layout.
+  /// Returns the name that the record in a file has, given the stored name in the catalog. Borrowed from `stored` or
+  /// the layout.
   [[nodiscard]] virtual std::string_view record_name(std::string_view file, std::string_view stored) const noexcept {
     (void)file;
     return stored;
   }
-  /// Whether rows name only files that looks have seen: one that is not there any more was removed, and will not come.
+  /// Returns whether rows name only files that looks have seen: one that is missing was removed and is not awaited.
   [[nodiscard]] virtual bool rows_name_seen_files() const noexcept { return false; }
-  /// What its records may hold.
+  /// Returns the kinds of values that its records may hold.
   [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
-  /// Reports what stands in the trial's folder and is no part of it. `used`: the files that rows name.
+  /// Reports files in the trial's folder that are no part of the trial. `used`: the files that rows name.
   virtual void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
                            const std::function<void(Problem)>& report) const {
     (void)storage;
@@ -274,9 +276,9 @@ class Layout {
     (void)report;
   }
 
-  // Only asked of layouts whose listings have `NamedSteps`, or with rows that have no `event_file`:
+  // Only called for layouts whose listings have `NamedSteps`, or whose rows have no `event_file`:
 
-  /// Reads some of `NamedSteps::files` with at most `jobs` threads, and takes nothing in.
+  /// Reads some of `NamedSteps::files` with at most `jobs` threads, without any effect on `listing`.
   [[nodiscard]] virtual LoadedSteps load(storage::Storage& storage, const Listing& listing,
                                          std::span<const StepPart> files, unsigned jobs) const {
     (void)storage;
@@ -285,13 +287,13 @@ class Layout {
     (void)jobs;
     return {};
   }
-  /// Where the entries of a step file lie if it does not say otherwise.
+  /// Returns the file that holds the entries of a step file by default.
   [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepPart& file) const {
     (void)listing;
     (void)file;
     return {};
   }
-  /// The reverse: step and worker id of a path that `event_path` gives for some step file.
+  /// The inverse of `event_path`: returns step and worker id of its result. Nullopt if the path is of no step file.
   [[nodiscard]] virtual std::optional<std::pair<std::int64_t, std::uint32_t>> step_of_path(
       const Listing& listing, std::string_view path) const {
     (void)listing;
@@ -300,7 +302,8 @@ class Layout {
   }
 };
 
-/// Workers that a step needs to be complete: as the job said, else as many as wrote anything; at least 1.
+/// Returns the number of workers that a step needs to be complete: the number that the job saved, else the number of
+/// workers that wrote anything; at least 1.
 [[nodiscard]] std::size_t workers_needed(const CollectionsInfo& collections, const Listing& listing);
 
 /// Step numbers with the number of workers that have a file there, ascending.

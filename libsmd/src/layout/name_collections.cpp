@@ -20,7 +20,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// What is a loss by its name, unless a word says that it is something of a loss: its scale, weight, norm, ….
+/// Matches names of losses, but not of properties of a loss: its scale, weight, norm, ….
 constexpr std::string_view loss_pattern =
     R"((?i)^(?!(?:.*[/_.\- ])?(?:scaler?|weights?|coeff?|lambda|ppl|vs|ratio|norm|time|count)(?:$|[/_.\- ])))"
     R"(.*(?:loss(?:es)?|nll)(?![a-z]))";
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 1> bias_words = {"bias"};
 
 enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4 };
 
-/// Which of these words a name has. Parts between dots and slashes are looked at once: most names share them.
+/// Returns which of these words a name has. Caches the parts between dots and slashes: most names share them.
 class NameWords {
  public:
   unsigned of(std::string_view name) {
@@ -111,7 +111,7 @@ class Sorter {
     }
   }
 
-  /// Merges what was added into the names of collections.
+  /// Merges the added tensors into `collections`.
   void move_to(std::map<std::string, Collection>& collections) {
     for (auto& [name, tensors] : added_) {
       Collection& collection = collections[std::string(name)];

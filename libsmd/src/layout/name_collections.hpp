@@ -19,7 +19,7 @@ enum class ValueKind : std::uint8_t {
   text,
   tensor,
   parameter,  ///< Of a model itself: a weight, a bias or neither, and nothing else.
-  further,    ///< Beside a model's own: in `all` only.
+  further,    ///< Saved beside a model's parameters: only in the collection `all`.
 };
 
 /// A tensor and what some of its values are.
@@ -28,9 +28,8 @@ struct NamedValues {
   ValueKind kind = ValueKind::number;
 };
 
-/// Puts tensors into collections by their names and by what they hold: neither a log
-/// directory nor a checkpoint says anything of collections.
-/// `all` and `losses` exist even if nothing is in them. `before` may be null; it is returned if nothing changes.
+/// Adds tensors to collections by their names and kinds, for layouts that save no collections. `all` and `losses` exist
+/// even if empty. `before` may be null; it is returned if nothing changes.
 [[nodiscard]] std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const CollectionsInfo> before,
                                                                         std::span<const NamedValues> values);
 

@@ -17,7 +17,7 @@ std::uint32_t upper_half(std::size_t hash) noexcept { return static_cast<std::ui
 }  // namespace
 
 NameTable::NameTable(const NameTable& other)
-    : texts_(other.texts_), slots_(other.slots_), chunks_(other.chunks_) {}  // both go on in chunks of their own
+    : texts_(other.texts_), slots_(other.slots_), chunks_(other.chunks_) {}  // new texts go to separate chunks
 
 std::uint32_t NameTable::add(std::string_view text) {
   if ((texts_.size() + 1) * 2 > slots_.size()) {

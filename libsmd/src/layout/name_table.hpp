@@ -9,7 +9,7 @@
 
 namespace smd::detail::layout {
 
-/// Gives each distinct text a number, in order of first sight. Texts do not move, and live as long as the table or any
+/// Numbers distinct texts in the order in which they are added. Texts do not move, and live as long as the table or any
 /// copy of it: copies share them.
 class NameTable {
  public:
@@ -22,14 +22,14 @@ class NameTable {
   NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
 
-  /// Makes room for so many texts.
+  /// Reserves memory for a number of texts.
   void reserve(std::size_t texts);
-  /// The number of `text`, which is added if it is new.
+  /// Returns the number of `text`; adds it if it is new.
   std::uint32_t add(std::string_view text);
-  /// The number of `text`, or `none`.
+  /// Returns the number of `text`, or `none`.
   [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
   [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept { return texts_[id]; }
-  /// The texts by number, without what finds them.
+  /// The texts by number, without the hash table.
   struct Texts {
     std::vector<std::string_view> by_number;
     std::vector<std::shared_ptr<char[]>> kept;
@@ -40,9 +40,9 @@ class NameTable {
  private:
   struct Slot {
     std::uint32_t id = none;
-    std::uint32_t hash = 0;  // the upper half: what is unlike in it need not be compared
+    std::uint32_t hash = 0;  // the upper half; texts are compared only if it is equal
   };
-  /// Where a text stands, or would stand.
+  /// Returns the slot of a text, or the one where it would be added.
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::size_t hash) const noexcept;
   void grow(std::size_t slots);
   std::string_view keep(std::string_view text);
@@ -50,7 +50,7 @@ class NameTable {
   std::vector<std::string_view> texts_;
   std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
   std::vector<std::shared_ptr<char[]>> chunks_;
-  std::size_t chunk_bytes_ = 256;  // of the next chunk; grows. A copy, which may get one text only, begins anew
+  std::size_t chunk_bytes_ = 256;  // of the next chunk; grows. Not copied: a copy may get only a few texts
   std::size_t chunk_left_ = 0;
   char* chunk_next_ = nullptr;
 };

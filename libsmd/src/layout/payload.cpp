@@ -15,8 +15,8 @@ constexpr std::size_t few_chunks = 24;  // a megabyte
 constexpr std::size_t large_chunk_bytes = std::size_t{8} << 20;
 constexpr std::uintptr_t large_page_bytes = std::uintptr_t{2} << 20;
 
-/// Asks for large pages, of which the first use costs less than of the small ones in their place. That is most of what
-/// it costs to fill a column of a million numbers.
+/// Requests large pages: their first use costs less than that of the small pages that they replace, which is most of
+/// the cost of filling a column of a million numbers.
 void ask_for_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
@@ -30,7 +30,7 @@ void ask_for_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] st
 }  // namespace
 
 std::uint32_t TypeList::push_back(EntryType type) {
-  constexpr std::size_t compared = 4;  // the last ones
+  constexpr std::size_t compared = 4;  // only with the last kinds
   for (std::size_t back = 1; back <= std::min(compared, kinds_.size()); ++back) {
     if (kinds_[kinds_.size() - back] == type) {
       return which_.emplace_back(static_cast<std::uint32_t>(kinds_.size() - back));

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-/// Catalog entries as a layout hands them over, in compact columns. Most steps of a job save the same tensors, often at
-/// the same places, so lists of names and whole payloads are kept once and shared.
+/// Catalog entries as a layout returns them, in compact columns. Most steps of a job save the same tensors, often at
+/// the same places, so lists of names and whole payloads are stored once and shared.
 namespace smd::detail::layout {
 
 inline constexpr std::uint32_t no_id = NameTable::none;
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t no_id = NameTable::none;
 /// Ids of stored names, in the order of the payload; the same name may occur twice (the last one counts).
 using NameList = std::vector<std::uint32_t>;
 
-/// A shape saved by itself.
+/// A shape that was saved without its tensor.
 struct SavedShape {
   std::uint32_t name = 0;          ///< Id of the tensor's stored name.
   std::uint32_t original = no_id;  ///< Id of the framework's own name, if it differs.
@@ -32,45 +32,45 @@ struct SavedShape {
   bool operator==(const SavedShape&) const = default;
 };
 
-/// What an entry is.
+/// How an entry is stored.
 enum class PlaceKind : std::uint8_t {
-  record,    ///< A framed record, which tells type and shape itself.
-  images,    ///< The same, of which `RecordPart::images` is the value.
-  clips,     ///< The same, of which `RecordPart::clips` is the value.
+  record,    ///< A framed record, which contains type and shape.
+  images,    ///< A framed record; the value is its `RecordPart::images`.
+  clips,     ///< A framed record; the value is its `RecordPart::clips`.
   elements,  ///< Bare elements at an offset, which need not be aligned.
   number,    ///< A single number of at most 8 bytes, held in the payload itself.
 };
 
-/// Which part of a record an entry of that kind is.
+/// Returns the part of a record that is the value of an entry of that kind.
 [[nodiscard]] constexpr RecordPart part_of_record(PlaceKind kind) noexcept {
   return kind == PlaceKind::images  ? RecordPart::images
          : kind == PlaceKind::clips ? RecordPart::clips
                                     : RecordPart::all;
 }
 
-/// An entry that is not a whole record.
+/// The type of an entry that is not a whole record.
 struct EntryType {
   PlaceKind kind = PlaceKind::record;
   Dtype dtype = Dtype::float32;  ///< Of elements and numbers.
   Shape shape;                   ///< Of elements.
-  std::string unread_type = {};  ///< Of elements of a type that is listed and not read: its name; then no `dtype`.
+  std::string unread_type = {};  ///< Name of an element type that is listed but cannot be read; `dtype` is then unused.
 
   bool operator==(const EntryType&) const = default;
 };
 
-/// Types by position in the payload. A few are those of very many entries, and are kept once.
+/// Types by position in the payload. Very many entries share a few types, so each is stored once.
 class TypeList {
  public:
   void reserve(std::size_t count) { which_.reserve(count); }
-  /// Returns which of `kinds()` it is.
+  /// Appends a type. Returns its index in `kinds()`.
   std::uint32_t push_back(EntryType type);
-  /// Appends a type of `kinds()`.
+  /// Appends the type that has an index in `kinds()`.
   void push_back_kind(std::uint32_t kind) { which_.push_back(kind); }
 
   [[nodiscard]] std::size_t size() const noexcept { return which_.size(); }
   [[nodiscard]] const EntryType& operator[](std::size_t i) const noexcept { return kinds_[which_[i]]; }
   [[nodiscard]] const EntryType& at(std::size_t i) const { return kinds_[which_.at(i)]; }
-  /// The types that there are; one may stand there twice.
+  /// Returns the stored types; a type may occur twice.
   [[nodiscard]] const std::vector<EntryType>& kinds() const noexcept { return kinds_; }
   bool operator==(const TypeList& other) const;
 
@@ -79,25 +79,25 @@ class TypeList {
   std::vector<std::uint32_t> which_;
 };
 
-/// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list;
-/// they live in an arena kept by the payload's owner. Rows that differ only in what the columns hold may share one: the
-/// columns of the next row follow.
+/// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list; the
+/// owner of the payload keeps them in an arena. Rows that differ only in their columns may share a payload; their
+/// columns then follow each other.
 struct Payload {
-  std::uint32_t names = no_id;   ///< Which name list.
-  std::uint32_t shapes = no_id;  ///< Which list of saved shapes; `no_id`: none.
-  std::uint32_t types = no_id;   ///< Which list of types; `no_id`: all entries are whole records.
+  std::uint32_t names = no_id;   ///< Id of the name list.
+  std::uint32_t shapes = no_id;  ///< Id of the list of saved shapes; `no_id`: none.
+  std::uint32_t types = no_id;   ///< Id of the list of types; `no_id`: all entries are whole records.
   std::uint32_t count = 0;
   bool wide = false;              ///< Starts do not fit 32 bits.
-  bool wide_lengths = false;      ///< Lengths do not fit 32 bits: always so if there are numbers.
+  bool wide_lengths = false;      ///< Lengths do not fit 32 bits; always true if there are numbers.
   const void* starts = nullptr;   ///< `count` of std::uint32_t or, if wide, std::uint64_t.
-  const void* lengths = nullptr;  ///< Likewise.
+  const void* lengths = nullptr;  ///< `count` of std::uint32_t or, if wide_lengths, std::uint64_t.
   double wall_time = 0;           ///< Of elements: when the file was written.
 
-  /// Offset in the file. Of a number: the bytes of its element, little endian, from the low end.
+  /// Returns the offset in the file. Of a number: the bytes of its element, little endian, in the low bits.
   [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept { return column(starts, wide, i); }
-  /// Bytes in the file. Of a number: the bits of its wall time.
+  /// Returns the length in the file. Of a number: the bits of its wall time.
   [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept { return column(lengths, wide_lengths, i); }
-  /// That of the row that has so many before it.
+  /// Returns the payload of one of the rows that share this one. `index`: `StepRow::index`.
   [[nodiscard]] Payload of_row(std::uint32_t index) const noexcept {
     Payload row = *this;
     row.starts = static_cast<const std::byte*>(starts) + index * column_bytes(wide);
@@ -115,7 +115,7 @@ struct Payload {
   }
 };
 
-/// Tells lists of numbers apart: FNV-1a, a number at a time.
+/// Hash of a list of numbers: FNV-1a with a number at a time.
 struct Fnv {
   std::uint64_t value = 14695981039346656037ULL;
 
@@ -125,14 +125,14 @@ struct Fnv {
 /// Memory for the columns of payloads, in chunks that do not move.
 class PayloadArena {
  public:
-  /// Room for `count` numbers of 4 bytes (8 bytes if `wide`), aligned for them.
+  /// Returns aligned memory for `count` numbers of 4 bytes (8 bytes if `wide`).
   std::uint32_t* take(std::size_t count, bool wide);
-  /// The same, filled.
+  /// Returns a copy of `numbers`, 4 bytes each (8 bytes if `wide`).
   const void* keep(const std::vector<std::uint64_t>& numbers, bool wide);
   [[nodiscard]] bool empty() const noexcept { return chunks_.empty(); }
 
  private:
-  // Small at first: while a job is followed, each refresh brings an arena for a step or two.
+  // Small at first: while a job is followed, each refresh makes an arena for a step or two.
   static constexpr std::size_t first_chunk_words = 64;
   static constexpr std::size_t chunk_words = 16 * 1024;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
@@ -140,10 +140,10 @@ class PayloadArena {
   std::size_t left_ = 0;
 };
 
-/// Payloads and the lists that they share, as one parser fills them. Ids are positions here.
+/// Payloads and the lists that they share, filled by one parser. Ids are positions in these lists.
 struct Tables {
   NameTable names;  ///< Stored names: tensors, reductions, original names.
-  NameTable paths;  ///< Paths of files that hold values, but for those that the layout's grammar gives.
+  NameTable paths;  ///< Paths of files that hold values, except those that `Layout::event_path` returns.
   std::vector<NameList> name_lists;
   std::vector<std::vector<SavedShape>> shape_lists;
   std::vector<TypeList> type_lists;

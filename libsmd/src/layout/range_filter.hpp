@@ -12,7 +12,7 @@
 
 namespace smd::detail::layout {
 
-/// Tells whether a step is in one of several ranges, given the steps that there are.
+/// Tests whether a step is in one of several ranges. Ranges that count steps refer to `steps`.
 class RangeFilter {
  public:
   RangeFilter(std::span<const StepRange> ranges, std::span<const std::pair<std::int64_t, std::size_t>> steps);

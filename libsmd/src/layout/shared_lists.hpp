@@ -9,7 +9,7 @@
 
 namespace smd::detail::layout {
 
-/// Keeps equal lists once: writers repeat themselves.
+/// Stores equal lists once: writers repeat them.
 template <class List>
 class SharedLists {
  public:

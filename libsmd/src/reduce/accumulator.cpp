@@ -426,7 +426,7 @@ void Accumulator::add_product(const double* values, std::size_t n, const BlockRa
   product_.multiply_by(quick_two_sum(high, low), exponent);
 }
 
-// Whatever allocates memory comes first, so that nothing has changed if it fails.
+// Allocates memory first, so that nothing has changed if that fails.
 void Accumulator::merge(const Accumulator& other) {
   kept_.append(other.kept_);
   merge_statistics(other);

@@ -26,10 +26,10 @@ using detail::reduce::Uint128;
 using detail::reduce::WideSum;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Pairs that a kernel takes at once: few enough that sums in double precision are good to 1e-12.
+/// Pairs that a kernel takes at once: few enough that sums in double precision are accurate to 1e-12.
 constexpr std::size_t kernel_pairs = 8192;
 constexpr std::size_t decoded_pairs = detail::reduce::block_size;
-/// Squares of numbers in between are normal doubles, and sums of `kernel_pairs` of them finite.
+/// Squares of numbers between these are normal doubles, and sums of `kernel_pairs` of them are finite.
 constexpr double largest_squared = 0x1p500;
 constexpr double smallest_squared = 0x1p-480;
 
@@ -41,7 +41,7 @@ bool is_wide_integer(Dtype type) noexcept { return type == Dtype::int64 || type 
 bool is_whole(Dtype type) noexcept { return is_real(type) && !is_floating(type); }
 bool may_be_nan(Dtype type) noexcept { return is_floating(type) || is_complex(type); }
 
-/// Whether a sum of squares of `n` doubles lost nothing, or all are 0.
+/// Returns whether a sum of squares of `n` doubles is within the bounds, or all of them are 0.
 bool fits(double sum, const std::byte* source, std::size_t n) noexcept {
   if (sum != 0) {
     return sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared;
@@ -194,7 +194,7 @@ void Comparer::Impl::add_different_kinds(std::uint64_t n) {
   differing += n;
 }
 
-/// Pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
+/// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
 template <class Number>
 void Comparer::Impl::add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n) {
   alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
@@ -233,7 +233,7 @@ void Comparer::Impl::add_slowly(const std::byte* a, const std::byte* b, Dtype ty
   }
 }
 
-/// At most `kernel_pairs` pairs of a type that has kernels. `wide`: with the range of float64.
+/// Adds at most `kernel_pairs` pairs of a type that has kernels. `wide`: the type has the range of float64.
 void Comparer::Impl::add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide) {
   PairSums sums;
   sums.max_rel = max_rel;
@@ -241,13 +241,13 @@ void Comparer::Impl::add_block(Dtype type, const std::byte* a, const std::byte* 
   if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
     return wide ? add_slowly<long double>(a, b, type, n) : add_slowly<double>(a, b, type, n);
   }
-  // Of a number that small, or that large beside it, squares have lost something.
+  // Squares of elements out of bounds, or of differences this small, are inaccurate.
   if (wide && (!fits(sums.square_a, a, n) || !fits(sums.square_b, b, n) ||
                (sums.max_abs > 0 && sums.max_abs < smallest_squared))) {
     return add_slowly<long double>(a, b, type, n);
   }
   if (sums.differing > 0 && !first) {
-    // Once in a value, so a single pair at a time is fast enough.
+    // Only once in a value, so comparing single pairs is fast enough.
     const std::size_t item = item_size(type);
     PairSums one;
     std::size_t at = 0;
@@ -347,7 +347,7 @@ void Comparer::Impl::add_real(const Run& a, const Run& b, std::size_t n) {
 void Comparer::Impl::add_square_sum(Dtype type, const std::byte* both, std::size_t n) {
   const double sum = detail::reduce::kernels().square_sum(type, both, n);
   if (!(sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared)) {
-    // Zeros, special numbers, or squares out of range: as pairs, of which none differs.
+    // Zeros, special numbers, or squares out of range: taken as pairs of equal elements.
     const bool equal_nan = std::exchange(options.equal_nan, true);
     add_block(type, both, both, n, type == Dtype::float64);
     options.equal_nan = equal_nan;
@@ -359,7 +359,7 @@ void Comparer::Impl::add_square_sum(Dtype type, const std::byte* both, std::size
   product.add(sum);
 }
 
-/// Equal elements: what they add to the sums.
+/// Adds equal elements to the sums.
 void Comparer::Impl::add_sums(const Run& both, std::size_t n) {
   if (is_complex(both.type)) {
     const bool equal_nan = std::exchange(options.equal_nan, true);
@@ -507,7 +507,7 @@ Difference Comparer::result() const {
   result.l2_b = static_cast<double>(l2_b);
   result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_b);
   if (l2_a > 0 && l2_b > 0) {
-    // Of norms beyond double's range it is 0, as all else that is computed of them is infinite.
+    // If a norm exceeds double's range, it is infinite, and the cosine 0.
     const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);
     result.cosine = finite ? static_cast<double>(data.product.value() / l2_a / l2_b)
                            : std::copysign(0.0, static_cast<double>(data.product.value()));

@@ -78,7 +78,8 @@ struct Tolerance {
   double atol = 0;
 };
 
-/// Of pairs of elements, with d = |a - b|. Meaningful if `square_a` and `square_b` are finite: then all elements are.
+/// Results for pairs of elements, with d = |a - b|. Meaningful only if `square_a` and `square_b` are finite: then all
+/// elements are.
 struct PairSums {
   double magnitude = 0;  ///< Of d.
   double square = 0;     ///< Of d^2.
@@ -92,7 +93,7 @@ struct PairSums {
 
 struct Kernels {
   const char* name;
-  /// Whether the instruction set has a fused multiply-add. Without it, `stream` of doubles and 64-bit integers loses
+  /// True if the instruction set has a fused multiply-add. Without it, `stream` of doubles and 64-bit integers loses
   /// the low parts of squares.
   bool fused;
   /// Converts elements of float64 or a type of at most 32 bits to doubles.
@@ -148,7 +149,7 @@ struct Kernels {
   std::size_t (*between_double)(const std::byte* source, std::size_t n, bool magnitude, double from, double to,
                                 double* out, std::size_t& found);
   /// Compares `n` pairs of float64, float32, float16 or bfloat16 elements. `sums.max_rel` must be set to the largest so
-  /// far, or 0; it may miss a larger one that is the same but for rounding.
+  /// far, or 0; the result may miss a larger one that differs only by rounding.
   void (*compare)(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
                   PairSums& sums);
   /// Returns the sum of x^2 of elements of these types, rounded like those of `compare`.
@@ -158,9 +159,9 @@ struct Kernels {
 /// Returns the kernels for this machine. Chosen once, at first use.
 const Kernels& kernels() noexcept;
 
-/// Returns all kernels that this machine supports, best first; and a way to select another than the best. For tests
-/// and benchmarks.
+/// Returns all kernels that this machine supports, best first. For tests and benchmarks.
 std::vector<const Kernels*> available_kernels();
+/// Selects kernels other than the best. For tests and benchmarks.
 void choose_kernels(const Kernels& chosen) noexcept;
 
 }  // namespace smd::detail::reduce

@@ -8,7 +8,7 @@
 
 namespace smd::detail::reduce {
 
-/// A sum of squares and products of any doubles, also of those whose squares leave double's range. Terms are added
+/// A sum of squares and products of any doubles, including those whose squares leave double's range. Terms are added
 /// without rounding, so their order does not matter.
 class WideSum {
  public:
@@ -22,7 +22,7 @@ class WideSum {
   [[nodiscard]] long double value() const noexcept;
 
  private:
-  /// Of terms beyond 2^900, and below 2^-900 in magnitude, multiplied to be in range.
+  /// The sums of terms above 2^900 and below 2^-900 in magnitude, scaled into range.
   struct Ends {
     ExactSum large;
     ExactSum small;

@@ -18,18 +18,18 @@
 namespace smd::detail::storage {
 namespace {
 
-/// openat2 refuses what means nothing together with O_PATH.
+/// openat2 refuses flags that have no meaning together with O_PATH.
 constexpr int complete(int flags) noexcept { return flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY); }
 
-constexpr int most_links = 40;     // As the kernel.
-constexpr int most_attempts = 64;  // openat2 says EAGAIN when a rename crossed its way.
+constexpr int most_links = 40;     // The kernel's limit.
+constexpr int most_attempts = 64;  // openat2 fails with EAGAIN when a rename interferes.
 
 Descriptor open_at(int folder, const char* name, int flags) noexcept {
   return Descriptor(uninterrupted([=] { return ::openat(folder, name, complete(flags)); }));
 }
 
 Descriptor open_by_kernel(int root, std::string_view path, int flags) noexcept {
-  std::array<char, PATH_MAX> text;  // The kernel wants a NUL, and takes nothing longer; no allocation a file.
+  std::array<char, PATH_MAX> text;  // The kernel's limit, NUL included. On the stack: files must not cost allocations.
   if (path.size() >= text.size()) {
     errno = ENAMETOOLONG;
     return {};
@@ -47,8 +47,8 @@ Descriptor open_by_kernel(int root, std::string_view path, int flags) noexcept {
   return Descriptor(static_cast<int>(fd));
 }
 
-/// Walks a path from the root. Where it stands is kept as names, none of them a link, so that `..` in a link's target
-/// never asks the kernel for a parent: that could be anywhere after a rename.
+/// Walks a path from the root. Keeps its position as names, none of them a link, so that `..` in a link's target never
+/// asks the kernel for a parent, which could be anywhere after a rename.
 class Walk {
  public:
   explicit Walk(int root) : root_(root) {}
@@ -83,7 +83,7 @@ class Walk {
  private:
   [[nodiscard]] int here() const noexcept { return here_ ? here_.get() : root_; }
 
-  /// Puts the parts of `path` before what is left to walk.
+  /// Inserts the parts of `path` before those that are left to walk.
   void push(std::string_view path) {
     if (left_.empty() && path.ends_with('/')) {
       folder_wanted_ = true;
@@ -125,7 +125,7 @@ class Walk {
     return true;
   }
 
-  /// 0: `part` is no link. 1: what it points to is now next. -1: it must not be followed, errno says why.
+  /// Returns 0 if `part` is not a link; 1 if its target is now next; -1 with `errno` if it must not be followed.
   int follow(const std::string& part) {
     std::array<char, PATH_MAX> target;
     const ssize_t length =

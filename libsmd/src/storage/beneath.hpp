@@ -8,29 +8,28 @@
 
 #include "storage/descriptor.hpp"
 
-/// Opening a path beneath a directory such that nothing outside it can be reached, whatever the path or any symbolic
-/// link on its way says. Links are followed as long as they stay beneath; an absolute one never does.
+/// Opens paths beneath a directory such that nothing outside it can be reached, whatever the path or a symbolic link
+/// contains. Links are followed as long as they stay beneath; an absolute link never does.
 namespace smd::detail::storage {
 
 enum class Resolve : std::uint8_t {
   kernel,        ///< openat2(2), Linux 5.6 and later.
   by_component,  ///< One openat(2) a component, links read and followed here.
-  anywhere,      ///< Links are followed wherever they lead: where no name comes from a file's content.
+  anywhere,      ///< Links are followed wherever they lead. Only if no name comes from a file's content.
 };
 
-/// The best that works here: openat2 may be missing, or refused by a sandbox.
+/// Returns `kernel` if openat2 works here, else `by_component`: openat2 may be missing, or refused by a sandbox.
 [[nodiscard]] Resolve best_resolve(int root) noexcept;
 
-/// Opens with `flags` (O_CLOEXEC and O_NOCTTY are added). No descriptor: `errno` says why; EXDEV when the path leads
-/// out. Needs at most two descriptors besides `root`.
+/// Opens `path` with `flags`, O_CLOEXEC and O_NOCTTY. On failure returns no descriptor and sets `errno`: EXDEV if the
+/// path leads out. Needs at most two descriptors besides `root`.
 [[nodiscard]] Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int flags);
 
-/// Opens a directory by O_PATH; it and those above it are made where they are missing. No descriptor: as
-/// `open_beneath`.
+/// Opens a directory with O_PATH; makes it and those above it if they are missing. Fails as `open_beneath` does.
 [[nodiscard]] Descriptor make_folder_beneath(int root, Resolve resolve, std::string_view path, mode_t mode);
 
-/// Whether a path can be asked for at all: relative, no NUL, no `..`. The empty path can, as the root.
-/// @return why not, or empty.
+/// Returns why a path is refused, or an empty text. A path must be relative, without NUL and `..`; the empty path is
+/// the root.
 [[nodiscard]] std::string_view refuse_path(std::string_view path) noexcept;
 
 }  // namespace smd::detail::storage

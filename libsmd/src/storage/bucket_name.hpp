@@ -6,7 +6,7 @@
 
 namespace smd::detail::storage {
 
-/// Whether a text may name a bucket: old ones have underscores, capital letters and up to 255 characters.
+/// Returns true if a text may name a bucket. Old buckets have underscores, capital letters and up to 255 characters.
 [[nodiscard]] inline bool is_bucket_name(std::string_view name) noexcept {
   const auto alphanumeric = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -16,7 +16,7 @@ namespace smd::detail::storage {
                      [&](char c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
-/// Why a path that begins with `s3://` names no trial; empty if it may.
+/// Returns why a path that begins with `s3://` cannot name a trial; empty if it can.
 [[nodiscard]] inline std::string_view refuse_location(std::string_view url) noexcept {
   constexpr std::string_view scheme = "s3://";
   if (!url.starts_with(scheme)) {

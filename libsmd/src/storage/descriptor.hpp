@@ -23,25 +23,25 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
     if (fd_ >= 0) {
-      ::close(fd_);  // Never repeated after EINTR: Linux has freed the number by then.
+      ::close(fd_);  // Not repeated after EINTR: Linux has freed the number by then.
     }
   }
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] explicit operator bool() const noexcept { return fd_ >= 0; }
-  /// Gives it away.
+  /// Returns the descriptor, which the caller then owns.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-/// For a std::unique_ptr that owns what ::fdopendir opened.
+/// Deleter for a std::unique_ptr that owns the result of ::fdopendir.
 struct CloseDir {
   void operator()(DIR* dir) const noexcept { ::closedir(dir); }
 };
 
-/// Makes a system call again for as long as a signal interrupts it.
+/// Repeats a system call for as long as a signal interrupts it.
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t wanted = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-/// File systems whose inotify does not tell of what other machines write.
+/// Returns the name of a file system whose inotify does not report what other machines write; empty for others.
 std::string_view remote_file_system(int fd) noexcept {
   struct statfs status;
   if (::fstatfs(fd, &status) != 0) {
@@ -83,7 +83,7 @@ InotifyTree::InotifyTree(std::shared_ptr<LocalRoot> root, const WatchScope& scop
   rebuild();
 }
 
-/// Whether a folder is in the scope.
+/// Returns whether a folder is in the scope.
 bool InotifyTree::matters(std::string_view folder) const noexcept {
   return std::any_of(scope_.begin(), scope_.end(), [&](const std::string& top) {
     return top.empty() || folder == top || (folder.starts_with(top) && folder[top.size()] == '/');
@@ -112,9 +112,9 @@ void InotifyTree::rebuild() {
   }
 }
 
-/// Watches a folder and those beneath it. The watch comes before the listing: a folder made in between is then either
-/// listed or reported.
-/// @return false once there is no watching any more. A folder that is gone is no reason.
+/// Watches a folder and those beneath it. Watches before it lists, so that a folder made in between is either listed or
+/// reported.
+/// @return false if watching has been given up. A folder that is gone is no reason to.
 bool InotifyTree::add(const std::string& folder) {
   const auto anchor = root_->anchor();
   {
@@ -126,7 +126,7 @@ bool InotifyTree::add(const std::string& folder) {
       }
       return true;
     }
-    // By descriptor, so that the folder watched is the one beneath the root, whatever its path means by now.
+    // By descriptor: the folder beneath the root is watched, even if its path leads elsewhere by now.
     const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
     const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events_);
     if (watch < 0) {
@@ -173,7 +173,7 @@ bool InotifyTree::take_events() {
         continue;
       }
       if (name.ends_with(".tmp")) {
-        continue;  // Not readable before it is renamed, which is reported by itself.
+        continue;  // Not readable before it is renamed, and the rename is an event of its own.
       }
       news = true;
       if ((event.mask & IN_ISDIR) != 0) {

@@ -13,20 +13,20 @@
 
 namespace smd::detail::storage {
 
-/// inotify watches on a trial's root, the folders of a scope and every folder beneath these. Follows folders that come
-/// and go.
+/// inotify watches on a trial's root, the folders of a scope and every folder beneath them. Follows folders that are
+/// made and removed.
 class InotifyTree {
  public:
   InotifyTree(std::shared_ptr<LocalRoot> root, const WatchScope& scope);
 
-  /// Readable when something happened; -1 when there is no watching here.
+  /// Returns a descriptor that is readable when there are events; -1 if nothing is watched.
   [[nodiscard]] int fd() const noexcept { return inotify_.get(); }
-  /// Why there is no watching; empty if there is.
+  /// Returns why nothing is watched; empty if folders are watched.
   [[nodiscard]] const std::string& why_not() const noexcept { return why_not_; }
-  /// Takes in what happened.
+  /// Reads the pending events.
   /// @return whether there may be something new for a reader.
   bool take_events();
-  /// Starts afresh on the root as it is now.
+  /// Drops all watches and watches the root as it is now.
   void rebuild();
 
  private:

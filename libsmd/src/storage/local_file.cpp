@@ -14,7 +14,7 @@
 namespace smd::detail::storage {
 namespace {
 
-/// Empty if it is a regular file.
+/// Returns why a mode is not that of a regular file; empty if it is.
 std::string_view why_not_a_file(mode_t mode) noexcept {
   switch (mode & S_IFMT) {
     case S_IFREG:
@@ -30,7 +30,7 @@ std::string_view why_not_a_file(mode_t mode) noexcept {
   }
 }
 
-/// Reads until `into` is full or the file ends; -1 with errno.
+/// Reads until `into` is full or the file ends. Returns the number of bytes, or -1 with `errno`.
 ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
   constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
   std::size_t done = 0;
@@ -78,7 +78,7 @@ Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_v
   if (!refused.empty()) {
     return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
   }
-  // O_NONBLOCK: a FIFO without a writer must not hold us up. It has no effect on regular files.
+  // O_NONBLOCK: opening a FIFO without a writer must not block. It has no effect on regular files.
   Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
   struct stat status;
   if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
@@ -95,7 +95,7 @@ bool read_local_once(const Anchor& root, std::string_view name, std::uint64_t of
   if (name.empty() || !refuse_path(name).empty()) {
     return false;
   }
-  // What cannot be read by range (a directory, a FIFO) fails to; a device gives bytes that are no record.
+  // Reading a directory or a FIFO at an offset fails; a device yields bytes that are no valid record.
   const Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
   return fd && read_fully(fd.get(), offset, into) == static_cast<ssize_t>(into.size());
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t first_buffer = std::size_t{64} << 10;  // Holds nearly every index file, so one read is enough.
 
-/// A leaf name with the NUL that the kernel wants, without an allocation a file.
+/// A leaf name with the NUL that the kernel requires, without an allocation for each file.
 class LeafName {
  public:
   explicit LeafName(std::string_view name) noexcept {
@@ -84,7 +84,7 @@ class LocalFolder final : public Folder {
     return Descriptor(fd);
   }
 
-  /// `expected` is only a guess: the file may grow or shrink meanwhile.
+  /// `expected` is only a hint: the file may grow or shrink meanwhile.
   [[nodiscard]] Outcome<std::span<const std::byte>> read_open(int fd, std::uint64_t expected, std::string_view name,
                                                               Buffer& buffer, std::uint64_t most) const {
     if (expected > most) {
@@ -108,7 +108,7 @@ class LocalFolder final : public Folder {
       if (n == 0 || (done == expected && done < room)) {
         return std::span<const std::byte>(data, done);
       }
-      if (done == room) {  // It grew. Growing the buffer forgets what it held.
+      if (done == room) {  // The file grew. Growing the buffer discards its content.
         room *= 2;
         done = 0;
       }
@@ -120,7 +120,7 @@ class LocalFolder final : public Folder {
   std::string name_;
 };
 
-/// Opening a file whose inode is not in memory waits for the disk, reading it waits again. Asking for the data of
+/// Opening a file whose inode is not in memory waits for the disk, and reading it waits again. Requesting the data of
 /// many files before reading the first keeps the disk busy with all of them.
 void LocalFolder::announce(std::span<const std::string_view> names) {
   const auto open_leaf = [this](std::string_view name) {
@@ -135,7 +135,7 @@ void LocalFolder::announce(std::span<const std::string_view> names) {
     iovec vector{&one, 1};
     return fd && ::preadv2(fd.get(), &vector, 1, 0, RWF_NOWAIT) < 0 && errno == EAGAIN;
   };
-  constexpr std::size_t few = 4;  // Asking takes as long as reading so many that are in memory.
+  constexpr std::size_t few = 4;  // The check takes as long as reading this many files that are in memory.
   if (names.size() < few || !(is_cold(names.front()) || is_cold(names[names.size() / 2]) || is_cold(names.back()))) {
     return;
   }

@@ -24,8 +24,8 @@ Time written_at(const struct stat& status) {
       std::chrono::duration_cast<Time::duration>(seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)));
 }
 
-/// Takes the files in an open folder into `newest`, and the paths of its subfolders into `folders`. What is removed
-/// meanwhile is passed over. Links are not followed.
+/// Updates `newest` by the files in an open folder and appends the paths of its subfolders to `folders`. Ignores what
+/// is removed meanwhile. Does not follow links.
 Status visit(Descriptor fd, const std::string& folder, std::optional<Time>& newest, std::vector<std::string>& folders) {
   const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
   if (dir == nullptr) {

@@ -24,7 +24,7 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
     if (errno == ENOTDIR) {  // A mistyped path, not a damaged trial.
       problem.kind = ProblemKind::not_found;
       problem.text = "is not a directory; name the directory of the trial";
-    } else if (errno == ENAMETOOLONG) {  // no such path can be
+    } else if (errno == ENAMETOOLONG) {  // no such path can exist
       problem.kind = ProblemKind::not_found;
     }
     return problem;
@@ -35,8 +35,8 @@ Outcome<std::shared_ptr<const Anchor>> open_anchor(const std::string& path, std:
   return std::shared_ptr<const Anchor>(std::move(anchor));
 }
 
-/// What stands in the way of looking at one entry. What is wrong with the entry itself counts as a file, so
-/// that reading it reports the problem. Only trouble of our own ends the listing.
+/// Returns the kind of an entry that cannot be examined. If the entry is at fault, it counts as a file, so that reading
+/// it reports the problem. Only a problem of kind io ends the listing.
 Outcome<EntryKind> kind_unknown(int error, std::string path) {
   Problem problem = system_problem(error, std::move(path));
   if (problem.kind == ProblemKind::io) {
@@ -45,7 +45,7 @@ Outcome<EntryKind> kind_unknown(int error, std::string path) {
   return EntryKind::file;
 }
 
-/// What a link leads to. Links to folders are not walked, but where links may lead anywhere.
+/// Returns the kind of a link's target. A link to a folder is `other`, except where links may lead anywhere.
 Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   const Descriptor fd = open_beneath(root.fd.get(), root.resolve, path, O_PATH);
   struct stat status;
@@ -58,7 +58,7 @@ Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
 }
 
-/// What an entry is; sets `link` if it is a link to that.
+/// Returns the kind of an entry, or of its target if it is a link, and sets `link`.
 Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry, bool& link) {
   const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
@@ -86,8 +86,7 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
 
 namespace {
 
-/// File systems of this machine that keep a folder's times as POSIX wants them. Others may learn of changes late, or
-/// never.
+/// Returns true for local file systems that update a folder's times as POSIX requires. Others may do so late or never.
 bool keeps_times(int fd) noexcept {
   struct statfs status;
   if (::fstatfs(fd, &status) != 0) {
@@ -112,14 +111,14 @@ std::uint64_t ticks(const timespec& time) noexcept {
 
 }  // namespace
 
-/// One system call where it can be: a follower of a long job takes the stamps of many folders at each step.
+/// One system call where possible: a follower of a long job takes the stamps of many folders at each step.
 std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
   if (!refuse_path(folder).empty()) {
     return std::nullopt;
   }
   const auto root = anchor();
   struct stat status = {};
-  // A link out of the root need not be refused here, for a stamp tells nothing of the folder; listing it is refused.
+  // A link out of the root need not be refused here: a stamp reveals nothing of the folder, and listing it is refused.
   const std::string path(folder);
   const bool seen = ::fstatat(root->fd.get(), path.c_str(), &status, AT_NO_AUTOMOUNT) == 0 && S_ISDIR(status.st_mode) &&
                     times_kept_on_.load(std::memory_order_relaxed) == status.st_dev;

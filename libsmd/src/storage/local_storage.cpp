@@ -45,7 +45,7 @@ class LocalStorage final : public Storage {
       return false;
     }
     const auto anchor = root_->anchor();
-    if (name.find('/') == name.npos && !name.empty()) {  // Needs no descriptor, so that none left is no wrong answer.
+    if (name.find('/') == name.npos && !name.empty()) {  // No descriptor needed: the result is right if none is left.
       struct stat status;
       const std::string text(name);
       if (::fstatat(anchor->fd.get(), text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -86,7 +86,7 @@ class LocalStorage final : public Storage {
   bool inotify_;
 };
 
-constexpr unsigned shared_files = 3;  // The root, and two of a watch.
+constexpr unsigned shared_files = 3;  // One of the root, two of a watch.
 
 }  // namespace
 
@@ -98,7 +98,7 @@ unsigned most_readers() noexcept {
 }
 
 unsigned announcers() noexcept {
-  constexpr unsigned enough = 4;  // More did not fill a cold cache any sooner.
+  constexpr unsigned enough = 4;  // More threads did not fill a cold cache sooner.
   return std::clamp((limits::open_files - shared_files) / most_readers() - 1, 1U, enough);
 }
 
@@ -113,7 +113,7 @@ Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const Loca
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path) { return open_local(path, LocalOptions{}); }
 
 Outcome<std::unique_ptr<Storage>> open_local_with_links(const std::string& path) {
-  // Where a file is a link, no watch notices that it grows: the poll interval does.
+  // No watch reports that a file behind a link grows; polling finds it.
   return open_local(path, LocalOptions{.resolve = Resolve::anywhere});
 }
 

@@ -15,7 +15,7 @@
 
 namespace smd::detail::storage {
 
-/// A directory that stays the same while it is held, wherever it is renamed to.
+/// An open directory: stays the same directory when it is renamed or replaced.
 struct Anchor {
   Descriptor fd;
   Resolve resolve = Resolve::kernel;
@@ -27,12 +27,12 @@ class LocalRoot {
   LocalRoot(std::string path, std::shared_ptr<const Anchor> anchor)
       : path_(std::move(path)), anchor_(std::move(anchor)) {}
 
-  /// Opens `path`; `resolve` only where the best must not be chosen.
+  /// Opens `path`. `resolve`: default `best_resolve`.
   static Outcome<std::shared_ptr<LocalRoot>> open(const std::string& path, std::optional<Resolve> resolve);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::shared_ptr<const Anchor> anchor() const;
-  /// If the directory was removed and there is one of the same path again, takes that one.
+  /// If the directory was removed and its path exists again, opens the new one.
   /// @return whether it did.
   bool reopen_if_removed();
   /// See Storage::revisit, Storage::generation.
@@ -56,18 +56,18 @@ class LocalRoot {
   mutable std::mutex mutex_;
   std::shared_ptr<const Anchor> anchor_;
   std::atomic<std::uint64_t> generation_ = 0;
-  // A device whose folders' times can be relied upon; 0: none yet.
+  // A device whose folders' times are reliable; 0 if none is known yet.
   mutable std::atomic<std::uint64_t> times_kept_on_ = 0;
 };
 
-/// How many threads may read at once: one a CPU, and no more than there may be open files. Each has a folder and a file
-/// open, the storage its root, a watch two more.
+/// Returns how many threads may read at once: one for each CPU, but not more than the limit of open files allows. Each
+/// keeps a folder and a file open, the storage its root, and a watch two more.
 [[nodiscard]] unsigned most_readers() noexcept;
 
-/// Threads by which each of so many readers may announce files, with one open each.
+/// Returns how many threads each of `most_readers` may use to announce files, with one file open each.
 [[nodiscard]] unsigned announcers() noexcept;
 
-/// What tests choose otherwise.
+/// Settings that only tests change.
 struct LocalOptions {
   std::optional<Resolve> resolve;  ///< Default: the best that works here.
   bool inotify = true;

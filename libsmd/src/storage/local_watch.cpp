@@ -19,7 +19,7 @@
 namespace smd::detail::storage {
 namespace {
 
-/// Looks each `poll_interval` at the latest: no event tells of what another machine wrote, and events get lost.
+/// Looks each `poll_interval` at the latest: no event reports what another machine wrote, and events get lost.
 class LocalWatch final : public PolledWatch {
  public:
   LocalWatch(std::shared_ptr<LocalRoot> root, bool inotify, std::chrono::milliseconds poll_interval,
@@ -42,7 +42,7 @@ class LocalWatch final : public PolledWatch {
   }
 
   [[nodiscard]] bool quiet() const noexcept override {
-    // The kernel notes an event down before the call that caused it returns.
+    // The kernel queues an event before the call that caused it returns.
     pollfd noted{events(), POLLIN, 0};
     return noted.fd >= 0 && root_->generation() == generation_ && ::poll(&noted, 1, 0) == 0;
   }
@@ -72,7 +72,7 @@ class LocalWatch final : public PolledWatch {
   std::optional<InotifyTree> tree_;
 };
 
-/// Watches the deepest folder there is on the way to a path.
+/// Watches the deepest existing folder above a path.
 class PathWatch final : public PolledWatch {
  public:
   PathWatch(std::string path, std::chrono::milliseconds poll_interval)
@@ -83,7 +83,7 @@ class PathWatch final : public PolledWatch {
   }
 
   [[nodiscard]] std::string method() const override {
-    return inotify_ ? PolledWatch::method() : "polling (no inotify to be had)";
+    return inotify_ ? PolledWatch::method() : "polling (inotify is unavailable)";
   }
 
  protected:
@@ -98,7 +98,7 @@ class PathWatch final : public PolledWatch {
   void look() override { aim(); }
 
  private:
-  /// A folder made while the watch was set lets it begin anew one deeper.
+  /// Repeats until the watch stays the same: a folder may be made while the watch above it is set.
   void aim() {
     for (int tries = 0; inotify_ && tries < 64; ++tries) {
       std::string folder = path_;

@@ -38,13 +38,13 @@ bool PolledWatch::wait_until(Clock::time_point deadline) {
     const int ready = ::poll(fds.data(), fds.size(),
                              timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
     if (ready > 0 && fds[0].revents != 0) {
-      drain_wake();  // Only then is `woken_` looked at: it is set before the write, so no wake-up is lost.
+      drain_wake();  // Before `woken_` is checked, which is set before the write: so no wake-up is lost.
     }
     if (ready > 0 && fds[1].revents != 0 && take_events()) {
       look();
       return changed(Clock::now());
     }
-    if (now >= deadline && !woken_.load()) {  // After the poll: a passed deadline asks what is there already.
+    if (now >= deadline && !woken_.load()) {  // After the poll: a past deadline still reports pending events.
       return false;
     }
   }
@@ -52,14 +52,14 @@ bool PolledWatch::wait_until(Clock::time_point deadline) {
 
 void PolledWatch::wake() noexcept {
   woken_.store(true);
-  const int saved = errno;  // A signal handler must leave it as it was.
+  const int saved = errno;  // A signal handler must not change it.
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
   errno = saved;
 }
 
 int PolledWatch::timeout(Clock::duration left) const noexcept {
-  // Without an eventfd (no descriptor left) wake() is noticed by looking often.
+  // Without an eventfd (no descriptor left), short polls notice wake().
   constexpr std::chrono::milliseconds slice(50);
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
   return static_cast<int>(

@@ -10,10 +10,11 @@
 
 namespace smd::detail::storage {
 
-/// Says "look" each `poll_interval`: enough for any storage. Watches that hear of changes sooner derive from it.
+/// Reports a possible change each `poll_interval`, which is enough for any storage. Watches that receive events derive
+/// from it.
 class PolledWatch : public Watch {
  public:
-  /// `method`: for -v.
+  /// `method`: see Watch::method.
   PolledWatch(std::chrono::milliseconds poll_interval, std::string method);
 
   bool wait_until(std::chrono::steady_clock::time_point deadline) override;
@@ -21,11 +22,11 @@ class PolledWatch : public Watch {
   [[nodiscard]] std::string method() const override { return method_; }
 
  protected:
-  /// Readable when something may have happened; -1: nothing tells.
+  /// Returns a descriptor that is readable when there are events; -1 if there is none.
   [[nodiscard]] virtual int events() const noexcept { return -1; }
-  /// Takes in what happened. Returns whether there may be something new.
+  /// Reads the pending events. Returns whether there may be something new.
   virtual bool take_events() { return false; }
-  /// Called before each "look".
+  /// Called before each possible change is reported.
   virtual void look() {}
 
  private:

@@ -11,30 +11,30 @@
 
 namespace smd::detail::storage {
 
-/// One object of a remote store in the making. It appears whole, by `commit`, or not at all: an upload that goes away
-/// before that takes back what was sent.
+/// One object that is being written to a remote store. It appears whole, by `commit`, or not at all: destroying an
+/// upload before `commit` discards what was sent.
 class Upload {
  public:
   virtual ~Upload() = default;
-  /// Bytes that follow those before. What is held in memory of them is bounded: 64 MiB.
+  /// Appends bytes. Holds at most 64 MiB of them in memory.
   virtual Status write(std::span<const std::byte> bytes) = 0;
-  /// Puts the object in its place, and returns when it is there. Nothing can be written after it.
+  /// Makes the object visible, and returns when it is. Nothing can be written afterwards.
   virtual Status commit() = 0;
 };
 
-/// Where a trial is written on a remote store. Names are relative to its root, with `/` between parts; problems name
-/// the file as it was asked for. Thread-safe, each upload for one thread at a time.
+/// Writes a trial to a remote store. Names are relative to the trial's root, with `/` between parts; problems name the
+/// file as the caller did. Thread-safe; each upload is for one thread at a time.
 class RemoteWriter {
  public:
   virtual ~RemoteWriter() = default;
-  /// Takes the place of what has that name once it is committed. Nothing is sent yet.
+  /// Begins an upload, which replaces an object of that name when it is committed. Sends nothing yet.
   virtual std::unique_ptr<Upload> upload(const std::string& name) = 0;
-  /// Whether there is an object of that name. Cheap for names that go up, as those of a job's steps do: one listing
-  /// answers for all that follow, so what others put there meanwhile may be missed.
+  /// Returns whether there is an object of that name. Cheap for ascending names, such as those of a job's steps: one
+  /// listing serves all names that follow, so objects that others add meanwhile may be missed.
   virtual Outcome<bool> exists(const std::string& name) = 0;
-  /// What is there, to be read.
+  /// Returns a storage that reads from the same root.
   virtual std::unique_ptr<Storage> reader() = 0;
-  /// The URL. With `/` and a name behind it, it is that of the object.
+  /// Returns the URL of the root; `root() + "/" + name` is that of an object.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
 

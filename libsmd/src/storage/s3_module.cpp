@@ -27,7 +27,7 @@ Outcome<const S3Module*> load_module() {
       path = own.substr(0, slash + 1) + leaf;
     }
   }
-  // Never closed: its thread may still run when libsmd's own statics are gone.
+  // Never closed: its thread may still run after libsmd's own statics are destroyed.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     const char* const why = ::dlerror();
@@ -57,7 +57,7 @@ Outcome<const S3Module*> s3_module() {
 
 namespace {
 
-/// @throws InvalidArgument: who named the trial named none.
+/// @throws InvalidArgument if the URL cannot name a trial.
 void check_location(const std::string& url) {
   if (const std::string_view refused = refuse_location(url); !refused.empty()) {
     throw InvalidArgument("'" + printable(url) + "' " + std::string(refused));

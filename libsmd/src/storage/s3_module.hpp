@@ -12,17 +12,17 @@
 
 namespace smd::detail::storage {
 
-/// What `libsmd-s3.so.N` offers to libsmd of the very same version. A library of its own, so that libcurl is loaded
-/// only when a trial is on S3.
+/// The functions that `libsmd-s3.so.N` offers to libsmd of exactly the same version. A separate library, so that
+/// libcurl is loaded only when a trial is on S3.
 struct S3Module {
   const char* version;
-  /// `requests`: at most so many at once; 0: the default.
+  /// `requests`: the most at once; 0: the default.
   Outcome<std::unique_ptr<Storage>> (*open)(const std::string& url, const RemoteOptions& options, unsigned requests);
   Outcome<std::unique_ptr<RemoteWriter>> (*open_writer)(const std::string& url, const RemoteOptions& options);
-  /// One call of SageMaker: `action` as `ListTrainingJobs`, request and answer in JSON.
+  /// Calls an action of SageMaker, such as `ListTrainingJobs`. Request and response are JSON.
   Outcome<std::string> (*sagemaker)(const std::string& action, const std::string& body, const RemoteOptions& options);
-  /// Why the folder named for the cache must not be used: a text for the user, who named the wrong one. Empty: it may,
-  /// or none is named. It is made if need be.
+  /// Returns why the configured cache folder must not be used, as a message for the user; empty if it may be used or
+  /// none is configured. Makes the folder if it is missing.
   std::string (*refuse_cache)(const RemoteOptions& options);
 };
 
@@ -30,15 +30,16 @@ struct S3Module {
 inline constexpr const char* s3_module_symbol = "smd_s3_module";
 using S3ModuleFunction = const S3Module* (*)();
 
-/// Loads it from beside libsmd, once. Problem of kind io, without a file, if there is none that fits.
+/// Loads the library from libsmd's own folder, once. Returns a problem of kind io, without a file, if there is none of
+/// the same version.
 [[nodiscard]] Outcome<const S3Module*> s3_module();
 
-/// Storage for `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument: the URL names no bucket; the
-/// folder named for the cache is another's.
+/// Opens a storage for `s3://bucket/prefix`. Problems name no file.
+/// @throws InvalidArgument if the URL names no bucket, or the configured cache folder must not be used.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_remote(const std::string& url, const RemoteOptions& options,
                                                             unsigned requests);
 
-/// For writing to `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument: the URL names no bucket.
+/// Opens a writer for `s3://bucket/prefix`. Problems name no file. @throws InvalidArgument if the URL names no bucket.
 [[nodiscard]] Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url,
                                                                         const RemoteOptions& options);
 

@@ -16,8 +16,8 @@
 #include "base/buffer.hpp"
 #include "types/outcome.hpp"
 
-/// Where a trial's bytes are. Names are relative to the trial's root, with `/` between parts; `""` is the root itself.
-/// Nothing outside the root can be reached, whatever a name says. Problems name the file as it was asked for.
+/// Access to a trial's files. Names are relative to the trial's root, with `/` between parts; `""` is the root itself.
+/// Nothing outside the root can be reached, whatever a name contains. Problems name the file as the caller did.
 namespace smd::detail::storage {
 
 enum class EntryKind : std::uint8_t { file, folder, other };
@@ -25,16 +25,17 @@ enum class EntryKind : std::uint8_t { file, folder, other };
 struct DirEntry {
   std::string name;  ///< Within its folder.
   EntryKind kind = EntryKind::file;
-  bool link = false;  ///< The name is a symbolic link to that.
+  bool link = false;  ///< The name is a symbolic link, and `kind` that of its target.
 };
 
 /// One open file. `read_at` may be called from many threads.
 class File {
  public:
   virtual ~File() = default;
-  /// Length when it was opened.
+  /// Returns the length of the file when it was opened.
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
-  /// Fills `into` from `offset`; fewer bytes only at the end of the file. Signals do not shorten it.
+  /// Fills `into` from `offset`. Returns the number of bytes read: fewer only at the end of the file, never because of
+  /// a signal.
   virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
 };
 
@@ -42,111 +43,113 @@ class File {
 class Folder {
  public:
   virtual ~Folder() = default;
-  /// The whole of a file, in `buffer` (grown as need be and reused; `base/buffer.hpp` pads it for simdjson); at most
-  /// `most` bytes, longer ones are damaged. `name` is within the folder. What it returns is valid until the next
-  /// call with that buffer.
+  /// Reads a whole file into `buffer`, which grows as needed. `name` is within the folder. A file of more than `most`
+  /// bytes is damaged. The result is valid until the next call with the same buffer.
   virtual Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) = 0;
-  /// A hint that these will be read soon, in this order, by this thread. Costs next to nothing when it is worth nothing
-  /// (local: they are in the page cache already). Never fails.
+  /// Hints that these files will be read soon, in this order, by this thread. Costs almost nothing if it does not help
+  /// (local files that are in the page cache). Never fails.
   virtual void announce(std::span<const std::string_view> names) = 0;
 };
 
-/// Wakes the thread that waits for a trial to change. Events are hints: they may come late, twice, or for nothing;
-/// after each wake-up the caller looks for itself. One waiter at a time.
+/// Wakes the thread that waits for a trial to change. Events are hints: they may come late, twice, or without a change,
+/// so the caller looks at the trial after each. One waiter at a time.
 class Watch {
  public:
   virtual ~Watch() = default;
-  /// Returns at a change, at `deadline`, or when `wake` was called; true at a change.
+  /// Waits for a change, for `deadline`, or for `wake`. Returns true at a change.
   virtual bool wait_until(std::chrono::steady_clock::time_point deadline) = 0;
   /// Ends a wait early; callable from any thread and from a signal handler.
   virtual void wake() noexcept = 0;
-  /// Whether it is certain that nothing changed since it was made, or since the last wait ended: what was listed in
-  /// between is as it is.
+  /// Returns true if it is certain that nothing changed since the watch was made or the last wait ended, so that
+  /// listings made since are still valid.
   [[nodiscard]] virtual bool quiet() const noexcept { return false; }
-  /// How changes are noticed, for -v: `inotify`, or `polling` and why.
+  /// Returns how changes are noticed, for -v: `inotify`, or `polling` and why.
   [[nodiscard]] virtual std::string method() const = 0;
 };
 
-/// Where changes matter.
+/// What a watch reports.
 struct WatchScope {
-  /// Folders that are watched with all below them, also those made later; `""`: the root.
+  /// Folders that are watched with all folders below them, also those made later; `""`: the root.
   std::vector<std::string_view> folders;
-  bool growing = false;  ///< Files that are written to matter before they are closed.
+  bool growing = false;  ///< Also report writes to files that are still open.
 };
 
-/// Changes whenever a name is added to a folder or taken from it, within the tick of the file system's clock.
+/// Changes whenever a name is added to a folder or removed from it, but not twice within a tick of the file system's
+/// clock.
 using FolderStamp = std::array<std::uint64_t, 5>;
 
-/// Changes whenever another file takes a name, or the file is written to, within that tick.
+/// Changes whenever another file takes a name or the file is written to, with the same limit.
 using FileStamp = std::array<std::uint64_t, 5>;
 
-/// Which folder it is, by whatever name.
+/// Identifies a folder, whichever of its names is used.
 using FolderIdentity = std::array<std::uint64_t, 2>;
 
 /// Thread-safe.
 class Storage {
  public:
   virtual ~Storage() = default;
-  /// Names in a folder, unsorted, without `.` and `..`. A folder that is not there: ProblemKind::not_found.
+  /// Returns the names in a folder, unsorted, without `.` and `..`. If the folder does not exist, the problem is of
+  /// kind not_found.
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
-  /// Nothing where no such thing can be relied upon, or had.
+  /// Nullopt if a stamp is unavailable or would be unreliable.
   virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
-  /// The same for all names that lead to the same folder; nullopt where a folder has one name only, or is not there.
+  /// Nullopt if the folder does not exist, or if folders have only one name in this storage.
   virtual std::optional<FolderIdentity> identity(std::string_view /*folder*/) { return std::nullopt; }
-  /// Nothing where it takes reading the file to tell, or where there is none.
+  /// Nullopt if the file does not exist, or if only reading it shows whether it changed.
   virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
-  /// When a file was last written; of a remote store as a listing said. Nullopt if that is unknown.
+  /// Returns when a file was last written; a remote store's listing may be out of date. Nullopt if unknown.
   virtual std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) {
     (void)name;
     return std::nullopt;
   }
-  /// Whether anything of that name exists.
+  /// Returns whether anything of that name exists.
   virtual bool exists(std::string_view name) = 0;
-  /// A regular file; anything else of that name is damaged (a FIFO never blocks it). Not there: not_found. A name that
-  /// is empty, absolute, holds NUL or a `..` part, or a symbolic link that leads out: damaged.
+  /// Opens a regular file. The problem is not_found if nothing has that name. It is damaged if something else does (a
+  /// FIFO does not block), if the name is empty, absolute, or has NUL or a `..` part, or if a link leads out.
   virtual Outcome<std::unique_ptr<File>> open(std::string_view name) = 0;
-  /// The same where reading will begin at `offset` and probably take `length` bytes: on a remote store that then costs
-  /// one request in all. Both may be wrong.
+  /// As `open`, with a hint that reading will begin at `offset` and take `length` bytes: a remote store then needs only
+  /// one request.
   virtual Outcome<std::unique_ptr<File>> open_at(std::string_view name, std::uint64_t offset, std::uint64_t length) {
     (void)offset;
     (void)length;
     return open(name);
   }
-  /// Fills `into` from `offset` of a file of which nothing else is wanted, with as few calls as that takes. False if it
-  /// did not work out, for whatever reason: `open` says which. Here nothing is said of what kind of file it was.
+  /// Fills `into` from `offset` of a file from which nothing else is read, with as few calls as possible. Does not
+  /// check that the file is a regular one. Returns false on any failure; `open` then reports the reason.
   virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
-  /// Watches the root and what `scope` says. Null: this storage does not announce changes, and waiting polls.
+  /// Watches the root and the folders of `scope`. Null if this storage has no watch.
   virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) = 0;
-  /// How often to look by default.
+  /// Returns the default poll interval.
   [[nodiscard]] virtual std::chrono::milliseconds default_interval() const noexcept { return std::chrono::seconds(2); }
-  /// For waiting: whether the root is still where it was. Removed, moved away, no longer to be searched: a
-  /// problem. Replaced by another: takes that one, and `generation` changes.
+  /// For waiting: checks that the root still exists. Returns a problem if it was removed, moved away or is no longer
+  /// accessible. If another directory replaced it, opens that one and changes `generation`.
   virtual Status revisit() { return ok(); }
-  /// Changes when all that was read before is of another trial.
+  /// Changes when another directory took the root's place: all that was read before is of another trial.
   [[nodiscard]] virtual std::uint64_t generation() const noexcept { return 0; }
-  /// Whether each call that asks for something costs a round trip to another machine: then little is asked for,
-  /// exactly, and much at once.
+  /// Returns whether each call costs a round trip to another machine, so that callers should make few calls, many at
+  /// once, and read no more than they need.
   [[nodiscard]] virtual bool remote() const noexcept { return false; }
-  /// Of a remote store: what is asked of that file next is asked of the store, whatever a listing said of it.
+  /// Discards what a remote store's listing said of a file, so that the next call for it asks the store.
   virtual void forget(std::string_view /*name*/) {}
-  /// Takes a part of a listing. Called once at a time, from any thread.
+  /// Receives a part of a listing. Called from any thread, but never concurrently.
   using TakeNames = std::function<void(std::span<const std::string> names)>;
-  /// Of a remote store: all files at any depth below a folder, by their names relative to it, as they are listed: some
-  /// at a time, in no order, and never held all at once. `after`: only those whose names come after that in byte order.
-  /// No such folder: none. Others are listed folder by folder.
+  /// Only for remote stores: lists all files at any depth below a folder, by their names relative to it, in parts and
+  /// in no order, never all in memory. `after`: only names after this one in byte order. A folder that does not exist
+  /// has no files.
   virtual Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) {
     (void)after;
     (void)take;
     return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
   }
-  /// When the newest file at any depth below a folder was written; nullopt if there is no file, or no such folder.
+  /// Returns when the newest file at any depth below a folder was written. Nullopt if there is no file or no such
+  /// folder.
   virtual Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) {
     return Problem{ProblemKind::io, std::string(folder), {}, "the times of files are unknown"};
   }
-  /// `list` where there may be more than is to be held: `take` is given some entries at a time. It may list other
-  /// folders.
   using TakeEntries = std::function<void(std::vector<DirEntry> entries)>;
+  /// As `list`, for folders that may be too large for memory: calls `take` with some entries at a time. `take` may list
+  /// other folders.
   virtual Status list_parts(std::string_view folder, const TakeEntries& take) {
     auto entries = list(folder);
     if (!entries) {
@@ -155,23 +158,24 @@ class Storage {
     take(std::move(*entries));
     return ok();
   }
-  /// How many reads at once are worthwhile.
+  /// Returns how many concurrent reads are worthwhile.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
-  /// For messages: the path or URL of the root.
+  /// Returns the path or URL of the root, for messages.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };
 
-/// Wakes when `path`, which is not there yet, may have come into being. For any kind of path that can be opened.
+/// Returns a watch that reports when `path`, which does not exist yet, may have been made. Accepts local paths and S3
+/// URLs.
 [[nodiscard]] std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval);
 
-/// Whether a problem is that descriptors ran out: a retry with fewer at a time may succeed.
+/// Returns whether a problem is that descriptors ran out: a retry with fewer at a time may succeed.
 [[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;
 
-/// Storage for a local directory. Kept open by descriptor: renaming the directory does not disturb it.
+/// Opens a storage for a local directory. Holds it by descriptor, so renaming the directory has no effect.
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path);
 
-/// The same for layouts in which every name comes from a listing: symbolic links are followed wherever they lead, and
-/// are listed as what they lead to. A walk must take each folder once, by its `identity`.
+/// As `open_local`, for layouts in which every name comes from a listing: symbolic links are followed wherever they
+/// lead, and are listed as their targets. A walk must visit each folder only once, by its `identity`.
 Outcome<std::unique_ptr<Storage>> open_local_with_links(const std::string& path);
 
 }  // namespace smd::detail::storage

@@ -50,7 +50,7 @@ Problem system_problem(int error, std::string file) {
       break;
   }
   std::string text = error_text(error);
-  // Only a capitalised word is lowered, so that names such as "RPC" stay.
+  // Only a capitalised word becomes lower case: names such as "RPC" stay.
   if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
     text[0] = static_cast<char>(text[0] - 'A' + 'a');
   }

@@ -6,10 +6,10 @@
 
 namespace smd::detail::storage {
 
-/// An `errno` in the system's own words.
+/// Returns the system's text for an `errno`.
 [[nodiscard]] std::string error_text(int error);
 
-/// What an `errno` of opening, listing or reading `file` means, in words for a person.
+/// Returns the problem, in words for a user, for an `errno` of opening, listing or reading `file`.
 [[nodiscard]] Problem system_problem(int error, std::string file);
 
 }  // namespace smd::detail::storage

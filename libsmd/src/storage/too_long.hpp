@@ -9,7 +9,7 @@
 
 namespace smd::detail::storage {
 
-/// A file of which more would have to be read than the caller allows.
+/// Returns the problem of a file that is longer than the caller allows.
 [[nodiscard]] inline Problem too_long(std::string file, std::uint64_t most) {
   return {ProblemKind::damaged,
           std::move(file),
@@ -17,7 +17,7 @@ namespace smd::detail::storage {
           "is longer than " + std::to_string(most) + " bytes, the most allowed here"};
 }
 
-/// Whether a problem is that: the same again with a larger `most` may well succeed.
+/// Returns whether a problem is that of `too_long`: a retry with a larger `most` may succeed.
 [[nodiscard]] inline bool is_too_long(const Problem& problem, std::uint64_t most) {
   return problem == too_long(problem.file, most);
 }

@@ -13,8 +13,8 @@ namespace smd::text {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
 }
 
-/// Optimal string alignment: how many insertions, deletions, changes and swaps of neighbours make `b` of `a`, without
-/// regard to the case of ASCII letters. Takes time by the product of the lengths.
+/// Returns the optimal string alignment distance: how many insertions, deletions, substitutions and swaps of neighbours
+/// turn `a` into `b`, ignoring the case of ASCII letters. Takes time proportional to the product of the lengths.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-/// Floating point of 16 bits, from wider numbers.
+/// Conversions of wider numbers to 16-bit floating point.
 namespace smd::detail {
 
 /// Returns the nearest float16 (IEEE 754 binary16), ties to even; NaN keeps its sign only.

@@ -35,7 +35,7 @@ void append_code_point(std::string& out, std::uint32_t code) {
   }
 }
 
-/// Returns where the number that begins at `begin` ends by JSON's grammar, or `begin` if no number stands there. Sets
+/// Returns where the number that begins at `begin` ends by JSON's grammar, or `begin` if there is no number. Sets
 /// `whole` to whether it has neither fraction nor exponent.
 std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole) noexcept {
   std::size_t at = begin;
@@ -72,8 +72,8 @@ std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole)
   return at;
 }
 
-/// Returns where the plain part of a string that goes on at `at` ends: at a quote, a backslash, a control character or
-/// the end of the text.
+/// Returns where the plain part of a string from `at` on ends: at a quote, a backslash, a control character or the end
+/// of the text.
 std::size_t end_of_plain(std::string_view text, std::size_t at) noexcept {
   constexpr std::uint64_t ones = 0x0101010101010101;
   constexpr std::uint64_t highs = 0x80 * ones;
@@ -177,7 +177,7 @@ void JsonScanner::leave() noexcept {
   fresh_ = false;
 }
 
-/// Goes to what comes next within brackets; false at the closing one.
+/// Advances to the next element within brackets; false at the closing bracket.
 bool JsonScanner::next(char bracket, const char* why) {
   if (failed()) {
     return false;
@@ -253,7 +253,7 @@ bool JsonScanner::pass_string(std::string_view& value) noexcept {
   return true;
 }
 
-/// The rest of a string from its first escape on; `begin`: where the string begins.
+/// Reads the rest of a string from its first escape on. `begin`: where the string begins.
 bool JsonScanner::unescape(std::size_t begin) {
   unescaped_.assign(text_.substr(begin, at_ - begin));
   while (at_ < text_.size()) {
@@ -324,7 +324,7 @@ bool JsonScanner::word(std::string_view word) noexcept {
   return true;
 }
 
-/// One of the numbers that only Python writes.
+/// Reads one of the numbers that only Python writes. Nullopt if none is next.
 std::optional<double> JsonScanner::non_finite_word() noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return !non_finite_        ? std::nullopt
@@ -334,7 +334,7 @@ std::optional<double> JsonScanner::non_finite_word() noexcept {
                              : std::nullopt;
 }
 
-/// A natural number of few digits, which most are.
+/// Reads a natural number of few digits, as most are. Returns false if something else is next.
 bool JsonScanner::short_natural(std::uint64_t& value) noexcept {
   constexpr std::size_t most_digits = 18;
   std::size_t at = at_;
@@ -384,7 +384,7 @@ bool JsonScanner::number(JsonNumber& value) {
   return true;
 }
 
-/// Passes over a value that is neither an object nor an array.
+/// Skips a value that is neither an object nor an array.
 bool JsonScanner::skip_simple(JsonKind kind) {
   std::string_view text;
   bool whole = false;
@@ -422,7 +422,7 @@ bool JsonScanner::skip() {
     } else if (!skip_simple(kind)) {
       return false;
     }
-    for (std::string_view key;; objects >>= 1) {  // to the next value, out of what has ended
+    for (std::string_view key;; objects >>= 1) {  // advances to the next value, leaving brackets that end
       if (depth_ == outside) {
         return true;
       }

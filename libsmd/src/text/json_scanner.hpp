@@ -13,7 +13,7 @@ namespace smd::text {
 
 enum class JsonKind : std::uint8_t { object, array, string, number, boolean, null, nothing };
 
-/// A number, as far as it is known without rounding.
+/// A number, rounded to a double, and exact if it is a natural number.
 struct JsonNumber {
   double real = 0;
   std::uint64_t natural = 0;
@@ -37,28 +37,28 @@ class JsonScanner {
   explicit JsonScanner(std::string_view text, bool non_finite = false) noexcept
       : text_(text), non_finite_(non_finite) {}
 
-  /// What the next value is, by its first character.
+  /// Returns the kind of the next value, by its first character.
   [[nodiscard]] JsonKind peek() noexcept;
   bool enter_object() { return enter('{', "expected an object"); }
-  /// Goes on to the next member, whose value comes next. False at the end of the object, which is then left.
+  /// Advances to the next member, whose value comes next. Returns false at the end of the object, which is then left.
   /// `key` is valid until the next string is read.
   bool next_member(std::string_view& key);
   bool enter_array() { return enter('[', "expected an array"); }
-  /// Goes on to the next item, which comes next. False at the end of the array, which is then left.
+  /// Advances to the next item. Returns false at the end of the array, which is then left.
   bool next_item();
-  /// Valid until the next string is read.
+  /// `value` is valid until the next string is read.
   bool string(std::string_view& value);
-  /// Whether a string that was read is a part of the text as it stands there; else it had escapes.
+  /// Returns whether a string that was read is a part of the text; otherwise it had escapes.
   [[nodiscard]] bool stands_in_text(std::string_view value) const noexcept { return value.data() != unescaped_.data(); }
   bool number(JsonNumber& value);
-  /// For values that are nearly always written in one way: the following return false, and do not fail, if something
-  /// else comes; then `go_back` to where the value began, and read it as above.
+  /// For values that are nearly always written in one way. The following functions return false, without an error, if
+  /// something else is next; then `go_back` to where the value began, and read it with the functions above.
   bool pass(char character) noexcept {
     const bool there = !failed() && after_space() == character;
     at_ += there ? 1 : 0;
     return there;
   }
-  /// A member's name and its colon.
+  /// Reads a member's name and its colon.
   bool pass_name(std::string_view name) noexcept {
     if (!pass('"') || text_.compare(at_, name.size(), name) != 0) {
       return false;
@@ -70,28 +70,28 @@ class JsonScanner {
     ++at_;
     return pass(':');
   }
-  /// A string without escapes.
+  /// Reads a string without escapes.
   bool pass_string(std::string_view& value) noexcept;
-  /// A whole number of at most 18 digits.
+  /// Reads a natural number of at most 18 digits.
   bool pass_natural(std::uint64_t& value) noexcept {
     (void)after_space();
     return !failed() && short_natural(value);
   }
   void go_back(std::size_t offset) noexcept { at_ = offset; }
-  /// Passes over a value of any kind.
+  /// Skips a value of any kind.
   bool skip();
-  /// After the outermost value: only white space is left.
+  /// Checks that only white space follows the outermost value.
   bool finish();
 
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
-  /// Of the error; before one, of what comes next.
+  /// Returns the offset of the error; without an error, that of the next character.
   [[nodiscard]] std::size_t offset() const noexcept { return at_; }
   /// Precondition: failed.
   [[nodiscard]] const char* error() const noexcept { return error_; }
 
  private:
   bool fail(const char* why) noexcept;
-  /// The next character that is no white space; NUL at the end.
+  /// Skips white space and returns the next character; NUL at the end.
   [[nodiscard]] char after_space() noexcept {
     return at_ < text_.size() && text_[at_] > ' ' ? text_[at_] : after_some_space();
   }

@@ -8,9 +8,9 @@ namespace smd::detail {
 
 namespace {
 
-/// A class is searched range by range; its text is about as long as that takes.
+/// A class is searched range by range, in time roughly proportional to the length of its text.
 constexpr std::size_t class_text_in_byte = 32;
-/// More than any name has.
+/// More bytes than any name has.
 constexpr std::uint32_t whole_subject = UINT32_MAX;
 
 /// Returns the minimum number of repetitions in `x{3,5}`: they are matched without a callout between them.
@@ -24,7 +24,7 @@ std::uint32_t least_repetitions(std::string_view item) {
   return least;
 }
 
-/// Returns how many bytes an item may read before it fails, if it may read more than one.
+/// Returns how many characters an item may read before it fails; 0 if it reads at most one.
 std::uint32_t looked_at(std::string_view item, std::uint32_t longest_lookbehind) {
   if (item.starts_with("(?<=") || item.starts_with("(?<!")) {
     return longest_lookbehind;

@@ -13,7 +13,7 @@ namespace {
 
 /// Longer names are not typed by hand and not worth the quadratic time.
 constexpr std::size_t longest = 256;
-/// Number of character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
+/// The most character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 50'000'000;
 
 std::string folded(std::string_view name) {
@@ -22,7 +22,7 @@ std::string folded(std::string_view name) {
   return result;
 }
 
-/// Levenshtein's distance of `a` to the part of `b` that is nearest.
+/// Returns the Levenshtein distance between `a` and the nearest part of `b`.
 std::size_t distance_to_part(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -117,7 +117,7 @@ class Translator {
     } else if (kind == 'Z') {
       out() += "\\z";
       in_.take(2);
-    } else if (kind == 'Q') {  // like the next one, PCRE2's own
+    } else if (kind == 'Q') {  // this and the next are PCRE2's own syntax
       copy_through("\\E", 2);
     } else if (has("pPxNgko", kind) && in_.at(2) == '{' && !named_character()) {
       copy_through("}", 2);
@@ -143,7 +143,7 @@ class Translator {
     const std::string not_ahead = "(?!" + word + ")";
     if (wanted) {
       out() += "(?:" + behind + not_ahead + "|" + not_behind + ahead + ")";
-    } else {  // neither exists in an empty text
+    } else {  // in Python neither \b nor \B matches an empty text
       out() += "(?:" + behind + ahead + "|" + not_behind + not_ahead + "(?!\\A\\z))";
     }
   }
@@ -157,7 +157,7 @@ class Translator {
     return in_.escaped_character(in_class);
   }
 
-  /// PCRE2 would compare by Unicode's rules.
+  /// Refuses a combination of flags for which PCRE2 would compare by Unicode's rules.
   void refuse_reference() const {
     if (flags_.ascii && flags_.ignore_case) {
       in_.refuse("a reference to a group", " is not supported under the flags a and i together");

@@ -14,7 +14,8 @@ constexpr bool is_upper(char c) noexcept { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// Whether camel case begins a word at `at`: `vaL`, `2Norm`; `HTTPError` at its `E`.
+/// Returns whether a word begins at `at` by camel case: `valLoss` at its `L`, `L2Norm` at its `N`, `HTTPError` at its
+/// `E`.
 bool begins_word(std::string_view name, std::size_t at) noexcept {
   if (at == 0 || !is_upper(name[at])) {
     return false;

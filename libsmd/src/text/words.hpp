@@ -8,19 +8,19 @@
 
 namespace smd::text {
 
-/// The words of a name, in lower case (ASCII): parts between `/`, `_`, `-`, `.` and blanks, split further where camel
-/// case begins a word (`valLoss`, `L2Norm`, `HTTPError`). No word is empty.
+/// Returns the words of a name, in lower case (ASCII): the parts between `/`, `_`, `-`, `.` and blanks, split further
+/// by camel case (`valLoss`, `L2Norm`, `HTTPError`). No word is empty.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view name);
 
-/// Which part of the data a word says that a value was measured on.
+/// The part of the data on which a value was measured, by a word of its name.
 enum class Side : std::uint8_t {
   none,
   train,
   eval,
-  test,  ///< Counts as `eval` where nothing else does.
+  test,  ///< Counts as `eval` if no name is of that side.
 };
 
-/// The side that a word in lower case names. `dev` does so as the first word of its name only: `std_dev` is no side.
+/// Returns the side that a word in lower case names. `dev` names one only as the first word: `std_dev` has no side.
 [[nodiscard]] Side side_of_word(std::string_view word, bool first_word) noexcept;
 
 }  // namespace smd::text

@@ -13,8 +13,7 @@
 
 namespace smd::detail::trial {
 
-/// What questions about one snapshot leave for the next ones. A copy begins anew: it is the start of another snapshot.
-/// For concurrent use.
+/// State that queries of one snapshot share. A copy starts empty, because it belongs to another snapshot. Thread-safe.
 class AskedBefore {
  public:
   AskedBefore() = default;
@@ -22,7 +21,8 @@ class AskedBefore {
   AskedBefore& operator=(const AskedBefore& /*other*/) = delete;
   ~AskedBefore() = default;
 
-  /// The tensors of which something was saved at some step: made once. The reference stays valid.
+  /// Returns the tensors of which something was saved at some step; calls `make` the first time only. The reference
+  /// stays valid.
   template <class Make>
   [[nodiscard]] const std::vector<bool>& saved_ever(const Make& make) const {
     const std::lock_guard lock(mutex_);
@@ -32,8 +32,8 @@ class AskedBefore {
     return *saved_ever_;
   }
 
-  /// The steps that a collection's patterns may take on so many names: what those of the others have left. Asked for
-  /// again, a collection that came to its end within them takes as many as before, and they are not counted twice.
+  /// Returns the budget of a collection's patterns for a number of names: what the patterns of other collections left.
+  /// A collection that once finished within its budget gets the full budget again, and its steps are not counted twice.
   [[nodiscard]] MatchBudget budget_of(const std::string& collection, std::size_t names) const {
     const std::lock_guard lock(mutex_);
     const MatchBudget all(limits::pattern_trial_steps + names * limits::pattern_trial_steps_of_name);

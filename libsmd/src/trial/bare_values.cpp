@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading values that have no record around them.
+// Reads values that are not in records.
 #include "trial/record_reader.hpp"
 
 #include "text/escape.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t bare_block_bytes = 256 * 1024;
 
-/// A number that the catalog holds.
+/// Returns a number that the catalog holds.
 ReadRecord held_number(const BareValue& bare) {
   const std::size_t size = std::min(item_size(bare.dtype), sizeof *bare.number);
   const std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(sizeof *bare.number);

@@ -13,25 +13,25 @@
 
 namespace smd::detail::trial {
 
-/// Blocks of one value from the thread that reads it to another one; few of them wait.
+/// Passes the blocks of one value from the thread that reads it to another one; only a few blocks wait at a time.
 class BlockPipe : public BlockSink {
  public:
-  // The reading thread.
+  // For the reading thread.
   bool begin(Dtype dtype, const Shape& shape) override;
   bool block(std::span<const std::byte> bytes) override;
-  /// Says that no more blocks follow, or that there is no value.
+  /// Signals that no more blocks follow, or that there is no value.
   void end();
 
-  // The other thread.
+  // For the other thread.
   struct Value {
     Dtype dtype;
     Shape shape;
   };
-  /// Waits. Nothing if the reading ended before.
+  /// Waits for the value's type and shape. Nullopt if reading ended without a value.
   std::optional<Value> value();
-  /// Waits for so many bytes in a row, valid until the next call. Empty if the reading ended before.
+  /// Waits for `bytes` contiguous bytes, valid until the next call. Empty if reading ended before.
   std::span<const std::byte> take(std::size_t bytes);
-  /// Wants no more.
+  /// Stops the reading thread: no more blocks are needed.
   void close();
 
  private:
@@ -42,12 +42,12 @@ class BlockPipe : public BlockSink {
   std::optional<Value> value_;
   std::deque<std::vector<std::byte>> waiting_;
   std::vector<std::vector<std::byte>> spare_;
-  std::size_t given_ = 0;  // bytes of the value that came so far
-  std::size_t again_ = 0;  // bytes of them that come again, where the value is read anew
+  std::size_t given_ = 0;  // bytes of the value so far
+  std::size_t again_ = 0;  // bytes to skip, because the value is read again
   bool ended_ = false;
   bool closed_ = false;
 
-  // Of the other thread alone.
+  // Used by the other thread only.
   std::vector<std::byte> front_;
   std::size_t used_ = 0;
   std::vector<std::byte> joined_;

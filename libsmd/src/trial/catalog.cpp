@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view reduction_prefix = "smdebug/reductions/";
 
-/// A name table that is copied only when something new must go in.
+/// A name table that is copied only when a new name is added.
 class GrowingTable {
  public:
   explicit GrowingTable(std::shared_ptr<const NameTable>& table) : table_(table) {}
@@ -41,13 +41,13 @@ class GrowingTable {
     }
     return own_->add(text);
   }
-  /// Becomes that table, ids and all.
+  /// Replaces the table, including its ids.
   void adopt(std::shared_ptr<const NameTable> whole) {
     own_.reset();
     table_ = std::move(whole);
   }
   [[nodiscard]] const NameTable& operator*() const noexcept { return own_ ? *own_ : *table_; }
-  /// What is whole, without what was added here.
+  /// Returns the table without the names that were added here.
   [[nodiscard]] std::shared_ptr<const NameTable> whole() const noexcept { return table_; }
 
  private:
@@ -112,7 +112,7 @@ const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
   return it != shapes.end() && it->tensor == tensor ? &*it : nullptr;
 }
 
-/// Which lists there are, by their hashes.
+/// Ids of the lists, by their hashes.
 struct Catalog::KnownLists {
   std::unordered_multimap<std::uint64_t, std::uint32_t> lists;
   std::unordered_multimap<std::uint64_t, std::uint32_t> shapes;
@@ -129,7 +129,7 @@ Catalog::Catalog()
       stored_(std::make_shared<NameTable>()),
       known_(std::make_shared<KnownLists>()) {}
 
-/// Moves the tables of several parsers into one catalog: names become global ids, equal lists become one.
+/// Moves the tables of several parsers into one catalog: names get global ids, and equal lists become one.
 class Catalog::Merger {
  public:
   explicit Merger(Catalog& catalog)
@@ -140,7 +140,7 @@ class Catalog::Merger {
         paths_(catalog.paths_),
         stored_(catalog.stored_) {}
 
-  /// Global ids of what tables have, by local id; of tensors those that `superseding` names.
+  /// Global ids by the tables' local ids; of tensors only those that `superseding` names.
   struct Translation {
     std::vector<std::uint32_t> payloads;
     std::vector<std::uint32_t> paths;
@@ -192,7 +192,7 @@ class Catalog::Merger {
     return to;
   }
 
-  /// The id of the list of these stored names, which is added if it is new.
+  /// Returns the id of the list of these stored names; adds it if it is new.
   std::uint32_t intern(std::vector<std::uint32_t> stored) {
     auto merged = std::make_shared<ItemList>();
     merged->names = std::move(stored);
@@ -209,7 +209,7 @@ class Catalog::Merger {
       merged->items.push_back({one_table_ ? merged->names[position] : tensors_.add(name.tensor),
                                name.reduction ? reductions_.add(*name.reduction) : no_id, position});
     }
-    // By tensor; the value (no_id wraps to 0) before reductions; of repeated names the last one first, then kept.
+    // By tensor; the value (no_id wraps to 0) before reductions; the last of repeated names first, so that it is kept.
     const auto before = [](const Item& a, const Item& b) {
       return std::tuple(a.tensor, a.reduction + 1, b.position) < std::tuple(b.tensor, b.reduction + 1, a.position);
     };
@@ -226,7 +226,7 @@ class Catalog::Merger {
     return id;
   }
 
-  /// The same of types.
+  /// Returns the id of the list of these types; adds it if it is new.
   std::uint32_t intern(layout::TypeList&& list) {
     const std::uint64_t hash = hash_types(list);
     const auto [first, last] = catalog_.known_->types.equal_range(hash);
@@ -242,8 +242,8 @@ class Catalog::Merger {
   }
 
  private:
-  /// The names of the first tables are those of the catalog, and if each is a tensor's own and is listed, tensors have
-  /// the same ids too: then no name is looked up.
+  /// Makes the names of the first tables those of the catalog, so that no name is looked up. If all of them are
+  /// tensors' own names and are listed, tensors get the same ids. Returns false if the catalog has names already.
   bool adopt_names(layout::Tables& tables) {
     if ((*stored_).size() > 0) {
       one_table_ = false;
@@ -283,7 +283,7 @@ class Catalog::Merger {
       merged->shapes.push_back({tensors_.add(names[saved.name]),
                                 saved.original == no_id ? no_id : originals_.add(names[saved.original]), saved.shape});
     }
-    std::reverse(merged->shapes.begin(), merged->shapes.end());  // of repeated names the last one counts
+    std::reverse(merged->shapes.begin(), merged->shapes.end());  // the last of repeated names counts
     const auto by_tensor = [](const auto& a, const auto& b) { return a.tensor < b.tensor; };
     std::stable_sort(merged->shapes.begin(), merged->shapes.end(), by_tensor);
     merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
@@ -324,7 +324,7 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
       translations.push_back(merger.merge(std::move(tables), loaded.supersessions, id));
     }
     rows = std::move(loaded.rows);
-    std::erase_if(rows, [](const layout::RowSequence& of) { return of.row.payload == no_id; });  // make no steps
+    std::erase_if(rows, [](const layout::RowSequence& of) { return of.row.payload == no_id; });  // without entries
     for (layout::RowSequence& sequence : rows) {
       const Merger::Translation& to = translations[sequence.tables];
       sequence.row.payload = to.payloads[sequence.row.payload];

@@ -17,23 +17,23 @@
 #include <string_view>
 #include <vector>
 
-/// What is known of a trial's steps and tensors, and the public queries over it.
+/// The steps and tensors of a trial, and the queries over them.
 namespace smd::detail::trial {
 
 using layout::no_id;
 
-/// One thing that a payload lists: a record or a shape of one tensor. Its position is the payload's column.
+/// One entry of a payload. Its position is the index in the payload's columns.
 using Item = SavedItem;
 
-/// One list of stored names, understood: by tensor, then the value before reductions; each once.
+/// A list of stored names, and the tensors and reductions that they denote.
 struct ItemList {
-  std::vector<std::uint32_t> names;  ///< Global ids of stored names, as listed; tells lists apart.
-  std::vector<Item> items;
+  std::vector<std::uint32_t> names;  ///< Global ids of stored names, as listed; identify the list.
+  std::vector<Item> items;           ///< By tensor, the value before reductions; each once.
 
   [[nodiscard]] std::span<const Item> of(std::uint32_t tensor) const noexcept;
 };
 
-/// Shapes saved by themselves in one payload: by tensor, each once.
+/// The shapes of one payload that were saved without their tensors: by tensor, each once.
 struct ShapeList {
   struct Saved {
     std::uint32_t tensor = 0;
@@ -55,19 +55,21 @@ struct Superseding {
   std::uint64_t before = 0;
 };
 
-/// What the rows list, in compact columns (ids, 4 and 8 byte numbers). A value: copying shares the columns.
+/// The entries of all rows, in compact columns (ids, 4 and 8 byte numbers). Has value semantics; copies share the
+/// columns.
 class Catalog {
  public:
   Catalog();
 
-  /// What was loaded, with ids of this catalog.
+  /// The added rows, with ids of this catalog.
   struct Added {
-    std::vector<layout::RowSequence> rows;  ///< Those that list something, in the order loaded.
+    std::vector<layout::RowSequence> rows;  ///< Those with entries, in the order loaded.
     std::vector<Superseding> superseding;
   };
-  /// Takes in what was loaded. Copies may be read meanwhile; adding to two copies at once is not possible.
+  /// Adds loaded steps. Other threads may read copies meanwhile, but not add to them.
   [[nodiscard]] Added add(layout::LoadedSteps&& loaded);
-  /// A row like `row` with only the entries at `positions`, ascending and not none.
+  /// Returns a row like `row` with only the entries at `positions`. Precondition: `positions` is ascending and not
+  /// empty.
   [[nodiscard]] layout::StepRow part_of(const layout::StepRow& row, std::span<const std::uint32_t> positions);
 
   [[nodiscard]] layout::Payload payload(const layout::StepRow& row) const noexcept {
@@ -85,7 +87,7 @@ class Catalog {
     static const layout::EntryType whole_record;
     return payload.types == no_id ? whole_record : (*types_[payload.types])[position];
   }
-  /// Bytes that an entry takes in its file; of a number, those of its element.
+  /// Returns the bytes that an entry takes in its file; of a number, the size of its element.
   [[nodiscard]] std::uint64_t bytes(const layout::Payload& payload, std::uint32_t position) const noexcept {
     const layout::EntryType& of = type(payload, position);
     return of.kind == layout::PlaceKind::number ? item_size(of.dtype) : payload.length(position);
@@ -93,11 +95,12 @@ class Catalog {
   [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
   [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }
   [[nodiscard]] const layout::NameTable& originals() const noexcept { return *originals_; }
-  /// Names as the layout has them, by the ids in `ItemList::names`: the tags of records.
+  /// Returns the layout's names, by the ids in `ItemList::names`: the tags of records.
   [[nodiscard]] const layout::NameTable& stored_names() const noexcept { return *stored_; }
   [[nodiscard]] const layout::NameTable& paths() const noexcept { return *paths_; }
-  /// Tensor ids in the byte order of names, and by id the place in it.
+  /// Returns tensor ids in the byte order of names.
   [[nodiscard]] const std::vector<std::uint32_t>& sorted_tensors() const noexcept { return *sorted_; }
+  /// Returns positions in `sorted_tensors`, by tensor id.
   [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const noexcept { return *rank_; }
 
   [[nodiscard]] std::size_t item_lists() const noexcept { return lists_.size(); }
@@ -115,7 +118,7 @@ class Catalog {
   std::shared_ptr<const layout::NameTable> paths_;
   std::shared_ptr<const std::vector<std::uint32_t>> sorted_;
   std::shared_ptr<const std::vector<std::uint32_t>> rank_;
-  std::shared_ptr<const layout::NameTable> stored_;  // names as the layout has them
+  std::shared_ptr<const layout::NameTable> stored_;  // the layout's names
   GrowingColumn<std::shared_ptr<const ItemList>> lists_;
   GrowingColumn<std::shared_ptr<const ShapeList>> shapes_;
   GrowingColumn<std::shared_ptr<const layout::TypeList>> types_;
@@ -124,8 +127,8 @@ class Catalog {
   std::shared_ptr<KnownLists> known_;  // shared by all copies; may have lists that this copy does not
 };
 
-/// A stored name taken apart (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of
-/// NAME. Any other name is a tensor's own.
+/// The parts of a stored name (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of NAME. Any
+/// other name is a tensor's own.
 struct StoredName {
   std::string_view tensor;
   std::optional<std::string_view> reduction;

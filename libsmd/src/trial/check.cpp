@@ -21,7 +21,7 @@ using detail::trial::TrialState;
 
 namespace {
 
-/// What one step file's records came to.
+/// The result of checking one row's records.
 struct RowReport {
   std::string event_file;
   std::uint64_t records = 0;
@@ -30,14 +30,14 @@ struct RowReport {
   std::vector<Problem> problems;
 };
 
-/// Takes elements as they come, and keeps nothing.
+/// Discards all elements.
 class NoSink final : public BlockSink {
  public:
   bool begin(Dtype /*dtype*/, const Shape& /*shape*/) override { return true; }
   bool block(std::span<const std::byte> /*bytes*/) override { return true; }
 };
 
-/// Bare elements have no checksum: all that can be told is whether they can be read.
+/// Checks bare elements. They have no checksum, so the only check is whether they can be read.
 void check_elements(const Records& records, const Snapshot& snapshot, const TensorLocation& place, RecordReader& reader,
                     RowReport& report) {
   NoSink sink;
@@ -50,7 +50,7 @@ void check_elements(const Records& records, const Snapshot& snapshot, const Tens
   }
 }
 
-/// Reads every record that a row names, repeated ones too.
+/// Reads every record that a row names, including repeated ones.
 RowReport check_row(const Records& records, const Snapshot& snapshot, const StepRow& row, RecordReader& reader) {
   RowReport report;
   const detail::layout::Payload payload = snapshot.catalog.payload(row);
@@ -95,12 +95,12 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     report.damaged = report.damaged || problem.kind == ProblemKind::damaged;
     report_problem(problem);
   };
-  if (!state.layout().collections_place().empty()) {  // else they are made from names, and have no patterns
+  if (!state.layout().collections_place().empty()) {  // otherwise collections are made from names, without patterns
     for (const auto& [name, collection] : *snapshot->collections->collections) {
       TensorQuery members;
       members.collections = {name};
-      detail::MatchBudget none(0);                        // of its own patterns it has none
-      (void)select_ids(state, *snapshot, members, none);  // its patterns are tried; what is wrong is noticed
+      detail::MatchBudget none(0);                        // the query has no patterns
+      (void)select_ids(state, *snapshot, members, none);  // records problems of the collection's patterns
     }
   }
   for (const Problem& problem : state.problems()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Up to which step all workers have written.
+// Determines up to which step all workers have written.
 #include "trial/completeness.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace smd::detail::trial {
 
 namespace {
 
-/// The files of one step, in their order.
+/// Returns the files of one step, in order.
 std::vector<layout::StepPart> files_at(const SortedChunks<layout::StepPart>& files, std::int64_t step) {
   std::vector<layout::StepPart> found;
   for (auto it = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
@@ -21,7 +21,7 @@ std::vector<layout::StepPart> files_at(const SortedChunks<layout::StepPart>& fil
   return found;
 }
 
-/// Whether a step has files that were read and list nothing: then it is none.
+/// Returns whether a step has files that were read and list nothing: such a step does not count.
 bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
   if (snapshot.find(step) != nullptr) {
     return false;
@@ -34,7 +34,7 @@ bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
 const layout::StepPart& file_of(const layout::StepRow& row) noexcept { return row.file; }
 const layout::StepPart& file_of(const layout::StepPart& file) noexcept { return file; }
 
-/// Of rows or files, by worker.
+/// Returns the number of workers of rows or files that are sorted by worker.
 template <class Items>
 std::size_t distinct_workers(const Items& items) {
   std::size_t count = 0;
@@ -50,14 +50,14 @@ bool was_read(const Snapshot& snapshot, const layout::StepPart& file) {
   return place != read.end() && *place == file;
 }
 
-/// Steps out of range whose files were read only to see who wrote them.
+/// Reads of step files that are out of range, to find which workers wrote them.
 struct Probes {
   const Probe& probe;
   int done = 0;
   std::vector<std::int64_t> undecided = {};
 };
 
-/// Whether as many workers as needed saved something at a listed step; nothing if that takes reading its files.
+/// Returns whether `needed` workers saved something at a listed step. Nullopt if its files must be read first.
 std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) {
   if (const Step* const known = snapshot.find(step)) {
     return distinct_workers(snapshot.rows_of(*known)) >= needed;
@@ -73,7 +73,7 @@ std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std
   return std::nullopt;
 }
 
-/// The same for a step that is not in range; its files are read for this alone.
+/// As `is_complete`, for a step that is out of range: reads its files.
 bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed, const Probe& read) {
   const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
   const layout::LoadedSteps probe = read(files);
@@ -86,9 +86,9 @@ bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t nee
   return distinct_workers(rows) >= needed;
 }
 
-/// Whether at least `needed` workers wrote a listed step. Steps of which that is still unknown go to `undecided`.
+/// Returns whether at least `needed` workers wrote a listed step. If that remains unknown, adds it to `undecided`.
 bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) {
-  constexpr int most_probes = 64;  // of steps out of range that turn out to be nothing: damaged files, say
+  constexpr int most_probes = 64;  // of steps out of range that turn out to be incomplete, for example damaged
   if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
     return *complete;
   }
@@ -99,7 +99,7 @@ bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Prob
   return false;
 }
 
-/// The newest step after `last` that so many workers wrote, looked for from the end; else `last`.
+/// Returns the newest step after `last` that `needed` workers wrote; else `last`. Searches from the end.
 std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t needed, std::optional<std::int64_t> last,
                                       Probes& probes) {
   const SortedChunks<layout::StepPart>& files = snapshot.listing->named->files;
@@ -120,7 +120,7 @@ std::optional<std::int64_t> newest_by(const Snapshot& snapshot, std::size_t need
   return last;
 }
 
-/// The steps that wait for a worker, of all that there are.
+/// Finds the steps that wait for a worker, among all steps.
 void find_waiting(Snapshot& snapshot, std::size_t needed, const Probe& probe) {
   Probes probes{probe};
   snapshot.all_wrote_by = needed;
@@ -139,7 +139,8 @@ void find_waiting(Snapshot& snapshot, std::size_t needed, const Probe& probe) {
   snapshot.waiting.merge(std::move(waiting), std::less<>());
 }
 
-/// The same, of the steps that were touched since. Costs by their number, also while a worker that died lets all wait.
+/// Updates the steps that wait for a worker, by the steps that were touched. The cost is proportional to their number,
+/// even if all steps wait for a worker that died.
 void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const Probe& probe) {
   const std::size_t needed = snapshot.all_wrote_by;
   touched.insert(touched.end(), snapshot.undecided.begin(), snapshot.undecided.end());
@@ -182,7 +183,7 @@ void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const
 
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe) {
-  if (!snapshot.listing->named) {  // known only by reading: each step that is known is complete
+  if (!snapshot.listing->named) {  // steps are known only by reading: each known step is complete
     snapshot.all_wrote = snapshot.steps.empty() ? std::nullopt : std::optional(snapshot.steps.last().number);
     snapshot.passed = snapshot.last_complete = snapshot.all_wrote;
     return;
@@ -209,7 +210,7 @@ std::size_t given_up(std::size_t waiting, std::size_t window) noexcept {
 
 std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::string_view place) {
   if (!snapshot.collections->num_workers) {
-    return std::nullopt;  // it does not say how many there should be
+    return std::nullopt;  // the number of workers is unknown
   }
   const std::int64_t expected = *snapshot.collections->num_workers;
   const auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());

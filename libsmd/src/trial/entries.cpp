@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a row's entries lie, as public types say it.
+// Converts the places of a row's entries to public types.
 #include "trial/records.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace smd::detail::trial {
 
-/// Writes all of a location but its file.
+/// Sets all members of a location except its file.
 void Records::place(const Snapshot& snapshot, const layout::Payload& payload, std::uint32_t position,
                     TensorLocation& location) const {
   location.offset = payload.start(position);
@@ -15,7 +15,7 @@ void Records::place(const Snapshot& snapshot, const layout::Payload& payload, st
   const layout::EntryType& type = snapshot.catalog.type(payload, position);
   location.part = layout::part_of_record(type.kind);
   if (type.kind == layout::PlaceKind::number && location.bare && location.bare->number &&
-      location.bare.use_count() == 1) {  // nobody else has it
+      location.bare.use_count() == 1) {  // not shared, so it can be reused
     BareValue& bare = *std::const_pointer_cast<BareValue>(location.bare);
     location.offset = 0;
     location.length = item_size(type.dtype);

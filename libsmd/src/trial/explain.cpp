@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it means that a record cannot be read.
+// Explains why a record cannot be read.
 #include "text/escape.hpp"
 #include "trial/records.hpp"
 
@@ -7,19 +7,19 @@
 
 namespace smd::detail::trial {
 
-/// Whether the worker that writes an event file has written a later one: then what is not there will not come.
+/// Looks at the newest step files only.
 bool Records::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
   const layout::StepRow* const own = row_naming(location.file, snapshot);
   if (own == nullptr || !snapshot.listing->named) {
     return false;
   }
-  constexpr int enough = 4;  // the newest ones: a copying tool may lag by a few files
+  constexpr int enough = 4;  // of the newest files: a copying tool may lag by a few
   constexpr int most_steps = 256;
   const layout::Listing& listing = *snapshot.listing;
   const SortedChunks<layout::StepPart>& files = listing.named->files;
   int looked = 0;
   int steps = 0;
-  // Step by step from the newest, whatever the number of workers. Of files that were not read only the names tell.
+  // Step by step from the newest, whatever the number of workers. Files that were not read count by their names.
   for (auto it = files.end(); it != files.begin() && looked < enough && steps < most_steps; ++steps) {
     const std::int64_t step = std::prev(it)->step;
     if (step <= own->file.step) {
@@ -54,7 +54,7 @@ bool Records::writer_went_on(const TensorLocation& location, const Snapshot& sna
   return false;
 }
 
-/// A row whose records lie in an event file of that name; null if there is none.
+/// Returns a row whose records are in the event file of that name. Null if there is none.
 const layout::StepRow* Records::row_naming(std::string_view event_file, const Snapshot& snapshot) const {
   const std::uint32_t path = snapshot.catalog.paths().find(event_file);
   if (path != no_id && snapshot.row_of_path && path < snapshot.row_of_path->size() &&
@@ -67,7 +67,7 @@ const layout::StepRow* Records::row_naming(std::string_view event_file, const Sn
     return nullptr;
   }
   const std::uint32_t worker = place->second;
-  // Rows of a step stand in the order of workers' names.
+  // Rows of a step are in the order of workers' names.
   const std::vector<std::uint32_t>& ranks = snapshot.listing->worker_rank;
   const std::span<const layout::StepRow> rows = snapshot.rows_of(*step);
   auto row = std::lower_bound(
@@ -84,7 +84,7 @@ const layout::StepRow* Records::row_naming(std::string_view event_file, const Sn
 
 Problem Records::explain(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
   if (problem.kind == ProblemKind::damaged && !problem.offset) {
-    // The file could not even be opened: its name is at fault, and that stands in an index file.
+    // The file could not even be opened: its name is at fault, which an index file contains.
     if (const layout::StepRow* const row = row_naming(location.file, snapshot)) {
       problem.text = "its event file '" + printable(location.file) + "' is refused: " + problem.text;
       problem.file = snapshot.listing->path(row->file);

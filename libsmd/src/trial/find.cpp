@@ -26,7 +26,7 @@ namespace smd {
 
 namespace {
 
-// Not Boost's: to load it would cost every start of every command a fifth of what an empty program takes.
+// Not Boost's: loading that library would cost each start of a command a fifth of the time of an empty program.
 namespace fs = std::filesystem;
 
 Problem trouble(const std::string& path, const std::error_code& error) {
@@ -45,7 +45,7 @@ Problem trouble(const std::string& path, const std::error_code& error) {
   return {ProblemKind::io, path, {}, error.message()};
 }
 
-/// The same of a folder that was found below the place.
+/// As `trouble`, for a folder that was found below the place.
 Problem trouble_below(const fs::path& folder, const std::error_code& error) {
   if (error == std::errc::filename_too_long) {
     return {ProblemKind::io,
@@ -60,12 +60,12 @@ bool is_missing(const std::error_code& error) {
   return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
 }
 
-/// Whether `inner` is `outer` or lies in it; both without links.
+/// Returns whether `inner` is `outer` or is in it. Precondition: both are without links.
 bool lies_in(const fs::path& inner, const fs::path& outer) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-/// `inner` as it is called from `outer`, in which it lies; empty if they are the same.
+/// Returns the path of `inner` relative to `outer`, which contains it; empty if they are the same.
 std::string path_within(const fs::path& outer, const fs::path& inner) {
   const auto [end, rest] = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
   fs::path within;
@@ -75,7 +75,7 @@ std::string path_within(const fs::path& outer, const fs::path& inner) {
   return within.string();
 }
 
-/// The trials below one local place.
+/// Finds the trials below one local place.
 class Search {
  public:
   explicit Search(fs::path place) : place_(std::move(place)) {
@@ -118,7 +118,7 @@ class Search {
   }
 
  private:
-  /// Sets `error` if the answer is unknown; a folder that does not exist is no trial.
+  /// Returns whether a folder is a debugger trial; sets `error` if that is unknown. A missing folder is not a trial.
   static bool is_trial(const fs::path& folder, std::error_code& error) {
     const bool there = fs::is_directory(folder / std::string(detail::layout::collections_folder), error);
     if (is_missing(error) || error == std::errc::too_many_symbolic_link_levels) {
@@ -161,7 +161,7 @@ class Search {
     }
   }
 
-  /// Runs that a link to a folder elsewhere leads to, each folder once; false if there are none.
+  /// Adds the runs below a link to a folder elsewhere. Returns false if there are none.
   bool take_linked_runs(const fs::path& link) {
     const auto storage = detail::storage::open_local_with_links(link.string());
     const auto files = storage ? detail::layout::find_event_files(**storage)
@@ -181,7 +181,7 @@ class Search {
     return true;
   }
 
-  /// Adds the log directories that the runs make, and checkpoint folders.
+  /// Adds the log directories to which the runs belong, and checkpoint folders.
   void add_folders() {
     std::sort(linked_runs_.begin(), linked_runs_.end());
     std::set<fs::path> known;
@@ -213,7 +213,7 @@ class Search {
     const bool inside = !error && lies_in(target, real_place_);
     std::error_code unknown;
     if (is_trial(link, unknown)) {
-      if (!inside) {  // else it is found where it lies
+      if (!inside) {  // otherwise it is found at its target
         linked_.emplace_back(link.string(), target);
       }
     } else if (!inside && take_linked_runs(link)) {
@@ -235,12 +235,12 @@ class Search {
   std::vector<std::string> trials_;
   std::vector<std::string> runs_;  ///< Folders with event files, relative to the place.
   detail::layout::FoundCheckpoints checkpoints_;
-  std::vector<std::pair<std::string, fs::path>> linked_runs_;  ///< The same by way of links, and where they lead.
-  std::vector<std::pair<std::string, fs::path>> linked_;  ///< Links to trials that lie elsewhere, and where they lead.
+  std::vector<std::pair<std::string, fs::path>> linked_runs_;  ///< Such folders behind links, and their targets.
+  std::vector<std::pair<std::string, fs::path>> linked_;       ///< Links to trials elsewhere, and their targets.
   detail::ProblemList problems_{limits::problems_per_trial};
 };
 
-/// `find_trials` on S3, where a folder is what keys have in common.
+/// `find_trials` on S3, where a folder is a common prefix of keys.
 std::vector<std::string> find_remote(const std::string& place, std::vector<Problem>* problems,
                                      const TrialOptions& options) {
   auto opened = detail::storage::open_remote(place, options.remote, options.jobs);

@@ -14,7 +14,7 @@ using detail::trial::Step;
 using detail::trial::Waiter;
 using Kind = FollowEvent::Kind;
 
-/// Hidden: else it would be exported with its class.
+/// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   using Time = Waiter::Time;
 
@@ -30,7 +30,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] std::string method() const { return waiter.method(); }
 
  private:
-  /// A step that is complete, but not all of its records are there.
+  /// A step that is complete except that some of its records are missing.
   struct Held {
     std::int64_t step;
     Time since;
@@ -38,7 +38,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     std::chrono::nanoseconds pause;
   };
 
-  /// What came of a step.
+  /// Rows of a step that arrived.
   struct Arrived {
     std::int64_t step;
     Arrivals rows;
@@ -52,7 +52,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] std::vector<std::string> missing_files(const Step& step, bool& hopeless) const;
   [[nodiscard]] bool complete(std::int64_t step) const noexcept { return over() || (confirmed && step <= *confirmed); }
   [[nodiscard]] bool unconfirmed() const noexcept { return !over() && snapshot->passed > confirmed; }
-  /// No step will come any more.
+  /// Returns whether no further step will come.
   [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
   [[nodiscard]] std::optional<Kind> out_of_time() const;
   [[nodiscard]] bool hurry();
@@ -63,21 +63,21 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   FollowOptions options;
   Waiter waiter;  // made before the first look
   std::shared_ptr<const Snapshot> snapshot;
-  /// Steps up to here were complete at the look before the latest, or at that one if nothing changed meanwhile. A
-  /// folder that is listed while files are renamed into it may show a later one and not an earlier one; what was there
-  /// before a listing began is seen by it.
+  /// Steps up to here were complete at the look before the latest, or at the latest if nothing changed during it. A
+  /// listing made while files are renamed into a folder may show a later file and miss an earlier one, but it shows all
+  /// files that existed before it began.
   std::optional<std::int64_t> confirmed;
-  std::optional<std::int64_t> last;  // all steps up to here were given, unless there are more than `known`
-  std::vector<std::int64_t> given;   // ascending
-  std::size_t known = 0;             // how many of those there were when they were given
+  std::optional<std::int64_t> last;  // all steps up to here were returned, unless there are more than `known`
+  std::vector<std::int64_t> given;   // steps that were returned, ascending
+  std::size_t known = 0;             // the number of returned steps
   std::optional<Held> held;
-  std::vector<Arrived> arrived;                 // still to be given, the next one last
-  std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot of which they were taken
+  std::vector<Arrived> arrived;                 // still to be returned, the next one last
+  std::shared_ptr<const Snapshot> arrivals_of;  // the last snapshot from which they were taken
   std::size_t arrivals_taken = 0;
-  bool hurried = false;  // time was up after the end marker: its word was taken, and a last look followed
+  bool hurried = false;  // time was up after the end marker, which was believed, and a last look followed
 };
 
-/// False if `RemoteOptions::stop` ended it, as the time was up.
+/// Returns false if the wait ended during the look.
 bool StepFollower::Impl::look() {
   std::shared_ptr<const Snapshot> next = waiter.look(*trial);
   if (!next) {
@@ -110,7 +110,7 @@ std::optional<StepFollower::Impl::Time> StepFollower::Impl::due() const {
   return when;
 }
 
-/// Whether it is, and by what.
+/// Returns which limit of time has passed. Nullopt if none has.
 std::optional<Kind> StepFollower::Impl::out_of_time() const {
   if (waiter.passed()) {
     return Kind::timed_out;
@@ -118,10 +118,10 @@ std::optional<Kind> StepFollower::Impl::out_of_time() const {
   return waiter.idle() ? std::optional(Kind::idle) : std::nullopt;
 }
 
-/// Whether one more look is due before giving up: the job has ended, and there is no time to see whether more comes.
+/// Returns whether one more look is due before giving up: the job has ended, and there is no time to wait for more.
 bool StepFollower::Impl::hurry() { return snapshot->ended && !snapshot->settled && !std::exchange(hurried, true); }
 
-/// After a look for which there was no time: an end marker that was seen is believed without it.
+/// After a look that ended with the wait: an end marker that was seen before is believed without another look.
 bool StepFollower::Impl::believe_end() {
   hurried = hurried || (snapshot && snapshot->ended && !waiter.stopped());
   return hurried;
@@ -179,7 +179,7 @@ std::optional<FollowEvent> StepFollower::Impl::poll() {
   }
 }
 
-/// The next step that is complete in the snapshot at hand.
+/// Returns the next step that is complete in the current snapshot. Nullopt if there is none.
 std::optional<FollowEvent> StepFollower::Impl::take() {
   if (!snapshot->listing->named) {
     return take_arrived();
@@ -194,7 +194,8 @@ std::optional<FollowEvent> StepFollower::Impl::take() {
   return give(*step, false);
 }
 
-/// Where steps grow: what came since the last look, by step. Of the first look that is all there is.
+/// For layouts whose steps grow: returns the rows that arrived since the last look, by step; at the first look, all
+/// rows. Nullopt if there are none.
 std::optional<FollowEvent> StepFollower::Impl::take_arrived() {
   if (arrived.empty() && snapshot != arrivals_of) {
     const std::size_t there = snapshot->arrivals.size();
@@ -224,12 +225,12 @@ std::optional<FollowEvent> StepFollower::Impl::take_arrived() {
       }
     }
     arrived.resize(kept);
-    std::reverse(arrived.begin(), arrived.end());  // the next one stands last
+    std::reverse(arrived.begin(), arrived.end());  // the next one is last
   }
   while (!arrived.empty()) {
     const Arrived next = arrived.back();
     arrived.pop_back();
-    if (const Step* const step = snapshot->find(next.step)) {  // else superseded since
+    if (const Step* const step = snapshot->find(next.step)) {  // otherwise it was superseded meanwhile
       waiter.saw_step();
       return FollowEvent{.kind = Kind::step,
                          .step = GlobalStep(step->number),
@@ -241,7 +242,7 @@ std::optional<FollowEvent> StepFollower::Impl::take_arrived() {
   return std::nullopt;
 }
 
-/// A complete step behind the last one given that was not there before; null if there is none.
+/// Returns a complete step before the last one returned that was not there then. Null if there is none.
 const Step* StepFollower::Impl::late_step() {
   if (!last ||
       snapshot->steps_up_to(*last) - (options.after ? snapshot->steps_up_to(options.after->value) : 0) == known) {
@@ -301,7 +302,8 @@ std::optional<FollowEvent> StepFollower::Impl::give(const Step& step, bool late)
   return event;
 }
 
-/// Event files of a step that are not there, or shorter than its index files say; whether waiting is useless.
+/// Returns the event files of a step that are missing, or shorter than its index files state. Sets `hopeless` if
+/// waiting for them is useless.
 std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, bool& hopeless) const {
   std::vector<std::string> missing;
   bool all_hopeless = true;

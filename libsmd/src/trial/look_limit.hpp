@@ -9,8 +9,8 @@
 
 namespace smd::detail::trial {
 
-/// What ends requests besides the caller's own `RemoteOptions::stop`: the wait that the current look belongs to. Of
-/// several waits at once, the one that looked last. For concurrent use.
+/// Ends requests, besides the caller's own `RemoteOptions::stop`, when the wait of the current look ends. Of several
+/// concurrent waits, the one that looked last counts. Thread-safe.
 class LookLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -27,7 +27,7 @@ class LookLimit {
 
  private:
   std::mutex mutex_;
-  std::stop_token stop_;  // guarded, as the end is
+  std::stop_token stop_;  // guarded by mutex_, like end_
   std::optional<Time> end_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace smd::detail::trial {
 
-/// What queries found wrong, each problem once. For concurrent use.
+/// Problems found by queries, each once. Thread-safe.
 class Noticed {
  public:
   void add(Problem problem) {
@@ -35,7 +35,7 @@ class Noticed {
 
  private:
   mutable std::mutex mutex_;
-  ProblemList problems_{limits::problems_per_trial};  // guarded, as the texts are
+  ProblemList problems_{limits::problems_per_trial};  // guarded by mutex_, like texts_
   std::unordered_set<std::string> texts_;
 };
 

@@ -30,7 +30,7 @@ std::string last_part(std::string_view path) {
 
 namespace {
 
-/// A local path with a name at its end and a folder before that; empty if it has none.
+/// Returns a local path that ends with a name and has a parent folder; empty if there is no such path.
 std::filesystem::path named(const std::string& path) {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
@@ -43,10 +43,10 @@ std::filesystem::path named(const std::string& path) {
   return error || !folder.has_relative_path() ? std::filesystem::path() : folder;
 }
 
-/// The folder around a local path if that is a trial of which the path is a part, as `is_part` finds; else empty.
+/// Returns the parent of a local path if `is_part` finds that it is a trial and the path a part of it; else empty.
 std::string trial_around(const std::string& path, bool (*is_part)(storage::Storage& parent, std::string_view name)) {
   if (is_remote_path(path)) {
-    return {};  // a request for what is hardly ever worth knowing
+    return {};  // seldom useful enough for a request
   }
   const std::filesystem::path folder = named(path);
   if (folder.empty()) {
@@ -64,13 +64,13 @@ void note_trial_around(OpenedTrial& trial, const std::string& path,
   }
 }
 
-/// A path of one file of tensors: its folder, and its name in it.
+/// The folder and name of a safetensors file.
 struct FileOperand {
   std::string folder;
   std::string file;
 };
 
-/// Nullopt if a path is not called a safetensors file, or is a folder, or not there.
+/// Splits the path of a safetensors file. Nullopt if the path has another ending, is a folder, or does not exist.
 std::optional<FileOperand> file_operand(const std::string& path) {
   if (!layout::is_safetensors(path)) {
     return std::nullopt;

@@ -16,31 +16,32 @@
 
 namespace smd::detail::trial {
 
-/// What tests choose otherwise.
+/// Settings that only tests change.
 struct Environment {
   const Clock* clock = &system_clock();
   std::function<Outcome<std::unique_ptr<storage::Storage>>(const std::string& path)> open = {};
-  /// None: the layout that is found there.
+  /// If empty, the layout is recognised.
   std::function<std::unique_ptr<layout::Layout>()> layout = {};
 };
 
-/// Where a trial lies, and how.
+/// The storage and the layout of a trial.
 struct OpenedTrial {
   std::unique_ptr<storage::Storage> storage;
   std::unique_ptr<layout::Layout> layout;
   std::vector<Problem> notes;
 };
 
-/// Finds the storage and the layout of the trial at `path`, and reads nothing of it yet. @throws as `Trial::open`.
+/// Finds the storage and the layout of the trial at `path` without reading the trial. @throws as `Trial::open`.
 [[nodiscard]] OpenedTrial open_trial(const std::string& path, const TrialOptions& options,
                                      const Environment& environment);
 
-/// The storage that a trial at `path` would be read from, to be watched until there is one; null if there is none.
+/// Returns the storage from which a trial at `path` would be read, for watching until there is one. Null if the folder
+/// cannot be opened.
 [[nodiscard]] std::unique_ptr<storage::Storage> open_to_watch(const std::string& path);
-/// What to watch there.
+/// Returns what to watch there.
 [[nodiscard]] storage::WatchScope watched_before_birth();
 
-/// The last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
+/// Returns the last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
 [[nodiscard]] std::string last_part(std::string_view path);
 
 }  // namespace smd::detail::trial

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about the whole catalog: one row a step, one row a tensor, one row an entry.
+// Queries over the whole catalog, with one result for each step, tensor or entry.
 #include "trial/trial_impl.hpp"
 
 #include <smd/trial.hpp>
@@ -29,7 +29,7 @@ std::uint64_t payload_bytes(const detail::trial::Catalog& catalog, const detail:
   return bytes;
 }
 
-/// Bytes of one entry in all rows of a sequence. Numbers take the same in each.
+/// Returns the bytes of one entry in all rows of a sequence. A number takes the same in each.
 std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequence& rows, std::uint32_t position) {
   const detail::layout::Payload first = catalog.payload(rows.row);
   if (catalog.type(first, position).kind == detail::layout::PlaceKind::number) {
@@ -42,7 +42,7 @@ std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequen
   return bytes;
 }
 
-/// What one tensor amounts to, in ids; becomes a `TensorSummary`.
+/// The data of a `TensorSummary`, in ids.
 struct Tally {
   std::size_t steps = 0;
   std::int64_t first = 0;
@@ -50,20 +50,20 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint8_t modes = 0;
   bool value = false;
-  std::vector<std::uint32_t> workers;     // places of their names in byte order, ascending
+  std::vector<std::uint32_t> workers;     // ranks of their names in byte order, ascending
   std::vector<std::uint32_t> reductions;  // ascending
   const ShapeList::Saved* shape = nullptr;
 
   void saw(const RowSequence& rows, std::uint32_t worker_rank) {
     const StepRow& row = rows.row;
     first = steps == 0 ? row.file.step : first;
-    steps += steps != 0 && last == rows.last_step() ? 0 : rows.count;  // seen before: another item, or worker
+    steps += steps != 0 && last == rows.last_step() ? 0 : rows.count;  // equal for another item or worker of a step
     last = rows.last_step();
     modes = static_cast<std::uint8_t>(modes | (1u << static_cast<unsigned>(row.mode)));
     add_once(workers, worker_rank);
   }
   static void add_once(std::vector<std::uint32_t>& ids, std::uint32_t id) {
-    // In the first step they come in order; later all are known.
+    // In the first step ids come in order; in later steps most are known.
     const auto place = std::lower_bound(ids.begin(), ids.end(), id);
     if (place == ids.end() || *place != id) {
       ids.insert(place, id);
@@ -201,15 +201,15 @@ namespace {
 
 /// A tensor in a row of a step.
 struct Found {
-  std::uint32_t rank = 0;  ///< Place of the tensor in byte order.
-  std::uint32_t row = 0;   ///< Place of the row in the step: by worker, the last of one worker counts.
+  std::uint32_t rank = 0;  ///< Position of the tensor in byte order.
+  std::uint32_t row = 0;   ///< Position of the row in the step: by worker; the last of a worker counts.
   std::uint32_t tensor = 0;
 };
 
-/// Sorts by rank what is sorted by row.
+/// Sorts by rank, stably.
 class ByRank {
  public:
-  /// @param ranks how many there are.
+  /// @param ranks the number of ranks.
   void sort(std::vector<Found>& found, std::size_t ranks) {
     const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
     if (ranks > 4 * found.size()) {
@@ -233,8 +233,8 @@ class ByRank {
   std::vector<Found> sorted_;
 };
 
-/// The tensors that a query asks for. A few are looked up in each list of what was saved: asking for all tensors
-/// one after the other must not cost a look at all of them each time.
+/// The tensors that a query asks for. A few tensors are searched for in each list, so that querying all tensors one by
+/// one does not visit all entries each time.
 class WantedTensors {
  public:
   WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {
@@ -255,7 +255,7 @@ class WantedTensors {
     }
   }
 
-  /// Those that a list has items of, each once, ascending.
+  /// Sets `tensors` to the wanted tensors that have items in a list, each once, ascending.
   void collect(const detail::trial::ItemList& list, std::vector<std::uint32_t>& tensors) const {
     tensors.clear();
     if (few_) {
@@ -270,7 +270,7 @@ class WantedTensors {
     }
   }
 
-  /// Calls visit(id) for those that a list has shapes of, ascending.
+  /// Calls `visit(id)` for the wanted tensors that have shapes in a list, ascending.
   template <class Visit>
   void for_each_shape(const ShapeList& list, const Visit& visit) const {
     if (few_) {
@@ -306,17 +306,17 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return query.workers.empty() ||
            std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
   };
-  /// Of a row, by its place in the step, what successive steps mostly have in common.
+  /// What rows at the same position of successive steps mostly have in common.
   struct Wanted {
     std::optional<std::uint32_t> list;
-    std::vector<std::uint32_t> tensors;  ///< Those of the list of items that are wanted, by name.
-    std::uint32_t event_file = no_id;    ///< Whose path is kept.
-    std::string path;                    ///< Of the event file; empty: not needed yet.
+    std::vector<std::uint32_t> tensors;  ///< The wanted tensors of the list of items, by name.
+    std::uint32_t event_file = no_id;    ///< Id of `path`.
+    std::string path;                    ///< Of the event file; empty if not needed yet.
   };
   std::vector<Found> found;
   ByRank by_rank;
   std::vector<Wanted> lists;
-  TensorEntry entry;  // one for all, so that its texts are written in place
+  TensorEntry entry;  // reused, so that its texts are not allocated again
   const auto visit_tensor = [&](const StepRow& row, std::uint32_t tensor, std::string& path) {
     if (path.empty()) {
       path = impl_->records().event_path(*snapshot, row);
@@ -395,7 +395,7 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     return;
   }
   std::optional<GlobalStep> last;
-  auto next = snapshot->steps.begin();  // behind the last one found: the next one mostly stands there
+  auto next = snapshot->steps.begin();  // after the last one found, where the next one mostly is
   for (const GlobalStep asked : *query.steps) {
     if (last == asked) {
       continue;

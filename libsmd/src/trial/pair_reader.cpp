@@ -19,12 +19,12 @@ namespace {
 
 using detail::trial::BlockPipe;
 
-/// Records up to this are held whole while the other value is read.
+/// Records up to this size are held in memory while the other value is read.
 constexpr std::uint64_t held_record_bytes = std::uint64_t{2} << 20;
-/// A block that a `BlockReader` gives of bare elements is no longer.
+/// The most bytes of bare elements in a block of a `BlockReader`.
 constexpr std::uint64_t bare_block_bytes = std::uint64_t{256} << 10;
 
-/// Whether any part of the value can be read by itself.
+/// Returns whether parts of the value can be read separately.
 bool has_parts(const TensorLocation& value) { return value.bare && !value.bare->number; }
 
 /// One of the two values.
@@ -34,7 +34,7 @@ struct Side {
   std::string_view name;
   bool is_b;
 
-  /// Reads `place`, the value or a part of it.
+  /// Reads the value, or a part of it.
   std::optional<Problem> read(const TensorLocation& place, BlockSink& sink) const {
     const RecordRange range = {place.offset, place.length, name, place.bare.get(), place.part};
     std::optional<Problem> problem;
@@ -46,7 +46,7 @@ struct Side {
   }
 };
 
-/// Puts what comes of an outer and an inner value in the order of a and b.
+/// Passes an outer and an inner value to a sink in the order of a and b.
 class Ordered {
  public:
   Ordered(PairSink& sink, bool outer_is_b) : sink_(sink), outer_is_b_(outer_is_b) {}
@@ -64,7 +64,7 @@ class Ordered {
   }
   [[nodiscard]] std::size_t outer_item() const noexcept { return item_size(outer_); }
   [[nodiscard]] std::size_t inner_item() const noexcept { return item_size(inner_); }
-  /// Elements of text are not all of one size: such values are compared whole.
+  /// Returns whether values must be compared whole, because elements of text differ in size.
   [[nodiscard]] bool whole() const noexcept { return outer_item() == 0; }
 
  private:
@@ -74,7 +74,7 @@ class Ordered {
   Dtype inner_ = Dtype::float32;
 };
 
-/// All bytes of a value.
+/// Collects all bytes of a value.
 class Collected : public BlockSink {
  public:
   explicit Collected(std::vector<std::byte>& bytes) : bytes_(bytes) {}
@@ -100,7 +100,7 @@ class Collected : public BlockSink {
   Shape shape_;
 };
 
-/// The inner value, beside an outer one that is there.
+/// Receives the inner value and pairs it with an outer one that was collected.
 class BesideCollected : public BlockSink {
  public:
   BesideCollected(const Collected& outer, Ordered& pair) : outer_(outer), pair_(pair) {}
@@ -123,7 +123,7 @@ class BesideCollected : public BlockSink {
   std::span<const std::byte> rest_;
 };
 
-/// The one block of a part of the inner value.
+/// Receives the only block of a part of the inner value.
 class BesideBlock : public BlockSink {
  public:
   BesideBlock(std::span<const std::byte> outer, Ordered& pair) : outer_(outer), pair_(pair) {}
@@ -139,7 +139,7 @@ class BesideBlock : public BlockSink {
   bool more_ = true;
 };
 
-/// The outer value: of each block, reads the same elements of the inner one, which has parts.
+/// Receives the outer value, and for each block reads the same elements of the inner one, which has parts.
 class WithParts : public BlockSink {
  public:
   WithParts(const Side& inner, Ordered& pair) : inner_(inner), pair_(pair) {}
@@ -175,7 +175,7 @@ class WithParts : public BlockSink {
   std::optional<Problem> problem_;
 };
 
-/// The inner value, beside an outer one that another thread reads.
+/// Receives the inner value and pairs it with an outer one that another thread reads.
 class BesidePipe : public BlockSink {
  public:
   BesidePipe(BlockPipe& outer, Ordered& pair) : outer_(outer), pair_(pair) {}
@@ -205,14 +205,14 @@ class BesidePipe : public BlockSink {
   }
   [[nodiscard]] bool prefers_whole() const noexcept override { return false; }
 
-  /// Both are text: nothing was given to the sink.
+  /// Returns whether both values are text; the sink then got nothing.
   [[nodiscard]] bool text() const noexcept { return text_; }
 
  private:
   BlockPipe& outer_;
   Ordered& pair_;
   std::size_t done_ = 0;
-  std::size_t again_ = 0;  // of it, bytes that come again because reading is tried anew
+  std::size_t again_ = 0;  // bytes to skip, because the value is read again
   bool text_ = false;
   bool more_ = true;
 };
@@ -307,7 +307,7 @@ std::optional<PairProblem> PairReader::read(const TensorLocation& a, std::string
   }
   try {
     return read_in_two_threads(side_a, side_b, sink, impl_->held);
-  } catch (const std::system_error&) {  // the system refuses a thread
+  } catch (const std::system_error&) {  // the thread cannot be started
     return read_collected(side_a, side_b, sink, impl_->held);
   }
 }

@@ -19,7 +19,7 @@ struct __attribute__((visibility("hidden"))) BlockReader::Impl {
 
   std::shared_ptr<Trial::Impl> trial;
   detail::trial::RecordReader reader;
-  std::vector<TensorLocation> locations;  // never shrinks: its texts are written anew in place
+  std::vector<TensorLocation> locations;  // never shrinks, so that its texts are not allocated again
 };
 
 BlockReader::BlockReader(const Trial& trial) : impl_(std::make_unique<Impl>(trial.impl_)) {}

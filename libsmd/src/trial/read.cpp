@@ -16,11 +16,12 @@ namespace smd {
 
 namespace {
 
-/// Records read by one thread in one go: so many that threads seldom wait for one another, few enough to keep all busy.
+/// Records that one thread reads at a time: enough that threads seldom wait for each other, few enough that all are
+/// busy.
 constexpr std::size_t batch_records = 128;
-constexpr std::size_t batch_remote_values = 32;  // each a request
+constexpr std::size_t batch_remote_values = 32;  // each costs a request
 constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-/// Values that are read but not yet taken may hold this much in all.
+/// The most bytes of values that are read but not yet taken.
 constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
 
 std::unique_ptr<detail::trial::RecordReader> new_reader(const detail::trial::Records& records) {
@@ -32,7 +33,7 @@ struct Batch {
   std::size_t end = 0;
 };
 
-/// One record as a thread read it: elements that repeat are made into bytes when it is taken, one value at a time.
+/// One record as a thread read it. Repeated elements become bytes only when it is taken, one value at a time.
 struct Read {
   detail::trial::ReadRecord record;
   std::optional<Problem> problem;
@@ -57,12 +58,12 @@ std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint6
   std::vector<Batch> result;
   std::uint64_t bytes = 0;
   const bool remote = storage.remote();
-  if (remote) {  // a file costs a round trip: no thread may be idle while others have several before them
+  if (remote) {  // a file costs a round trip: no thread may be idle while others have several left
     most_records = std::clamp<std::size_t>(locations.size() / (std::size_t{jobs} * 4), 1, most_records);
   }
   for (std::size_t i = 0; i < locations.size(); ++i) {
     const bool full = !result.empty() && i - result.back().begin >= most_records;
-    // What lies in one file takes one request if one thread reads it.
+    // Records in one file take one request if one thread reads them.
     const bool same_file =
         remote && full && i - result.back().begin < batch_records && locations[i].file == locations[i - 1].file;
     if (result.empty() || (full && !same_file) || bytes + locations[i].length > batch_bytes) {
@@ -76,7 +77,7 @@ std::vector<Batch> batches(std::span<const TensorLocation> locations, std::uint6
   return result;
 }
 
-/// Calls `read(i)` for each location, in ascending order within one file: in a compressed one, going back costs time.
+/// Calls `read(i)` for each location, in ascending order within a file: seeking back in a compressed file is slow.
 template <class F>
 void for_each_ascending(std::span<const TensorLocation> locations, F&& read) {
   const auto by_offset = [&](std::size_t a, std::size_t b) { return locations[a].offset < locations[b].offset; };
@@ -99,7 +100,7 @@ void detail::trial::Records::read(const Snapshot& snapshot, std::span<const Tens
   std::uint64_t largest = 1;
   const std::size_t most_records = storage_.remote() ? batch_remote_values : batch_records;
   const std::vector<Batch> work = batches(locations, largest, most_records, storage_, jobs);
-  // Large values one at a time: memory stays near that of one.
+  // Large values are read one at a time, which bounds memory.
   const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
   const unsigned threads =
       static_cast<unsigned>(std::min<std::size_t>({jobs, window, std::max<std::size_t>(work.size(), 1)}));
@@ -169,8 +170,8 @@ void Trial::read_blocks(
     unsigned worker = 0;
     std::vector<Result> results;
   };
-  /// What was taken goes back to the thread that made it, to be freed there: freed by the taker, every sink would have
-  /// the two threads wait for each other inside the allocator.
+  /// Results that were taken, for the thread that made them to free: if the taker freed them, the two threads would
+  /// wait for each other in the allocator at every sink.
   struct Spent {
     std::mutex mutex;
     std::vector<std::vector<Result>> results;
@@ -233,7 +234,7 @@ std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::s
                                           BlockSink& sink) const {
   const std::shared_ptr<const detail::trial::Snapshot> snapshot = impl_->snapshot();
   const detail::trial::Records& records = impl_->records();
-  /// Passes everything on, and knows whether there was anything.
+  /// Forwards to another sink, and records whether the value began.
   class Watched final : public BlockSink {
    public:
     explicit Watched(BlockSink& sink) : sink_(sink) {}

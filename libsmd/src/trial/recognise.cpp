@@ -32,7 +32,7 @@ Recognised recognise(storage::Storage& storage, const std::function<storage::Sto
   }
   const auto files = layout::find_event_files(with_links());
   if (!files) {
-    return {};  // what cannot be listed is told when it is read
+    return {};  // reading the trial reports why it cannot be listed
   }
   if (files->paths.empty()) {
     return {layout::holds_checkpoints(with_links()) ? Recognised::Kind::checkpoints : Recognised::Kind::nothing, {}};
@@ -61,7 +61,7 @@ bool is_part_of_trial(storage::Storage& parent, std::string_view name) {
   if (holds_event_file(*entries)) {
     return true;
   }
-  // All runs in it are sides of one. Only its own folders are looked at: a place for many jobs may be large.
+  // Check that all runs in `parent` are sides of one trial. Only its own folders are listed: it may hold many jobs.
   std::size_t runs = 0;
   bool among_them = false;
   for (const storage::DirEntry& entry : *entries) {

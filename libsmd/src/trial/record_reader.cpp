@@ -14,18 +14,18 @@ namespace smd::detail::trial {
 
 namespace {
 
-/// Records up to this size are read whole; of larger ones the ends first.
+/// Records up to this size are read whole; of larger ones, the first and last bytes are read first.
 constexpr std::size_t whole_record_bytes = 256 * 1024;
-/// Streamed, up to this if the sink prefers that: then it has all elements in place.
+/// Limit for streaming, if the sink prefers to get all elements in one block.
 constexpr std::size_t whole_stream_bytes = 2048 * 1024;
-/// Of a compressed file, records up to this are inflated whole: reading one in two ends inflates it twice.
+/// Limit for compressed files: reading both ends of a record first would inflate it twice.
 constexpr std::size_t whole_inflated_bytes = 8192 * 1024;
 constexpr std::size_t block_bytes = 256 * 1024;
-/// What stands before the elements of a plain tensor is mostly shorter than this.
+/// The bytes before the elements of a plain tensor are mostly fewer than this.
 constexpr std::size_t small_head_bytes = 1024;
 /// Records up to this size are worth reading before the file's length is known.
 constexpr std::size_t small_record_bytes = 16 * 1024;
-/// Short neighbours are read in one go, up to so much, with such gaps between them.
+/// Small adjacent records are read together: the most bytes, and the largest gap between two records.
 constexpr std::size_t ahead_bytes = 1024 * 1024;
 constexpr std::size_t ahead_gap_bytes = 8192;
 static_assert(block_bytes % 16 == 0, "blocks hold whole elements of every type");
@@ -46,7 +46,7 @@ Problem does_not_fill(std::uint64_t payload_bytes, std::uint64_t range) {
                  0);
 }
 
-/// An owning value from a parsed one that may borrow.
+/// Makes an owning value of a parsed one that may borrow.
 Outcome<ReadRecord> own(wire::Value&& value, bool has_checksum) {
   std::shared_ptr<const std::byte[]> bytes = value.owned;
   if (!bytes) {
@@ -90,7 +90,7 @@ Problem RecordReader::placed(Problem problem, const TensorLocation& location, st
   return problem;
 }
 
-/// Where the records end that will be read with this one: those expected that closely follow it in its file.
+/// Returns where the last of the expected records that closely follow this one in its file ends.
 std::uint64_t RecordReader::reach_of(const TensorLocation& location) const noexcept {
   std::uint64_t reach = location.offset + std::min(location.length, UINT64_MAX - location.offset);
   const TensorLocation* const end = expected_.data() + expected_.size();
@@ -126,7 +126,7 @@ Status RecordReader::open(const TensorLocation& location) {
   return ok();
 }
 
-/// Asked only when something does not fit, so that plain files pay nothing for it.
+/// Called only when the file does not look like a plain one, so that plain files pay nothing for it.
 Outcome<bool> RecordReader::is_compressed() {
   if (compressed_) {
     return true;
@@ -163,8 +163,8 @@ Outcome<std::size_t> RecordReader::read_exactly(const TensorLocation& location, 
   return got;
 }
 
-/// A problem of the compressed file, whose offset counts in that: others here are counted in what it inflates to, from
-/// the record's start.
+/// Moves the offset of a problem, which is one in the compressed file, to its text. Offsets of other problems count
+/// from the record's start in the inflated stream.
 Problem RecordReader::inflated_problem(Problem problem) {
   if (problem.offset) {
     problem.text += " at byte " + std::to_string(*problem.offset) + " of the file itself";
@@ -173,7 +173,7 @@ Problem RecordReader::inflated_problem(Problem problem) {
   return problem;
 }
 
-/// Whether a record's header says what its entry in the index says, before anything is taken on its word.
+/// Checks that a record's header has the length in the index, before anything is allocated or inflated for it.
 Status RecordReader::check_header(const TensorLocation& location) {
   std::array<std::byte, wire::header_bytes> header{};
   if (auto got = read_exactly(location, location.offset, header); !got) {
@@ -220,7 +220,7 @@ std::span<const std::byte> RecordReader::from_ahead(const TensorLocation& locati
     return {};
   }
   if (ahead_first_ == nullptr || before(&location, ahead_first_) || !before(&location, ahead_end_)) {
-    // Records that follow closely on one another, as hooks write them.
+    // Records that closely follow each other, as hooks write them.
     const TensorLocation* last = &location;
     std::uint64_t reach = location.offset + location.length;  // inside the file, so no overflow
     const auto follows = [&](const TensorLocation& next) {
@@ -243,7 +243,7 @@ std::span<const std::byte> RecordReader::from_ahead(const TensorLocation& locati
     }
     auto got = file_->read_at(location.offset, {data, size});
     if (!got || *got != size) {
-      return {};  // reading the record by itself reports what is wrong
+      return {};  // reading the record separately reports the problem
     }
     ahead_first_ = &location;
     ahead_end_ = last + 1;
@@ -358,8 +358,8 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline(const Tenso
   return Result{std::move(outlined)};
 }
 
-/// What does not fit as it stands may be compressed. If it is known to be, or is not, the reader of whole records says
-/// what is wrong.
+/// For a record that does not fit: it may be compressed. Nullopt if the file is not, or was known to be; reading the
+/// whole record then reports the problem.
 Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline_compressed(const TensorLocation& location,
                                                                                 std::string_view tag,
                                                                                 std::size_t whole_bytes) {
@@ -373,7 +373,7 @@ Outcome<std::optional<RecordReader::Outlined>> RecordReader::outline_compressed(
   return *compressed ? outline(location, tag, whole_bytes) : std::optional<Outlined>();
 }
 
-/// Reads the elements once to hold them against the payload's checksum.
+/// Reads the elements once to verify the payload's checksum.
 Status RecordReader::check_content(const TensorLocation& location, const Outlined& outlined) {
   std::uint32_t crc = crc32c(outlined.head);
   std::byte* const block = buffer_.reserve(block_bytes);
@@ -390,9 +390,9 @@ Status RecordReader::check_content(const TensorLocation& location, const Outline
   }
   const std::span<const std::byte> tail(outlined.tail);
   crc = crc32c(tail.first(tail.size() - wire::footer_bytes), crc);
-  auto verdict = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
-  if (!verdict) {
-    return std::move(verdict.problem());
+  auto checked = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
+  if (!checked) {
+    return std::move(checked.problem());
   }
   return ok();
 }
@@ -433,9 +433,9 @@ Outcome<ReadRecord> RecordReader::read(const TensorLocation& location, std::stri
     const std::span<const std::byte> tail(large.tail);
     std::uint32_t crc = crc32c(content, crc32c(large.head));
     crc = crc32c(tail.first(tail.size() - wire::footer_bytes), crc);
-    auto verdict = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
-    if (!verdict) {
-      return placed(std::move(verdict.problem()), location, location.offset);
+    auto checked = wire::check_footer_crc(tail.last<wire::footer_bytes>(), crc, location.length - wire::frame_bytes);
+    if (!checked) {
+      return placed(std::move(checked.problem()), location, location.offset);
     }
   }
   if (large.value.dtype == Dtype::boolean) {
@@ -462,7 +462,7 @@ Outcome<ReadRecord> RecordReader::read_once(const TensorLocation& location, std:
       }
     }
   }
-  return read(location, tag);  // or what is wrong
+  return read(location, tag);  // also reports the problem
 }
 
 Outcome<ReadRecord> RecordReader::peek(const TensorLocation& location, std::string_view tag) try {

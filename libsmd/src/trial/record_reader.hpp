@@ -28,34 +28,35 @@ namespace smd::detail::trial {
 struct ReadRecord {
   TensorValue value;  ///< Without the elements that `repeats` counts.
   double wall_time = 0;
-  bool has_checksum = false;  ///< The payload's checksum was there (and right, if it was looked at).
-  /// So many elements more, each equal to the last one stored.
+  bool has_checksum = false;  ///< The payload has a checksum, which is correct if it was verified.
+  /// Number of further elements, each equal to the last one in `value`.
   std::uint64_t repeats = 0;
 
-  /// The value with all its elements; nothing if memory runs out.
+  /// Returns the value with all its elements. Nullopt if memory runs out.
   [[nodiscard]] std::optional<TensorValue> whole() &&;
 };
 
 /// Reads values: records by range, checking framing, tag, type, shape and length; bare elements; and numbers, which
-/// their location holds. One a thread; keeps the last file open.
+/// their location holds. Keeps the last file open. Each thread needs its own reader.
 ///
-/// Problems: `not_found` if the event file is not there; `not_yet` if it ends before the record does, which is damage
-/// unless it is still being written; else as they are. All name the file, and offsets count from its start.
+/// Problems: `not_found` if the event file does not exist; `not_yet` if it ends before the record does, which is damage
+/// unless it is still being written; others unchanged. All name the file, and offsets count from its start.
 class RecordReader {
  public:
-  /// `layout`: says which name a record bears and what it may hold; null: the one that is asked for, a tensor.
+  /// `layout` determines the name of a record and the kinds of its values; null: the requested name, and a tensor.
   RecordReader(storage::Storage& storage, bool verify, const layout::Layout* layout = nullptr)
       : storage_(storage), verify_(verify), layout_(layout) {}
 
   Outcome<ReadRecord> read(const TensorLocation& location, std::string_view tag);
-  /// The same where the next record lies in another file: a small one costs the fewest calls.
+  /// As `read`, if the next record is in another file: a small record takes the fewest calls.
   Outcome<ReadRecord> read_once(const TensorLocation& location, std::string_view tag);
-  /// The same in blocks, with bounded memory for plain tensors of any size. A checksum is verified before the first
-  /// block is given.
+  /// As `read`, in blocks, with bounded memory for plain tensors of any size. Verifies a checksum before it passes the
+  /// first block.
   Status stream(const TensorLocation& location, std::string_view tag, BlockSink& sink);
-  /// Only type and shape; of a large record only its ends are read.
+  /// Reads only type and shape; of a large record only its first and last bytes.
   Outcome<ReadRecord> peek(const TensorLocation& location, std::string_view tag);
-  /// Tells which records will be read next: short neighbours are then read in one go. Borrowed until the next call.
+  /// Announces which records will be read next, so that small adjacent ones are read together. Borrows `next` until the
+  /// next call.
   void expect(std::span<const TensorLocation> next) noexcept;
   void close() noexcept { file_.reset(); }
 
@@ -70,7 +71,7 @@ class RecordReader {
     bool has_checksum = false;
   };
 
-  /// The name that the record there bears.
+  /// Returns the name in the record.
   [[nodiscard]] std::string_view name_in(const TensorLocation& location, std::string_view tag) const noexcept {
     return layout_ == nullptr ? tag : layout_->record_name(location.file, tag);
   }
@@ -83,15 +84,15 @@ class RecordReader {
   }
   Outcome<ReadRecord> read_bare(const TensorLocation& location, bool type_only);
   Status stream_bare(const TensorLocation& location, BlockSink& sink);
-  /// Opens the file of bare elements, which must hold them whole and be what type and shape say.
+  /// Opens the file of bare elements. Checks that it holds them all, and that their size fits type and shape.
   Status open_bare(const TensorLocation& location);
   Status open(const TensorLocation& location);
   [[nodiscard]] std::uint64_t reach_of(const TensorLocation& location) const noexcept;
   Outcome<bool> is_compressed();
-  /// The whole payload, in `buffer_` or `inflated_`.
+  /// Returns the whole payload, in `ahead_`, `buffer_` or `inflated_`.
   Outcome<std::span<const std::byte>> load_payload(const TensorLocation& location, bool& has_checksum);
   Outcome<std::span<const std::byte>> take_frame(std::span<const std::byte> record, bool& has_checksum) const;
-  /// Nothing if the record must be loaded whole, as those of up to `whole_bytes` are.
+  /// Nullopt if the record must be loaded whole, as are records of up to `whole_bytes`.
   Outcome<std::optional<Outlined>> outline(const TensorLocation& location, std::string_view tag,
                                            std::size_t whole_bytes);
   Outcome<std::optional<Outlined>> outline_compressed(const TensorLocation& location, std::string_view tag,
@@ -99,7 +100,7 @@ class RecordReader {
   Status check_header(const TensorLocation& location);
   static Problem inflated_problem(Problem problem);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
-  /// A record of those expected, from what was read in one go; empty if it must be read by itself.
+  /// Returns an expected record from those that were read together. Empty if it must be read separately.
   std::span<const std::byte> from_ahead(const TensorLocation& location);
   Outcome<std::size_t> read_exactly(const TensorLocation& location, std::uint64_t offset, std::span<std::byte> into);
   Problem placed(Problem problem, const TensorLocation& location, std::uint64_t base) const;
@@ -115,8 +116,8 @@ class RecordReader {
   std::span<const TensorLocation> expected_;
   Buffer ahead_;
   const std::byte* ahead_data_ = nullptr;
-  const TensorLocation* ahead_first_ = nullptr;  ///< Of those expected, the records that `ahead_` holds,
-  const TensorLocation* ahead_end_ = nullptr;    ///< all of the open file.
+  const TensorLocation* ahead_first_ = nullptr;  ///< The first expected record in `ahead_`, all of the open file.
+  const TensorLocation* ahead_end_ = nullptr;    ///< After the last one.
   std::vector<std::byte> inflated_;
 };
 

@@ -23,58 +23,59 @@
 
 namespace smd::detail::trial {
 
-/// Where the values of a trial lie, how to read them, and what it means if that fails. For concurrent use.
+/// Locates and reads the values of a trial, and explains why reading fails. Thread-safe.
 class Records {
  public:
-  /// `storage` and `layout` must outlive it. `verify`: check payload checksums.
+  /// `storage` and `layout` must outlive this. `verify`: check payload checksums.
   Records(storage::Storage& storage, const layout::Layout& layout, bool verify)
       : storage_(storage), layout_(layout), verify_(verify) {}
 
-  /// One for each thread.
+  /// Returns a reader. Each thread needs its own.
   [[nodiscard]] RecordReader reader() const { return {storage_, verify_, &layout_}; }
 
   [[nodiscard]] TensorLocation location(const Snapshot& snapshot, const layout::StepRow& row,
                                         std::uint32_t position) const;
-  /// The file in which a row's entries lie, relative to the trial.
+  /// Returns the file that holds a row's entries, relative to the trial.
   [[nodiscard]] std::string event_path(const Snapshot& snapshot, const layout::StepRow& row) const;
-  /// Writes all that `row` saved of a tensor over `entry`. False if it saved nothing of it; then `entry` is
-  /// unspecified. `event_path`: the row's.
+  /// Overwrites `entry` with all that `row` saved of a tensor. Returns false if it saved nothing; `entry` is then
+  /// unspecified. `event_path`: that of the row.
   bool fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor, const std::string& event_path,
             TensorEntry& entry) const;
-  /// The same; nullopt if the row saved nothing of the tensor.
+  /// Returns all that `row` saved of a tensor. Nullopt if it saved nothing.
   [[nodiscard]] std::optional<TensorEntry> entry(const Snapshot& snapshot, const layout::StepRow& row,
                                                  std::uint32_t tensor) const;
 
-  /// Reads records in parallel with `jobs` threads; `take` gets the results in order, in the calling thread. See
+  /// Reads records in parallel with `jobs` threads; calls `take` with the results in order, on the calling thread. See
   /// `Trial::read`.
   void read(const Snapshot& snapshot, std::span<const TensorLocation> locations, std::span<const std::string> tensors,
             unsigned jobs, const std::function<bool(std::size_t, ReadResult&&)>& take) const;
 
-  /// Where to read a record once more, after a problem. One that may pass (descriptors ran out): there again. On a
-  /// remote store, where an object may have been replaced since the index file was read: where that file, read again,
-  /// has the record now. Nullopt: it would come to the same.
+  /// Returns where to read a record again after a problem. If the problem may be temporary (descriptors ran out), that
+  /// is the same place. On a remote store, an object may have been replaced since the index file was read: then it is
+  /// the place in that file, read again. Nullopt if reading again is useless.
   [[nodiscard]] std::optional<TensorLocation> again(const Problem& problem, const TensorLocation& location,
                                                     std::string_view tensor, const Snapshot& snapshot) const;
-  /// What `read(location)` gives, an Outcome or Status; if that is a problem, and `again` knows where, what it gives
-  /// there. `reader` is the one that `read` uses.
+  /// Returns `read(location)`, an Outcome or Status. If that is a problem and `again` returns a place, returns
+  /// `read(place)`. `reader` is the one that `read` uses.
   template <class Reader, class Read>
   [[nodiscard]] auto read_or_again(Reader& reader, const TensorLocation& location, std::string_view tensor,
                                    const Snapshot& snapshot, Read&& read) const {
     auto result = read(location);
     if (!result) {
       if (const std::optional<TensorLocation> place = again(result.problem(), location, tensor, snapshot)) {
-        reader.close();  // perhaps for want of descriptors: once more with one fewer
+        reader.close();  // frees a descriptor, in case they ran out
         result = read(*place);
       }
     }
     return result;
   }
-  /// Forgets what was read again: a new snapshot knows better.
+  /// Discards index files that were read again: a new snapshot replaces them.
   void forget_again();
 
-  /// What a problem with a record means, by what is known of the job: `absent`, `not_yet`, `damaged`, or as it was.
+  /// Returns a problem with a record, with the kind that follows from the state of the job: `absent`, `not_yet`,
+  /// `damaged`, or unchanged.
   [[nodiscard]] Problem explain(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const;
-  /// Whether a worker that writes an event file has written a later one: then what is not there will not come.
+  /// Returns whether the worker that writes an event file has written a later one: missing data will then not come.
   [[nodiscard]] bool writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const;
 
  private:

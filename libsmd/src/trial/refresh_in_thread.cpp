@@ -5,7 +5,7 @@
 
 namespace smd {
 
-/// Hidden: else it would be exported with its class.
+/// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) NoRefreshInThread::Impl {
   explicit Impl(std::vector<const detail::trial::TrialState*> states) : still(std::move(states)) {}
 

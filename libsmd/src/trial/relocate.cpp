@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of a remote store may be replaced between two requests: then what an index file said of them is out of date.
+// Objects of a remote store may be replaced between two requests: index files that were read are then out of date.
 #include "trial/records.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_kept = 64;
 
-/// Where an index file, as it was just read, has a record.
+/// Returns the place of a record according to an index file that was just read. Nullopt if it does not list the record.
 std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::string_view tensor,
                                       std::string expected_path) {
   if (loaded.rows.empty() || loaded.rows.front().row.payload == no_id) {
@@ -23,7 +23,7 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
   const layout::Payload& payload = tables.payloads[row.payload];
   const layout::NameList& names = tables.name_lists[payload.names];
   const std::uint32_t name = tables.names.find(tensor);
-  // Of several entries of one name the last one counts.
+  // The last of several entries with the same name counts.
   const auto found = std::find(names.rbegin(), names.rend(), name);
   if (found == names.rend()) {
     return std::nullopt;
@@ -60,7 +60,7 @@ void Records::forget_again() {
 std::optional<TensorLocation> Records::again(const Problem& problem, const TensorLocation& location,
                                              std::string_view tensor, const Snapshot& snapshot) const {
   const bool passing = problem.kind == ProblemKind::io;
-  // Without an offset it is the file's name that is refused.
+  // Without an offset, the file's name was refused.
   const bool no_fit =
       problem.kind == ProblemKind::not_yet || (problem.kind == ProblemKind::damaged && problem.offset.has_value());
   const layout::StepRow* const row =

@@ -12,7 +12,7 @@ namespace smd::detail::trial {
 
 namespace {
 
-/// A name or pattern fit to stand in a message, cut where it is long.
+/// Returns a name or pattern in quotes for a message, shortened if it is long.
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 200;
   return "'" + printable(text.substr(0, longest)) + (text.size() > longest ? "...'" : "'");
@@ -26,7 +26,7 @@ Pattern compile_own(const std::string& text) {
   return pattern;
 }
 
-/// Whether a pattern of the caller is found in a name; a limit is an error, never "no".
+/// Returns whether a pattern of the caller is found in a name. Reaching a limit is an error, never "no".
 bool found(Pattern& pattern, std::string_view name, MatchBudget& budget) {
   switch (pattern.search(name, budget)) {
     case Pattern::Answer::no:
@@ -46,7 +46,7 @@ bool found(Pattern& pattern, std::string_view name, MatchBudget& budget) {
                    pattern.text());
 }
 
-/// The tensors asked for: each once, however often it is named.
+/// Collects the requested tensors, each once.
 class Named {
  public:
   explicit Named(const layout::NameTable& tensors) : tensors_(tensors), is_named_(tensors.size(), false) {}
@@ -62,7 +62,7 @@ class Named {
       ids_.push_back(id);
     }
   }
-  /// Those in which a pattern is found: `found` of each name that was not asked for before.
+  /// Adds the tensors for which `found(id)` is true; does not call it for those already added.
   template <class Found>
   void add_found(const Found& found) {
     for (std::uint32_t id = 0; id < tensors_.size(); ++id) {
@@ -83,7 +83,8 @@ constexpr const char* too_many_steps =
     "the patterns of the trial's collections need too many steps together "
     "(pattern_trial_steps)";
 
-/// Adds those in which a pattern of the trial is found. What does not work costs only itself: says why it does not.
+/// Adds the tensors in which a pattern of the trial is found. Returns why the pattern failed, or an empty text; a
+/// failure affects only this pattern.
 std::string add_found(const std::string& text, const layout::NameTable& tensors, Named& named, MatchBudget& budget) {
   Pattern pattern;
   budget.spend(text.size());  // compiling takes about as long as a step for each byte
@@ -138,7 +139,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   snapshot.asked_before.took(collection.name, budget);
 }
 
-/// Tensors of which something was saved in some of the rows.
+/// Collects the tensors of which something was saved in any of the added rows.
 class SavedIn {
  public:
   explicit SavedIn(const Snapshot& snapshot)
@@ -188,7 +189,7 @@ TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
   return saved.take();
 }
 
-/// What the query names, saved or not; nothing if it names nothing, which means everything.
+/// Returns the tensors that the query names, saved or not. Nullopt if it names none, which means all.
 std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Snapshot& snapshot,
                                                     const TensorQuery& query, const TensorSet& saved,
                                                     MatchBudget& budget) {
@@ -216,7 +217,7 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
 }  // namespace
 
 bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
-  // Where steps are known by reading alone, the catalog also has names that are out of range or were overwritten.
+  // If steps are known only by reading, the catalog also has names that are out of range or were superseded.
   return tensor != no_id && (snapshot.listing->named || snapshot.asked_before.saved_ever([&] {
            return saved_in_mode(snapshot, Mode::global);
          })[tensor]);

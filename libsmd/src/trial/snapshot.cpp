@@ -26,7 +26,7 @@ void Snapshot::note_path(const layout::StepRow& row, std::shared_ptr<std::vector
 }
 
 void Snapshot::add(std::vector<layout::RowSequence> added) {
-  constexpr std::size_t worth_it = 4;  // rows of a sequence: it is larger than a row, and rows may be asked for
+  constexpr std::size_t worth_it = 4;  // rows per sequence: a sequence is larger than a row, and rows may be needed
   const auto stand_apart = [](const layout::RowSequence& a, const layout::RowSequence& b) {
     return a.last_step() < b.row.file.step;
   };
@@ -72,7 +72,7 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
     const auto count = static_cast<std::uint32_t>(all->size());
     return step_of({all, all->data()}, count);
   };
-  constexpr std::size_t at_once = 4096;  // small enough for the second cache
+  constexpr std::size_t at_once = 4096;  // fits the L2 cache
   std::vector<Step> fresh;
   const auto take_fresh = [&] {
     steps.merge(
@@ -139,7 +139,7 @@ std::vector<std::int64_t> Snapshot::global_steps(Mode mode, std::int64_t number)
 }
 
 StepState Snapshot::state(StepKey key, bool over) const {
-  // docs/format.md: t is the smallest known step of the mode that is not below the one asked for.
+  // docs/format.md: t is the smallest known step of the mode that is not below the requested one.
   std::optional<std::int64_t> t;
   std::int64_t global = 0;
   if (key.mode == Mode::global) {

@@ -19,7 +19,7 @@ namespace smd::detail::trial {
 
 namespace {
 
-/// Steps whose completeness may have changed.
+/// Returns the steps whose completeness may have changed.
 std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
   std::vector<std::int64_t> touched;
   if (rows && found.listing->named) {
@@ -38,7 +38,7 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
   return touched;
 }
 
-/// What the snapshot after `before` begins as.
+/// Returns the initial state of the snapshot after `before`.
 std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   auto next = std::make_shared<Snapshot>();
   next->catalog = before.catalog;
@@ -56,7 +56,7 @@ std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   return next;
 }
 
-/// Makes a range that counts steps, all of which are given, mean certain ones.
+/// Fixes a range that counts steps to certain steps. `steps`: all steps.
 void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
   if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
     range = *newest >= steps.size() ? StepRange()
@@ -67,7 +67,7 @@ void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
   }
 }
 
-/// Ids of rows that an earlier look gave as others.
+/// Ids of rows that an earlier look returned with other ids.
 class SeenRows {
  public:
   explicit SeenRows(std::span<const layout::RowSequence> rows) {
@@ -85,10 +85,10 @@ class SeenRows {
   }
 
  private:
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first, and how many
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first id, and the number of ids
 };
 
-/// Whether one of the ranges leaves nothing out.
+/// Returns whether one of the ranges includes all steps.
 bool takes_all(std::span<const StepRange> ranges) {
   return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
     return !range.first() && !range.end() && !range.newest() && !range.oldest();
@@ -126,7 +126,7 @@ std::shared_ptr<const Snapshot> SnapshotMaker::make_next(Time now, std::shared_p
   }
 }
 
-/// Of what a look found that was stopped, some is missing: the snapshot stays as it was.
+/// Throws if the look was stopped: its result is incomplete, and the snapshot must stay unchanged.
 void SnapshotMaker::require_not_stopped() const {
   if (storage_.remote() && options_.remote.stop()) {
     throw ReadError(
@@ -154,8 +154,8 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
   return *std::move(found);
 }
 
-/// For a layout that gives all rows, whatever was asked for. Ranges that count steps mean certain ones as soon as there
-/// are as many: the newest, and all that come after them.
+/// For a layout that returns all rows, whatever the ranges. Ranges that count steps are fixed to certain steps as soon
+/// as there are that many: the newest, and all later ones.
 void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before) {
   const auto counts_steps = [](const StepRange& range) { return range.newest() || range.oldest(); };
   layout::StepCounts counts;
@@ -175,7 +175,7 @@ void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const
   std::erase_if(rows, [&](const layout::StepRow& row) { return !filter.holds(row.file.step); });
 }
 
-/// Takes what no longer counts out of new rows, and out of the snapshot.
+/// Removes superseded values from new rows, and from the snapshot.
 void SnapshotMaker::supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows,
                               std::span<const Superseding> later) const {
   Superseder superseder(later);
@@ -243,7 +243,7 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
   snapshot.add(std::move(rows));
 }
 
-/// Whether the end is believed, and when to look again for that.
+/// Sets whether the snapshot is settled, and otherwise when to look again.
 void SnapshotMaker::settle(Snapshot& snapshot, bool news, Time now) {
   if (!snapshot.ended) {
     quiet_since_.reset();
@@ -266,8 +266,8 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
     before = nullptr;  // another directory took the trial's place
     quiet_since_.reset();
   }
-  // Where the steps are not known by names, nothing tells what a further range needs but everything. The same of what
-  // was superseded, of which the snapshot before does not know what is left.
+  // If steps are not known by names, a further range needs all rows. So do superseded values: the snapshot before does
+  // not have the others.
   const bool everything = before && (ranges_changed_ || options_.superseded) && !before->listing->named;
   layout::Found found = look(now, before.get(), everything);
   if (everything) {
@@ -282,7 +282,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   }
   std::shared_ptr<Snapshot> next = before && !found.afresh ? continued(*before) : std::make_shared<Snapshot>();
   if (before && found.afresh) {
-    next->catalog = before->catalog;  // ids stay the same, and views of names valid
+    next->catalog = before->catalog;  // keeps ids, and views of names valid
     next->arrivals = before->arrivals;
     next->last_arrival = before->last_arrival;
   }
@@ -328,7 +328,7 @@ void SnapshotMaker::throw_missing_collections() const {
       }
     }
   };
-  (void)storage_.list_parts("", name_some);  // what cannot be listed is not named
+  (void)storage_.list_parts("", name_some);  // if that fails, no names are shown
   std::sort(there.begin(), there.end());
   std::string list;
   for (const std::string& name : there) {

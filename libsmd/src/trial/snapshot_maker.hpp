@@ -19,26 +19,26 @@
 
 namespace smd::detail::trial {
 
-/// Makes the snapshots of a trial: looks for what is new in range, and takes it in. One thread at a time makes one.
+/// Makes the snapshots of a trial: looks for what is new in range, and adds it. One thread at a time makes one.
 class SnapshotMaker {
  public:
-  /// `options` and the others must outlive it; `RemoteOptions::stop` is set.
+  /// All arguments must outlive this. Precondition: `RemoteOptions::stop` is set.
   SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
                 const WaitLimits& limits);
 
-  /// Reads a further range from the next snapshot on.
+  /// Adds a range, which is read from the next snapshot on.
   void add_range(const StepRange& range);
 
-  /// Makes the snapshot after `latest()`, which is called once no other thread makes one and may give null, and hands
-  /// it to `publish` before another thread may make one. @throws ReadError, MissingCollectionFiles, and
-  /// IndexReaderException if the options say so; then nothing has changed.
+  /// Makes the snapshot after `latest()`, which may be null, and passes it to `publish`. Calls both while no other
+  /// thread can make one. @throws ReadError, MissingCollectionFiles, and IndexReaderException if the options are
+  /// strict; then nothing has changed.
   template <class Latest, class Publish>
   void make(std::chrono::steady_clock::time_point now, const Latest& latest, const Publish& publish) {
     const std::lock_guard lock(making_);
     publish(make_next(now, latest()));
   }
 
-  /// Threads for reading, of so many wanted; 0: as the options say.
+  /// Returns the number of threads for reading, at most `wanted`; 0: the number in the options.
   [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
 
  private:
@@ -64,7 +64,7 @@ class SnapshotMaker {
   // Guarded by `making_`:
   std::vector<StepRange> ranges_;
   bool ranges_changed_ = false;
-  std::optional<Time> quiet_since_;  // the end marker was seen, and nothing new since
+  std::optional<Time> quiet_since_;  // since when the job has ended and nothing new came
 };
 
 }  // namespace smd::detail::trial

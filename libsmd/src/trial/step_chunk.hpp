@@ -20,25 +20,25 @@ namespace smd::detail::trial {
 /// One global step, and what workers wrote at it.
 struct Step {
   std::int64_t number = 0;
-  Mode mode = Mode::global;  ///< As the first row has it; others may file their tensors elsewhere.
+  Mode mode = Mode::global;  ///< That of the first row; other rows may have another.
   std::int64_t mode_step = 0;
-  std::shared_ptr<const layout::StepRow> first_row;  ///< Of `rows` that stand in a line, kept by this.
+  std::shared_ptr<const layout::StepRow> first_row;  ///< Of `rows` contiguous rows, which it keeps alive.
   std::uint32_t rows = 0;  ///< By worker's name, then path; the last of several rows of one worker counts.
 };
 
-/// A step of rows that stand in a line.
+/// Makes a step of contiguous rows.
 [[nodiscard]] inline Step step_of(std::shared_ptr<const layout::StepRow> first, std::uint32_t count) noexcept {
   const layout::StepRow& row = *first;
   return {row.file.step, row.mode, row.mode_step, std::move(first), count};
 }
 
-/// Some steps that follow each other. Those of a log stand in sequences of rows, one row a step, and are made when they
-/// are first looked at: most questions about a million steps need none of them. Never changes; for concurrent use.
+/// Some consecutive steps. Those of a log are stored as sequences of rows, one row for each step, and are made on first
+/// access: most queries about a million steps need none of them. Immutable. Thread-safe.
 class StepChunk {
  public:
-  /// Not empty.
+  /// Precondition: `steps` is not empty.
   explicit StepChunk(std::vector<Step> steps);
-  /// Ascending, not empty. Each row is all of its step.
+  /// Precondition: `rows` is ascending and not empty, and each row is the only one of its step.
   explicit StepChunk(std::vector<layout::RowSequence> rows);
   StepChunk(const StepChunk&) = delete;
   StepChunk& operator=(const StepChunk&) = delete;
@@ -51,17 +51,17 @@ class StepChunk {
   [[nodiscard]] std::vector<Step>::const_iterator begin() const { return steps().begin(); }
   [[nodiscard]] std::vector<Step>::const_iterator end() const { return steps().end(); }
 
-  /// What it is made of; empty if it is of steps.
+  /// Returns the sequences from which the chunk was made; empty if it was made from steps.
   [[nodiscard]] std::span<const layout::RowSequence> sequences() const noexcept { return rows_; }
-  /// The steps, which stay as long as this.
+  /// Returns the steps, which are valid as long as this; makes them on the first call.
   [[nodiscard]] const std::vector<Step>& steps() const {
     if (!made_.load(std::memory_order_acquire)) {
       make();
     }
     return steps_;
   }
-  /// Calls visit(step) until it returns false, and leaves no steps behind: they are valid only meanwhile. Returns
-  /// whether it came to the end.
+  /// Calls `visit(step)` until it returns false, without storing steps: each is valid only during the call. Returns
+  /// whether all were visited.
   template <class Visit>
   bool for_each(const Visit& visit) const {
     if (made_.load(std::memory_order_acquire)) {

@@ -12,31 +12,31 @@
 
 namespace smd::detail::trial {
 
-/// Takes out of rows what later values supersede.
+/// Removes superseded values from rows.
 class Superseder {
  public:
   explicit Superseder(std::span<const Superseding> later);
 
-  /// Whether a row at that step or a later one may lose anything.
+  /// Returns whether rows at that step may have superseded values.
   [[nodiscard]] bool reaches(std::int64_t step) const noexcept { return !by_series_.empty() && step >= first_step_; }
-  /// Leaves of `rows` what still counts. Returns whether anything went.
+  /// Removes superseded values from `rows`. Returns whether there were any.
   bool apply(Catalog& catalog, std::vector<layout::StepRow>& rows);
 
-  /// What went: rows with nothing but superseded values, in the order of `rows`; and how many values, by tensor.
+  /// The removed values: rows with only superseded values, in the order of `rows`; and the number of values, by tensor.
   std::vector<layout::StepRow> superseded;
   std::map<std::uint32_t, std::uint64_t> counts;
 
  private:
-  /// Of one worker and tensor, by arrival of the later value.
+  /// A later value of one worker and tensor. Sorted by arrival.
   struct Later {
     std::uint64_t before = 0;
-    std::int64_t from_step = 0;  ///< The least of this one and all after it.
+    std::int64_t from_step = 0;  ///< The least of this value and all later ones.
   };
 
   [[nodiscard]] bool is_superseded(const layout::StepRow& row, std::uint32_t tensor) const noexcept;
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Later>> by_series_;
-  std::vector<bool> tensors_;  // by id: whether anything of it may go
+  std::vector<bool> tensors_;  // by id: whether the tensor may have superseded values
   std::int64_t first_step_ = INT64_MAX;
 };
 

@@ -202,7 +202,7 @@ std::vector<ModeStep> Tensor::Impl::steps(const Snapshot& snapshot, Mode mode, b
         }
       } else if (row.mode == mode && has_tensor(snapshot, row, tensor) &&
                  snapshot.global_steps(mode, row.mode_step).front() == step.number) {
-        // Of several global steps that claim a mode step the first answers, for this as for values.
+        // If several global steps claim a mode step, the first counts, here as for values.
         steps.emplace_back(row.mode_step);
       }
     }
@@ -231,7 +231,7 @@ std::vector<std::pair<ModeStep, const Tensor::Impl::StepRow*>> Tensor::Impl::row
     return result;
   }
   Rows rows;
-  for (const detail::trial::Step& step : snapshot.steps) {  // the same without looking each step up by its number
+  for (const detail::trial::Step& step : snapshot.steps) {  // the same without a lookup for each step
     if (snapshot.complete(step.number)) {
       rows.clear();
       for (const StepRow& row : snapshot.rows_of(step)) {
@@ -345,7 +345,7 @@ std::map<ReductionKey, TensorValue> Tensor::reduction_values(StepKey step,
   const auto snapshot = impl_->trial->snapshot();
   const auto has_any = [&](const auto& row) {
     const auto items = snapshot->catalog.items(row).of(impl_->id(*snapshot));
-    return !items.empty() && items.back().reduction != no_id;  // reductions stand after the value
+    return !items.empty() && items.back().reduction != no_id;  // reductions follow the value
   };
   const auto& row = impl_->row(*snapshot, step, worker, has_any);
   std::map<ReductionKey, TensorValue> values;

@@ -15,7 +15,8 @@
 
 namespace smd {
 
-/// A trial and a name in it. What every query of `Tensor` is made of. Hidden: else it would be exported with its class.
+/// A trial and a name in it, with the building blocks of `Tensor`'s queries. Hidden: otherwise it would be exported
+/// with its class.
 struct __attribute__((visibility("hidden"))) Tensor::Impl {
   using StepRow = detail::layout::StepRow;
   using Snapshot = detail::trial::Snapshot;
@@ -28,31 +29,33 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
     return snapshot.catalog.tensors().find(name);
   }
 
-  /// Whether a row has what is asked for.
+  /// Returns whether a row has the requested data.
   using Has = std::function<bool(const StepRow&)>;
 
-  /// The row that answers for a step and worker. Without a worker: the first by name that has what is asked for, else
-  /// the first that saved anything of the tensor. @throws as `Tensor::value` if there is none.
+  /// Returns the row for a step and worker. Without a worker, that of the first worker by name that has the requested
+  /// data, else of the first that saved anything of the tensor. @throws as `Tensor::value` if there is none.
   [[nodiscard]] const StepRow& row(const Snapshot& snapshot, StepKey step, const std::optional<std::string>& worker,
                                    const Has& has) const;
   /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
   [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
                                  bool shape_only = false) const;
-  /// Computes a reduction of the value, which is there. @throws as `Tensor::reduction_value`.
+  /// Computes a reduction of the value. Precondition: the row has the value. @throws as `Tensor::reduction_value`.
   [[nodiscard]] TensorValue reduce(const Snapshot& snapshot, const StepRow& row, StepKey step,
                                    const std::string& reduction) const;
   [[noreturn]] void throw_problem(Problem problem, StepKey step) const;
-  /// Column of the row's payload where the value (`reduction` empty) or a saved reduction stands.
+  /// Returns the position of the value (`reduction` empty) or of a saved reduction in the row's payload. Nullopt if the
+  /// row does not have it.
   [[nodiscard]] std::optional<std::uint32_t> position(const Snapshot& snapshot, const StepRow& row,
                                                       std::string_view reduction) const;
   [[nodiscard]] std::optional<TensorLocation> location(const Snapshot& snapshot, const StepRow& row,
                                                        std::string_view reduction) const;
   [[nodiscard]] std::vector<ModeStep> steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const;
-  /// Rows that have what is asked for, one a mode step of complete steps, for one worker or the first by name.
+  /// Returns rows that have the requested data, one for each mode step of complete steps, of one worker or the first by
+  /// name.
   [[nodiscard]] std::vector<std::pair<ModeStep, const StepRow*>> rows_of_mode(const Snapshot& snapshot, Mode mode,
                                                                               const std::optional<std::string>& worker,
                                                                               const Has& has) const;
-  /// A shape saved by itself, or a value, which has one.
+  /// Returns whether the row has a shape that was saved without its tensor, or a value, which has a shape.
   [[nodiscard]] bool has_shape(const Snapshot& snapshot, const StepRow& row) const;
   [[noreturn]] void throw_not_at(StepKey step) const;
   [[noreturn]] void throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,

@@ -74,7 +74,7 @@ std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
 
 std::vector<std::string> Trial::tensor_names_of(const Collection& collection, TensorQuery query) const {
   const bool own = collection.tensor_names.empty() && collection.include_regex.empty();
-  if (own || this->collection(collection.name) == collection) {  // whose patterns may be bad, which costs only them
+  if (own || this->collection(collection.name) == collection) {  // then invalid patterns are not errors
     query.collections.push_back(collection.name);
   } else {
     query.names.insert(query.names.end(), collection.tensor_names.begin(), collection.tensor_names.end());
@@ -133,7 +133,7 @@ std::vector<ModeStep> Trial::steps(Mode mode, bool show_incomplete_steps) const 
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::optional<std::int64_t> last;
   for (const detail::trial::ModeClaim& claim : snapshot->claims) {
-    // Of several global steps that claim a mode step the first one stands for it.
+    // If several global steps claim a mode step, the first counts.
     if (claim.mode == mode && claim.mode_step != last) {
       last = claim.mode_step;
       if (show_incomplete_steps || snapshot->complete(claim.step)) {

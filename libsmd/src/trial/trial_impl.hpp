@@ -7,14 +7,14 @@
 
 namespace smd {
 
-/// Hidden: else it would be exported with its class.
+/// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::TrialState {
   using TrialState::TrialState;
 };
 
-/// What other parts of the library, and tests, see of a trial.
+/// Access to a trial's internals, for other parts of the library and tests.
 struct detail::TrialAccess {
-  /// With a clock and a storage of the caller's choice.
+  /// Opens a trial with a clock, a storage and a layout of the caller's choice.
   [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
                                   const trial::Environment& environment) {
     return Trial(std::make_shared<Trial::Impl>(path, options, environment));

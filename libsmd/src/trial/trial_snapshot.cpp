@@ -16,7 +16,7 @@ using detail::trial::Snapshot;
 using detail::trial::Step;
 using detail::trial::TrialState;
 
-/// Hidden: else it would be exported with its class.
+/// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) TrialSnapshot::Impl {
   std::shared_ptr<TrialState> trial;
   std::shared_ptr<const Snapshot> snapshot;
@@ -155,7 +155,7 @@ std::vector<IndexProblem> TrialSnapshot::index_problems() const {
       step_of.emplace(snapshot.listing->path(file), GlobalStep(file.step));
     }
   }
-  for (const Problem& problem : snapshot.notes.kept()) {  // entries refused in files that were read
+  for (const Problem& problem : snapshot.notes.kept()) {  // refused entries of files that were read
     const auto file = step_of.find(problem.file);
     problems.push_back({problem, file == step_of.end() ? std::nullopt : std::optional(file->second)});
   }

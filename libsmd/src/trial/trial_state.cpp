@@ -10,10 +10,10 @@ namespace smd::detail::trial {
 
 namespace {
 
-// The innermost of this thread.
+// The innermost HoldStill of this thread.
 thread_local const HoldStill* held_still = nullptr;
 
-/// Requests end with the wait that asks for them too.
+/// Makes requests also end with the wait that makes them.
 TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& limit) {
   options.remote.stop = [own = options.remote.stop, limit] { return (own && own()) || limit->over(); };
   return options;
@@ -75,7 +75,7 @@ void TrialState::refresh() {
   const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
   if (const auto before = current();
       before && before->settled && std::none_of(before->failures.begin(), before->failures.end(), wanting)) {
-    return;  // nothing is written any more
+    return;  // nothing more will be written
   }
   make_snapshot();
 }
@@ -90,7 +90,7 @@ std::shared_ptr<const Snapshot> TrialState::look() {
     gone_since_.reset();
     return found;
   } catch (const ReadError& error) {
-    // A trial is replaced by moving it away first; nothing announces the new one.
+    // A trial is replaced by moving it away first, so the new one may appear soon.
     const std::lock_guard lock(mutex_);
     gone_since_ = gone_since_.value_or(now);
     if (error.problem.kind != ProblemKind::not_found || storage().remote() || now - *gone_since_ >= patience) {

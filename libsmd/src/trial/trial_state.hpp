@@ -26,7 +26,7 @@
 
 namespace smd::detail::trial {
 
-/// A trial and its latest snapshot. Shared by the `Trial` and its `Tensor`s. Readers go on with the last snapshot while
+/// A trial and its latest snapshot. Shared by the `Trial` and its `Tensor`s. Other threads use the last snapshot while
 /// one thread makes the next.
 class TrialState {
  public:
@@ -38,35 +38,36 @@ class TrialState {
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
   [[nodiscard]] const layout::Layout& layout() const noexcept { return *opened_.layout; }
   [[nodiscard]] const Records& records() const noexcept { return records_; }
-  /// Threads worth using for reading.
+  /// Returns the number of threads to use for reading.
   [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept { return maker_.jobs(wanted); }
 
-  /// The snapshot to answer from; looks for what is new first, if the options say so.
+  /// Returns the snapshot for a query. Refreshes first if automatic refresh is on.
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot();
-  /// For questions that never throw: where looking fails, that is noticed, and the last snapshot answers.
+  /// As `snapshot`, for queries that never throw: if refreshing fails, notices the problem and returns the last
+  /// snapshot.
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot_or_last();
-  /// Lists, reads what is new in range, and makes that the latest snapshot.
+  /// Lists the trial, reads what is new in range, and makes the latest snapshot.
   void refresh();
-  /// Reads a further range.
+  /// Adds a range to read, and makes the latest snapshot.
   void load_range(const StepRange& range);
 
-  /// The last snapshot, as it is.
+  /// Returns the last snapshot without a refresh.
   [[nodiscard]] std::shared_ptr<const Snapshot> current() const;
-  /// For those who wait: `refresh`, but a trial that went away is an error of its own, unless another takes its place
-  /// within two seconds; until then the last snapshot is given. A half-written index file that does not change becomes
-  /// damage, and another thread's wait is not disturbed.
+  /// For waiting: refreshes and returns the snapshot. A trial that was removed is an error, unless another takes its
+  /// place within two seconds; until then, returns the last snapshot. A half-written index file that does not change
+  /// becomes damaged. Does not disturb waits of other threads.
   [[nodiscard]] std::shared_ptr<const Snapshot> look();
-  /// The same, where requests to a remote store end with `stop` and at `end` too.
+  /// As `look`, but `stop` and `end` also end requests to a remote store.
   /// @throws also ReadError of kind stopped.
   [[nodiscard]] std::shared_ptr<const Snapshot> look_until(const std::stop_token& stop,
                                                            std::optional<std::chrono::steady_clock::time_point> end);
-  /// Before waiting for more: throws if part of the trial can no longer be listed, so that nothing would ever come.
+  /// Before waiting for more: throws if part of the trial can no longer be listed, because nothing more could be found.
   void require_readable(const Snapshot& snapshot) const;
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] const WaitLimits& wait_limits() const noexcept { return limits_; }
   [[nodiscard]] std::atomic<bool>& auto_refresh() noexcept { return auto_refresh_; }
 
-  /// Remembers what a query found wrong, once.
+  /// Records a problem that a query found, once.
   void notice(Problem problem) { noticed_.add(std::move(problem)); }
   [[nodiscard]] std::vector<Problem> problems() const;
 
@@ -88,10 +89,10 @@ class TrialState {
   mutable std::mutex mutex_;
   // Guarded by `mutex_`:
   std::shared_ptr<const Snapshot> latest_;
-  std::optional<std::chrono::steady_clock::time_point> gone_since_;  // when a look found the trial away
+  std::optional<std::chrono::steady_clock::time_point> gone_since_;  // when looks began to find the trial missing
 };
 
-/// While one lives, queries of this thread about those trials do not refresh them. They nest.
+/// While an object lives, queries by this thread do not refresh its trials. Objects may nest.
 class HoldStill {
  public:
   explicit HoldStill(const TrialState& state) : HoldStill(std::vector{&state}) {}
@@ -100,7 +101,7 @@ class HoldStill {
   HoldStill& operator=(const HoldStill&) = delete;
   ~HoldStill();
 
-  /// Whether this thread holds a trial still.
+  /// Returns whether this thread holds a trial still.
   [[nodiscard]] static bool holds(const TrialState& state) noexcept;
 
  private:
@@ -108,33 +109,33 @@ class HoldStill {
   const HoldStill* before_;
 };
 
-/// One flag a tensor id.
+/// A flag for each tensor id.
 using TensorSet = std::vector<bool>;
 
-/// The ids of the tensors that a query asks for, each once, in no order. The query's own patterns take their steps from
-/// `budget`, those of a collection from the snapshot's. @throws InvalidArgument, MatchLimit for the query's own
-/// patterns; those of the trial are noticed.
+/// Returns the ids of the tensors that a query asks for, each once, in no order. The query's own patterns take their
+/// steps from `budget`, those of a collection from the snapshot's. Problems of the trial's patterns are noticed.
+/// @throws InvalidArgument, MatchLimit for the query's own patterns.
 [[nodiscard]] std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot,
                                                     const TensorQuery& query, MatchBudget& budget);
-/// The same as flags.
+/// As `select_ids`, but returns flags.
 [[nodiscard]] TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
                                        MatchBudget& budget);
 
-/// The rows at which `key` is answered: those of its first global step; for a mode step, of these that claim it.
+/// Returns the rows for `key`: those of its first global step; for a mode step, only those that claim it.
 [[nodiscard]] std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key);
 
-/// Of several rows of one worker the last one that has the tensor counts. Order of workers' names.
+/// Returns the rows that have a tensor, of each worker the last one, in the order of workers' names.
 [[nodiscard]] std::vector<const layout::StepRow*> rows_with(const Snapshot& snapshot,
                                                             const std::vector<const layout::StepRow*>& rows,
                                                             std::uint32_t tensor);
 
-/// Whether anything of a tensor in the catalog was saved at some step of the snapshot.
+/// Returns whether anything of a tensor in the catalog was saved at some step of the snapshot.
 [[nodiscard]] bool was_saved(const Snapshot& snapshot, std::uint32_t tensor);
 
-/// Whether a row saved anything of a tensor.
+/// Returns whether a row saved anything of a tensor.
 [[nodiscard]] bool has_tensor(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor) noexcept;
 
-/// `step 5`, `EVAL step 3`.
+/// Returns a text such as `step 5` or `EVAL step 3`.
 [[nodiscard]] std::string describe(StepKey key);
 
 /// Throws StepUnavailable or StepNotYetAvailable for a step that no index file names.

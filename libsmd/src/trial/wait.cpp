@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for steps, for anything, and for a trial to come into being.
+// Waits for steps, for a condition, and for a trial to be made.
 #include "storage/polled_watch.hpp"
 #include "trial/trial_impl.hpp"
 #include "trial/waiter.hpp"
@@ -23,9 +23,9 @@ using detail::trial::watch_of;
 
 namespace {
 
-/// Calls `done(snapshot)` after each look until it is true. Whenever further steps count as complete it looks a second
-/// time at once: a folder that is listed while files are renamed into it may show a later one and not an earlier one,
-/// so that the earlier step looks skipped.
+/// Calls `done(snapshot)` after each look until it returns true. Whenever further steps count as complete, looks again
+/// at once: a listing made while files are renamed into a folder may show a later file and miss an earlier one, so that
+/// the earlier step appears to be skipped.
 template <class Done>
 WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, Done&& done) {
   Waiter waiter(state, options);
@@ -55,7 +55,8 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
   }
 }
 
-/// Whether a step can be had. What looks skipped must do so at two looks, which `doubts` counts.
+/// Returns whether a step is available. A step is unavailable only if it is skipped at two looks, which `doubts`
+/// counts.
 /// @throws StepUnavailable, NoMoreData.
 bool reached(const Snapshot& snapshot, StepKey step, int& doubts) {
   switch (snapshot.state(step, snapshot.settled)) {
@@ -98,7 +99,7 @@ std::string Trial::watch_method() const {
 
 namespace {
 
-/// Wakes when a trial may have come into being: its folder, or what it must hold.
+/// Wakes when a trial may have been made: its folder, or the files that it must hold.
 struct BirthWatch {
   std::unique_ptr<detail::storage::Storage> storage;  // outlives the waiter's watch of it
   std::optional<Waiter> waiter;
@@ -122,7 +123,7 @@ struct BirthWatch {
   }
 };
 
-// Something else than a folder is there, or the name is too long for any: waiting does not mend that.
+// Returns whether the path can never become a folder by waiting: it is something else, or its name is too long.
 bool is_no_folder(const std::string& path) {
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(path, unknown);
@@ -139,7 +140,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       *outcome = how;
     }
   };
-  // While there is no trial, no step comes: what is left of `idle` is a deadline.
+  // Without a trial there are no steps, so `idle` is a deadline.
   const detail::Clock& clock = detail::system_clock();
   WaitOptions until = wait;
   until.idle.reset();
@@ -164,7 +165,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
         throw;
       }
       if (error.ended) {
-        continue;  // they may have come after they were looked for, and the end with them
+        continue;  // they may have been written, and the job ended, after the check: try once more
       }
     } catch (const ReadError& error) {
       if (error.problem.kind == ProblemKind::stopped && (wait.stop.stop_requested() || passed())) {
@@ -181,7 +182,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
       return std::nullopt;
     }
     if (!birth.waiter || birth.of_folder != folder_there) {
-      birth.aim(path, folder_there, until);  // and try again: it may have come before the watch did
+      birth.aim(path, folder_there, until);  // and try again: the trial may have been made before the watch
     } else {
       birth.waiter->pause(std::nullopt);
     }

@@ -22,7 +22,7 @@ std::optional<std::size_t> number_from_environment(const char* name) {
   return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
 }
 
-/// Seconds, whole or not; nothing for anything else.
+/// Returns a number of seconds, which may have a fraction. Nullopt if the variable has no such value.
 std::optional<std::chrono::nanoseconds> seconds_from_environment(const char* name) {
   const char* const text = std::getenv(name);
   if (text == nullptr) {

@@ -14,23 +14,24 @@
 
 namespace smd::detail::trial {
 
-/// Sleeps until there may be something new. Made before the first look, so that nothing falls between.
+/// Sleeps until there may be something new. Must be made before the first look, so that no change is missed.
 class Waiter {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   Waiter(TrialState& state, const WaitOptions& options);
-  /// For a trial that is not there yet: `watch` tells when to try again.
+  /// For a trial that does not exist yet: `watch` reports when to try again.
   Waiter(const Clock& clock, std::unique_ptr<storage::Watch> watch, const WaitOptions& options, bool remote);
 
-  /// Until something may have changed, `due`, the deadline, the end of `WaitOptions::idle`, or a request to stop.
+  /// Sleeps until something may have changed, `due`, the deadline, the end of `WaitOptions::idle`, or a request to
+  /// stop.
   void pause(std::optional<Time> due);
 
   [[nodiscard]] bool stopped() const noexcept { return options_.stop.stop_requested(); }
   [[nodiscard]] bool passed() const noexcept { return options_.deadline && clock_.now() >= *options_.deadline; }
-  /// What ends the wait now; none: nothing does.
+  /// Returns why the wait ends now. Nullopt if it goes on.
   [[nodiscard]] std::optional<WaitOutcome> over() const noexcept;
-  /// Counts `WaitOptions::idle` anew.
+  /// Restarts `WaitOptions::idle`.
   void saw_step() noexcept { quiet_since_ = clock_.now(); }
   [[nodiscard]] bool idle() const noexcept { return options_.idle && clock_.now() - quiet_since_ >= *options_.idle; }
   [[nodiscard]] std::chrono::milliseconds interval() const noexcept { return interval_; }
@@ -38,8 +39,8 @@ class Waiter {
   /// See Watch::quiet.
   [[nodiscard]] bool quiet() const noexcept { return watch_->quiet(); }
 
-  /// `TrialState::look`, which ends with the wait. Nothing if that was so, and `over` says how.
-  /// @throws as `look`; ReadError of kind stopped if `RemoteOptions::stop` had another reason than this wait's end.
+  /// `TrialState::look`, which ends with the wait. Null if the wait ended; `over` returns why.
+  /// @throws as `look`; ReadError of kind stopped if `RemoteOptions::stop` ended it for another reason.
   std::shared_ptr<const Snapshot> look(TrialState& state) const;
 
  private:
@@ -54,16 +55,16 @@ class Waiter {
   WaitOptions options_;
   std::chrono::milliseconds interval_;
   Time quiet_since_;
-  std::optional<Time> end_;        // of requests; none if the time was up from the start: one look is made all the same
-  std::optional<Time> last_look_;  // remote: ahead of the deadline, so that there is time for the answer
+  std::optional<Time> end_;        // of requests; nullopt if the deadline passed before the first look, which is made
+  std::optional<Time> last_look_;  // remote: before the deadline, to leave time for the response
   std::unique_ptr<storage::Watch> watch_;
   std::stop_callback<Wake> wake_;
 };
 
-/// The interval asked for, or the storage's own.
+/// Returns the requested poll interval, or the storage's default.
 [[nodiscard]] std::chrono::milliseconds interval_of(const WaitOptions& options, const storage::Storage& storage);
 
-/// A storage's watch; one that polls if it has none.
+/// Returns a storage's watch, or one that polls if it has none.
 [[nodiscard]] std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
                                                        const storage::WatchScope& scope);
 

@@ -11,8 +11,8 @@
 
 namespace smd::detail {
 
-/// A result, or the problem that prevented it. Inside the library damaged input is such a value, never an exception;
-/// the caller decides what it means. Check before access.
+/// A result, or the problem that prevented it. Inside the library, damaged input is returned as a problem, never
+/// thrown; the caller decides what it means. Check before access.
 template <class T>
 class [[nodiscard]] Outcome {
  public:

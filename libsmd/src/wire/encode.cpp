@@ -96,7 +96,7 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
 }  // namespace
 
 void append_event(std::string& out, const EventHeader& header, const TensorView& value) {
-  // Elements are appended to `out` once and never copied before.
+  // Elements are copied only once, to `out`.
   const std::vector<std::string_view> texts = strings(value);
   const std::string back = append_front(out, header, {value.dtype(), value.shape(), value.bytes().size()}, texts, true);
   if (value.dtype() == Dtype::string) {

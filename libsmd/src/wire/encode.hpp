@@ -19,7 +19,7 @@ struct EventHeader {
   std::optional<std::int64_t> mode;       ///< Plugin data; omitted if not set; the numbers of `smd::Mode`.
 };
 
-/// A tensor but for its elements.
+/// A tensor without its elements.
 struct TensorExtent {
   Dtype dtype = Dtype::float64;
   std::span<const std::int64_t> shape;
@@ -30,8 +30,8 @@ struct TensorExtent {
 /// names of dimensions, plugin data.
 void append_event(std::string& out, const EventHeader& header, const TensorView& value);
 
-/// As above, but for the elements: the message consists of what is appended to `front`, the elements' bytes, and what
-/// is appended to `back`. Not for strings, whose elements are not contiguous.
+/// As above, but without the elements: the message consists of the bytes appended to `front`, the elements' bytes, and
+/// the bytes appended to `back`. Not for strings, whose elements are not contiguous.
 void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value);
 
 }  // namespace smd::detail::wire

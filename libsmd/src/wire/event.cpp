@@ -33,7 +33,7 @@ namespace plugin_field {
 constexpr std::uint32_t name = 1, content = 2;
 }
 
-/// Most pieces into which a tensor may be split. Known writers do not split tensors; the limit keeps the list of
+/// The most pieces into which a tensor may be split. Known writers do not split tensors; the limit keeps the list of
 /// pieces small.
 constexpr std::size_t most_pieces = 64;
 

@@ -36,10 +36,10 @@ struct Value {
   std::uint64_t repeats = 0;
 };
 
-/// Which kinds of values a payload may hold.
+/// The kinds of values that a payload may hold.
 enum class ValueKinds : std::uint8_t {
   tensors,    ///< A tensor, as the debugger's writers store every value.
-  summaries,  ///< Whatever TensorBoard's writers store, several in one event too (`wire/summary.hpp`).
+  summaries,  ///< Any value that TensorBoard's writers store; an event may hold several (`wire/summary.hpp`).
 };
 
 /// Parses a record's payload and returns the tensor with the tag `tag`. Bytes of plain tensors are borrowed from
@@ -48,7 +48,7 @@ enum class ValueKinds : std::uint8_t {
 ///
 /// With `ValueKinds::summaries`, returns the last value of that name, whatever its kind: a `simple_value` as a float32
 /// scalar; a histogram as float64 of shape [k,3], left and right edge and count of each bucket; an image or a sound as
-/// a string, its encoded bytes; a tensor as it is, or the `part` of it that was asked for.
+/// a string, its encoded bytes; a tensor unchanged, or its requested `part`.
 Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag,
                            ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});
 

@@ -8,8 +8,8 @@
 
 #include "types/outcome.hpp"
 
-/// The contents of event files: records, and the protobuf messages in them. Does not know files or paths: the caller
-/// adds the file's name to problems.
+/// The contents of event files: records, and the protobuf messages in them. This code knows no files or paths: the
+/// caller adds the file's name to problems.
 namespace smd::detail::wire {
 
 inline constexpr std::size_t header_bytes = 12;             ///< Payload length and its checksum.
@@ -42,11 +42,11 @@ struct Frame {
   Protection protection = Protection::unprotected;
 };
 
-/// The one record that fills `range` exactly, as an index file names it. Any other range is damaged.
+/// Returns the record that fills `range` exactly, as an index file states. Any other range is damaged.
 Outcome<Frame> parse_record(std::span<const std::byte> range);
 
-/// The record at the start of `rest`, for reading a file from front to back. If `rest` ends too early, though as far
-/// as it goes all is well, the problem's kind is `not_yet`: only the caller knows whether more will come.
+/// Returns the record at the start of `rest`, for reading a file from front to back. If `rest` ends inside a record
+/// that is valid so far, the problem's kind is `not_yet`: only the caller knows whether more will come.
 Outcome<Frame> next_record(std::span<const std::byte> rest);
 
 /// Appends a record, with the magic footer or with the payload's checksum.
@@ -56,8 +56,8 @@ void append_record(std::string& out, std::span<const std::byte> payload, Protect
 /// header, whose bytes are reserved, and appends the footer. Avoids copying the payload.
 void frame_in_place(std::string& out, std::size_t start, Protection protection);
 
-/// The same for a payload that is written in pieces: the header, in the first `header_bytes` of `record`, and the
-/// footer for a payload with that plain CRC-32C.
+/// As above, for a payload that is written in pieces: `store_header` fills in the first `header_bytes` of `record`,
+/// `append_footer` appends the footer of a payload with that plain CRC-32C.
 void store_header(std::string& record, std::uint64_t payload_bytes);
 void append_footer(std::string& out, std::uint32_t payload_crc, Protection protection);
 

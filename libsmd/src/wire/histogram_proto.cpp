@@ -20,7 +20,7 @@ double double_in(std::span<const std::byte> bytes) noexcept {
   return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
 }
 
-/// Appends one occurrence of repeated doubles, packed or not; checks it if `into` is null.
+/// Appends one occurrence of repeated doubles, packed or not. If `into` is null, only checks it.
 void take_doubles(pbf_reader& reader, std::vector<double>* into) {
   if (reader.wire_type() == pbf_wire_type::fixed64) {
     const double number = reader.get_double();
@@ -75,13 +75,13 @@ HistogramSums scan_sums(std::span<const std::byte> histogram_proto, HistogramBuc
   return sums;
 }
 
-/// A tensor [k,3] of floating point, element by element.
+/// Access to the elements of a floating-point tensor [k,3].
 class BucketTable {
  public:
   explicit BucketTable(const Value& value) : value_(value), item_(item_size(value.dtype)) {}
 
   [[nodiscard]] double at(std::uint64_t element) const noexcept {
-    const std::uint64_t last = value_.bytes.size() / item_ - 1;  // stands for all that follow
+    const std::uint64_t last = value_.bytes.size() / item_ - 1;  // equal to all that follow
     const std::span<const std::byte> bytes = value_.bytes.subspan(std::min(element, last) * item_);
     return item_ == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
   }
@@ -103,7 +103,7 @@ std::optional<BucketSpan> span_of(const Value& value) {
     if (!span) {
       span = BucketSpan{left, right};
     }
-    // NaN stays: the elements had no least or greatest one.
+    // NaN stays: the elements have no minimum or maximum.
     if (left < span->min || std::isnan(left)) {
       span->min = left;
     }

@@ -17,7 +17,7 @@ struct HistogramBuckets {
   std::vector<double> counts;
 };
 
-/// A problem if there are not as many limits as counts. @throws protozero::exception, std::bad_alloc
+/// Returns a problem if there are not as many limits as counts. @throws protozero::exception, std::bad_alloc
 [[nodiscard]] Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_proto);
 
 struct Bucket {
@@ -26,9 +26,9 @@ struct Bucket {
   double count = 0;
 };
 
-/// The buckets from the first that is not empty to the last, as TensorBoard converts them: the least element is the
-/// left edge of the first, the greatest one the right edge of the last. PyTorch begins with an empty bucket, for its
-/// limit only; TensorFlow's last one ends at the greatest double. [tensorboard/data_compat.py]
+/// Returns the buckets from the first to the last that is not empty, as TensorBoard converts them: the least element is
+/// the left edge of the first, the greatest one the right edge of the last. PyTorch begins with an empty bucket, for
+/// its limit only; TensorFlow's last one ends at the greatest double. [tensorboard/data_compat.py]
 [[nodiscard]] std::vector<Bucket> edges_of(const HistogramBuckets& histogram);
 
 }  // namespace smd::detail::wire

@@ -15,7 +15,7 @@ namespace {
 
 using protozero::pbf_reader;
 
-/// A number; NaN and infinities, which JSON lacks, as texts.
+/// Appends a number; NaN and infinities, which JSON lacks, as texts.
 void append_number(std::string& out, double number) {
   if (std::isfinite(number)) {
     std::array<char, 32> text{};
@@ -45,8 +45,8 @@ void append_list(std::string& out, pbf_reader list, std::size_t depth) {
   out += ']';
 }
 
-/// A google.protobuf.Value. In its oneof the last field counts. Structs, which no writer of hyperparameters uses, and
-/// lists that lie too deep are null.
+/// Appends a google.protobuf.Value. In its oneof the last field counts. Structs, which no writer of hyperparameters
+/// uses, and lists that are nested too deeply become null.
 void append_value(std::string& out, pbf_reader value, std::size_t depth) {
   const std::size_t begin = out.size();
   out += "null";
@@ -72,7 +72,7 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
   }
 }
 
-/// One entry of `map<string, google.protobuf.Value>`.
+/// Parses one entry of `map<string, google.protobuf.Value>`.
 Hyperparameter parse_entry(pbf_reader entry) {
   Hyperparameter parameter{{}, "null"};
   while (next_field(entry)) {
@@ -98,7 +98,7 @@ void scan_session_start(pbf_reader session, std::vector<Hyperparameter>& found) 
   }
 }
 
-/// Of several entries with one name, the last counts.
+/// Sorts entries by name, and removes all but the last of each name.
 void keep_last_of_each(std::vector<Hyperparameter>& found) {
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   const auto same = [](const auto& a, const auto& b) { return a.name == b.name; };

@@ -127,7 +127,7 @@ struct InflatedFile::State {
     places.push_back(std::move(place));
   }
 
-  /// Goes to the nearest place not after `start`; stays where it is if that is as near.
+  /// Moves to the nearest place not after `start`; stays at the current position if that is as near.
   Status approach(std::uint64_t start) {
     const auto after = std::upper_bound(places.begin(), places.end(), start,
                                         [](std::uint64_t at, const auto& place) { return at < place->inflated; });
@@ -153,7 +153,7 @@ struct InflatedFile::State {
     return ok();
   }
 
-  /// Counts inflated bytes: seeking back and forth must not take time out of proportion to the file's size.
+  /// Counts inflated bytes: the time for seeking back and forth must stay proportional to the file's size.
   Status count(std::size_t bytes) {
     const std::uint64_t before = inflated;
     inflated += bytes;
@@ -246,7 +246,7 @@ struct InflatedFile::State {
     return done;
   }
 
-  /// Goes to an inflated offset. Returns false if the stream ends before it.
+  /// Moves to an inflated offset. Returns false if the stream ends before it.
   Outcome<bool> seek(std::uint64_t start) {
     if (Status near = approach(start); !near) {
       return std::move(near.problem());

@@ -15,7 +15,7 @@ template <std::unsigned_integral T>
 [[nodiscard]] constexpr T load_little(std::span<const std::byte> from) noexcept {
   T value = 0;
   if (std::endian::native == std::endian::little && !std::is_constant_evaluated()) {
-    std::memcpy(&value, from.data(), sizeof value);  // one instruction, which compilers do not make of the loop
+    std::memcpy(&value, from.data(), sizeof value);  // one instruction, to which compilers do not reduce the loop
     return value;
   }
   for (std::size_t at = 0; at < sizeof(T); ++at) {

@@ -13,8 +13,8 @@
 #include <span>
 #include <string_view>
 
-/// Reads protobuf messages: protozero, and what it lacks. Damage is thrown as an exception here, and caught at the
-/// boundary of `wire` (`guarded`).
+/// Reads protobuf messages with protozero, and adds what it lacks. Damage is thrown as an exception here, and caught at
+/// the boundary of `wire` (`guarded`).
 namespace smd::detail::wire {
 
 /// A field's wire type differs from the one in its message's schema.
@@ -26,10 +26,10 @@ struct BadGroup : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "group does not end, or lies too deep"; }
 };
 
-/// `next_field` for keys of any kind.
+/// The general case of `next_field`: keys of any kind.
 bool next_field_of_any(protozero::pbf_reader& reader);
 
-/// Goes to the next field. Skips groups (which protozero does not support), at most `limits::protobuf_depth` deep.
+/// Advances to the next field. Skips groups (which protozero does not support), at most `limits::protobuf_depth` deep.
 /// @throws protozero::exception
 inline bool next_field(protozero::pbf_reader& reader) {
   const protozero::data_view rest = reader.data();
@@ -43,7 +43,7 @@ inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) {
     throw WrongWireType{};
   }
-  // protozero takes the length's lower 32 bits for all of it.
+  // protozero ignores all but the lower 32 bits of the length.
   const protozero::data_view rest = reader.data();
   const char* at = rest.data();
   if (protozero::decode_varint(&at, rest.data() + rest.size()) > rest.size()) {
@@ -52,7 +52,7 @@ inline protozero::data_view view_of(protozero::pbf_reader& reader) {
   return reader.get_view();
 }
 
-/// Skips the current field, which is no group.
+/// Skips the current field. Precondition: it is not a group.
 inline void skip_field(protozero::pbf_reader& reader) {
   if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
     (void)view_of(reader);
@@ -81,7 +81,7 @@ inline std::uint64_t varint_of(protozero::pbf_reader& reader) {
   return reader.get_uint64();
 }
 
-/// The same for floating point. @throws WrongWireType
+/// As `varint_of`, for floating point. @throws WrongWireType
 inline double double_of(protozero::pbf_reader& reader) {
   if (reader.wire_type() != protozero::pbf_wire_type::fixed64) {
     throw WrongWireType{};
@@ -99,10 +99,10 @@ inline protozero::pbf_reader reader_of(std::span<const std::byte> message) noexc
   return protozero::pbf_reader{reinterpret_cast<const char*>(message.data()), message.size()};
 }
 
-/// What is wrong with a message.
+/// Returns the problem of a message.
 [[nodiscard]] Problem problem_of(const protozero::exception& error);
 
-/// Returns what `parse` does, an `Outcome`, or as a problem what it throws.
+/// Returns the `Outcome` of `parse()`, or the exception that it throws as a problem.
 template <class Parse>
 auto guarded(Parse&& parse) -> decltype(parse()) {
   try {

@@ -14,7 +14,7 @@
 namespace smd::detail::wire {
 
 inline constexpr std::size_t outline_head_bytes = 64 * 1024;  ///< Number of payload bytes to read first.
-inline constexpr std::size_t outline_tail_bytes = 64 * 1024;  ///< Most bytes that may follow the elements.
+inline constexpr std::size_t outline_tail_bytes = 64 * 1024;  ///< The most bytes that may follow the elements.
 
 /// The position of the elements in a payload.
 struct ContentPlace {
@@ -22,16 +22,14 @@ struct ContentPlace {
   std::uint64_t bytes = 0;
 };
 
-/// Looks in the first bytes of a payload for a `tensor_content` that continues past them. Returns nullopt if there is
-/// none, if more than `outline_tail_bytes` follow it, or if the message has an unusual structure; then load the whole
-/// payload.
+/// Looks in the first bytes of a payload for a `tensor_content` that continues past them. Nullopt if there is none, if
+/// more than `outline_tail_bytes` follow it, or if the message has an unusual structure; then load the whole payload.
 [[nodiscard]] std::optional<ContentPlace> find_content(std::span<const std::byte> head,
                                                        std::uint64_t payload_bytes) noexcept;
 
-/// Parses all of a payload but its elements, with all checks of `parse_value`; `bytes` of the value stays empty.
-/// `head` is the payload up to `place.offset` at least, `tail` all that follows the elements. Nothing if the elements
-/// cannot be distinguished like this (several tensors or values): load it all then. Booleans are for the caller to
-/// normalise.
+/// Parses a payload without its elements, with all checks of `parse_value`; `bytes` of the value stays empty. `head` is
+/// the payload up to at least `place.offset`, `tail` all that follows the elements. Nullopt if it is ambiguous to which
+/// tensor or value the elements belong; then load the whole payload. The caller must normalise booleans.
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
                                             std::span<const std::byte> tail, std::string_view tag,
                                             ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});

@@ -25,7 +25,7 @@ bool is_ascii(std::span<const std::byte> text) noexcept {
   return (all & 0x8080808080808080) == 0;
 }
 
-/// What is left of a payload. Each member returns false if something else stands there.
+/// The unread part of a payload. Each member function returns false if something else is next.
 class Rest {
  public:
   explicit Rest(std::span<const std::byte> rest) noexcept : at_(rest.data()), end_(at_ + rest.size()) {}
@@ -58,7 +58,7 @@ class Rest {
     at_ += bytes;
     return true;
   }
-  /// Key and length of a message that reaches to the end.
+  /// Reads key and length of a message that reaches to the end.
   bool open(std::byte wanted) noexcept {
     std::uint64_t length = 0;
     return key(wanted) && varint(length) && length == size();
@@ -69,7 +69,7 @@ class Rest {
   const std::byte* end_;
 };
 
-/// Room for one value. Returns false if memory runs out.
+/// Makes `values` hold one value. Returns false if memory runs out.
 bool make_room(EventOutline& event) noexcept try {
   event.values.resize(1);
   return true;

@@ -12,9 +12,10 @@
 
 namespace smd::detail::wire {
 
-/// Parses an event as every known writer lays down a number: wall time, step (unless 0), a summary of one value, its
-/// tag in ASCII, and a `simple_value` or a tensor, in this order and nothing else. Returns false if it has any other
-/// form, valid or not, and if memory runs out; `event` is then unspecified. A log holds millions of these.
+/// Parses an event in the form in which every known writer stores a number: wall time, step (unless 0), a summary of
+/// one value, its tag in ASCII, and a `simple_value` or a tensor, in this order and nothing else. Returns false if the
+/// event has any other form, valid or not, or if memory runs out; `event` is then unspecified. A log holds millions of
+/// these.
 bool outline_plain_event(std::span<const std::byte> payload, EventOutline& event) noexcept;
 
 /// Such an event with a step and a `simple_value`.
@@ -24,10 +25,11 @@ struct PlainNumber {
   std::uint32_t bits = 0;  ///< Of the float.
 };
 
-/// What stands between step and number: the same in each event of a tag. Empty if the event has another form.
+/// Returns the bytes between step and number, which are equal in all events of a tag. Empty if the event has another
+/// form.
 [[nodiscard]] std::span<const std::byte> between_step_and_number(std::span<const std::byte> payload) noexcept;
 
-/// Whether so many bytes are equal: mostly a few more than eight.
+/// Returns whether `size` bytes are equal. Optimised for a few more than eight bytes.
 [[nodiscard]] inline bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const auto differ = [&](std::size_t at) {
@@ -44,8 +46,8 @@ struct PlainNumber {
   return !differ(size - word);
 }
 
-/// Decodes a varint that is all of `bytes`, 1 to 9 of them, behind which memory goes on for 8 bytes. Returns false if
-/// it ends before or after them.
+/// Decodes a varint of exactly `bytes`. Returns false if it ends before or after them. @pre `bytes` has 1 to 9 bytes,
+/// and 8 bytes from its start are readable
 [[nodiscard]] inline bool whole_varint(std::span<const std::byte> bytes, std::uint64_t& number) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   constexpr std::uint64_t more = 0x8080808080808080;
@@ -64,15 +66,15 @@ struct PlainNumber {
   return true;
 }
 
-/// Parses the event of a tag, given what stands between step and number in others. Returns false if it differs from
-/// those in more than its three numbers.
+/// Parses an event of a tag. `between`: `between_step_and_number` of other events of the tag. Returns false if the
+/// event differs from these in more than its three numbers.
 [[nodiscard, gnu::always_inline]] inline bool plain_number(std::span<const std::byte> payload,
                                                            std::span<const std::byte> between,
                                                            PlainNumber& event) noexcept {
   constexpr std::byte wall_time_key{1 << 3 | 1};
   constexpr std::byte step_key{2 << 3};
   constexpr std::size_t step_at = 10;
-  constexpr std::size_t step_bytes = 9;  // more are of negative ones
+  constexpr std::size_t step_bytes = 9;  // negative steps have more
   const std::size_t around = step_at + between.size() + sizeof event.bits;
   if (payload.size() <= around || payload.size() > around + step_bytes ||
       payload.size() < step_at + sizeof(std::uint64_t) || payload[0] != wall_time_key ||

@@ -20,7 +20,7 @@ namespace {
 struct SafetensorsType {
   std::string_view name;
   unsigned bits;
-  std::optional<Dtype> dtype;  ///< None: listed only.
+  std::optional<Dtype> dtype;  ///< Nullopt if elements of this type are listed but not read.
 };
 
 // clang-format off
@@ -50,19 +50,19 @@ constexpr SafetensorsType safetensors_types[] = {
 };
 // clang-format on
 
-/// An entry before it is known to be right. Its texts stand in the header, its sizes in a list of all.
+/// An entry that is not yet checked. Its texts are in the header, its sizes in a list for all entries.
 struct RawEntry {
   SafetensorsEntry entry;
   std::uint32_t first_size = 0;
   std::uint32_t dimensions = 0;
-  std::uint32_t at = 0;  ///< Where its name stands in the header, which is shorter than 4 GB.
+  std::uint32_t at = 0;  ///< Offset after its name in the header, which is shorter than 4 GB.
   bool has_range = false;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   const char* fault = nullptr;
 };
 
-/// The number of bytes that elements take; nullopt if that is no whole number of 63 bits.
+/// Returns the number of bytes that elements take. Nullopt if it is not whole or exceeds 63 bits.
 std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) noexcept {
   constexpr unsigned bits_of_byte = 8;
   const std::optional<std::uint64_t> count = element_count(shape);
@@ -126,7 +126,7 @@ class SafetensorsParser {
            fail(scanner_.offset(), std::string("the header is no JSON object: ") + scanner_.error());
   }
 
-  /// Returns false after an error, which stands in `header_.problems` or in the scanner.
+  /// Returns false after an error, which is in `header_.problems` or in the scanner.
   bool read_all() {
     scanner_.enter_object();
     for (std::string_view name; scanner_.next_member(name);) {
@@ -145,7 +145,7 @@ class SafetensorsParser {
     return scanner_.finish();
   }
 
-  /// Strings by name, or null; nothing of them is kept.
+  /// Checks that the metadata are strings by name, or null, and discards them.
   void read_metadata() {
     const std::uint64_t at = scanner_.offset();
     bool right = !std::exchange(has_metadata_, true);
@@ -208,8 +208,7 @@ class SafetensorsParser {
     set(raw, !range, "its entry has no data_offsets");
   }
 
-  /// An entry as all writers write it: its three members in one order, and nothing wrong with them. Returns false for
-  /// any other.
+  /// Reads an entry in the form that all writers use: three valid members in one order. Returns false for any other.
   bool read_usual_entry(RawEntry& raw) {
     std::vector<std::int64_t>& sizes = header_.sizes_;
     raw.first_size = static_cast<std::uint32_t>(sizes.size());
@@ -242,12 +241,12 @@ class SafetensorsParser {
     return true;
   }
 
-  /// A text that the scanner gave, valid as long as the header's text: one with escapes stands elsewhere.
+  /// Returns a text of the scanner with the lifetime of the header: copies it if it had escapes.
   std::string_view lasting(std::string_view text) {
     return scanner_.stands_in_text(text) ? text : std::string_view(header_.unescaped_.emplace_front(text));
   }
 
-  /// Notes the first fault of an entry.
+  /// Records the first fault of an entry.
   static void set(RawEntry& raw, bool wrong, const char* fault) {
     if (wrong && raw.fault == nullptr) {
       raw.fault = fault;
@@ -265,7 +264,7 @@ class SafetensorsParser {
     }
   }
 
-  /// Reads a list of natural numbers; false if it is none.
+  /// Reads a list of natural numbers. Returns false if the value is not such a list.
   template <class Take>
   bool read_numbers(Take take) {
     if (scanner_.peek() != text::JsonKind::array) {
@@ -306,14 +305,14 @@ class SafetensorsParser {
       (count == 0 ? raw.begin : raw.end) = offset;
       return ++count <= 2;
     });
-    // Beyond any file; so sums below do not wrap.
+    // Larger than any file, but the sums below do not overflow.
     raw.has_range = right && count == 2 && raw.begin <= raw.end && raw.end <= UINT64_MAX / 2;
     set(raw, !raw.has_range, "data_offsets is not a begin and an end behind it");
   }
 
   [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.entry.name) + "'"; }
 
-  /// Whether it is certain that each name stands there once. It is not if many names have one hash.
+  /// Returns true only if it is certain that no name is repeated; false also if many names have the same hash.
   [[nodiscard]] bool each_name_once() const {
     constexpr std::size_t most_steps = 64;
     struct Slot {
@@ -336,7 +335,7 @@ class SafetensorsParser {
     return true;
   }
 
-  /// Names that stand there twice: the first entry stays, and is not sound.
+  /// Removes all but the first entry of a repeated name, and marks that one as faulty.
   void find_repeated() {
     if (each_name_once()) {
       return;
@@ -373,7 +372,7 @@ class SafetensorsParser {
     Shape shape;
     for (RawEntry& raw : raw_) {
       SafetensorsEntry& entry = raw.entry;
-      if (type == std::end(safetensors_types) || type->name != entry.unread_type) {  // most are as the one before
+      if (type == std::end(safetensors_types) || type->name != entry.unread_type) {  // most have the previous type
         type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
                             [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
       }
@@ -396,7 +395,8 @@ class SafetensorsParser {
 
   [[nodiscard]] std::uint64_t data_bytes() const noexcept { return file_bytes_ - data_; }
 
-  /// By offset, the first begins at 0, each where the one before ends, and the last one ends with the file.
+  /// Checks that the ranges, by offset, cover the data: the first begins at 0, each where the one before ends, and the
+  /// last ends with the file.
   void check_ranges() {
     std::vector<RawEntry*> order;
     for (RawEntry& raw : raw_) {

@@ -109,7 +109,7 @@ class ValueScan {
       whole_ = nullptr;
     }
   }
-  /// Occurrences of the same message are parts of one: put together, they are it.
+  /// Repeated occurrences of a message are parts of one message, so they are concatenated.
   void hold(SummaryKind kind, std::span<const std::byte> message) {
     const bool again = value_.kind == kind;
     hold(kind);
@@ -161,7 +161,7 @@ void become(EventOutline& event, EventKind kind) {
   }
 }
 
-/// By field number, from 3 on.
+/// Kinds of events by field number, from 3 on.
 constexpr EventKind kind_of_field[] = {EventKind::file_version, EventKind::graph,       EventKind::summary,
                                        EventKind::log_message,  EventKind::session_log, EventKind::run_metadata,
                                        EventKind::meta_graph};

@@ -13,14 +13,14 @@
 #include <string_view>
 #include <vector>
 
-/// Events as TensorBoard's writers lay them down: what stands in each, before anything of it is kept.
+/// Outlines events as TensorBoard's writers store them, without copying their values.
 /// [tensorboard/compat/proto: event.proto, summary.proto, tensor.proto]
 namespace smd::detail::wire {
 
-/// What a Summary.Value holds.
+/// The kind of a Summary.Value.
 enum class SummaryKind : std::uint8_t { none, simple_value, tensor, histogram, image, audio };
 
-/// SummaryMetadata. Writers give it with a tag's first value only.
+/// SummaryMetadata. Writers store it with a tag's first value only.
 struct SummaryMetadata {
   std::string_view plugin;             ///< `scalars`, `histograms`, `images`, `audio`, `text`, `hparams`, …
   std::span<const std::byte> content;  ///< The plugin's own message.
@@ -32,11 +32,11 @@ struct SummaryValue {
   std::string_view tag;  ///< `node_name` if the tag is empty.
   SummaryKind kind = SummaryKind::none;
   float number = 0;                    ///< Of `simple_value`.
-  std::span<const std::byte> message;  ///< Of the other kinds: the message in it.
+  std::span<const std::byte> message;  ///< The message of the other kinds.
   std::optional<SummaryMetadata> metadata;
 };
 
-/// What an event is about.
+/// The kind of an event.
 enum class EventKind : std::uint8_t {
   nothing,
   file_version,
@@ -62,25 +62,27 @@ struct EventOutline {
   std::forward_list<std::vector<std::byte>> whole;  ///< Messages that were split, put together.
 };
 
-/// Parses the payload of a record into `event`. A problem (kind damaged) if it is no Event. Never throws.
+/// Parses the payload of a record into `event`. Returns a problem of kind damaged if it is not an Event. Never throws.
 Status outline_event(std::span<const std::byte> payload, EventOutline& event);
 
-/// Type, shape and bits of a TensorProto with one element of at most 8 bytes that is no string: a scalar's value.
-/// nullopt for any other, damaged ones included. Never throws.
+/// Type and value of a scalar.
 struct ScalarBits {
   Dtype dtype = Dtype::float32;
   std::uint64_t bits = 0;  ///< The element, little endian, in the low bytes.
 };
+/// Returns the element of a TensorProto with one element of at most 8 bytes that is not a string. Nullopt for any
+/// other, including damaged ones. Never throws.
 [[nodiscard]] std::optional<ScalarBits> scalar_of_tensor(std::span<const std::byte> tensor_proto) noexcept;
 
-/// Type and shape of a TensorProto; its elements are checked when the value is read. Never throws.
+/// Type and shape of a TensorProto.
 struct TensorOutline {
   Dtype dtype = Dtype::float32;
   Shape shape;
 };
+/// Returns type and shape; elements are checked only when the value is read. Never throws.
 [[nodiscard]] Outcome<TensorOutline> outline_tensor(std::span<const std::byte> tensor_proto);
 
-/// A HistogramProto, or a tensor [k,3] of the plugin `histograms` (left, right, count of each bucket).
+/// The fields of a HistogramProto without its buckets.
 struct HistogramSums {
   double min = 0;
   double max = 0;
@@ -88,13 +90,16 @@ struct HistogramSums {
   double sum = 0;
   double sum_squares = 0;
 };
-/// Of a HistogramProto; its buckets are checked when they are read. A problem if it is damaged.
+/// Returns the sums; whether the buckets fit is checked only when they are read. Returns a problem if the message is
+/// damaged.
 [[nodiscard]] Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto);
-/// The outermost edges of the buckets of a tensor [k,3] that are not empty; nullopt if all are empty (or k is 0).
+/// The outermost edges of buckets.
 struct BucketSpan {
   double min = 0;
   double max = 0;
 };
+/// Returns the outermost edges of the buckets that are not empty, of a tensor [k,3] of the plugin `histograms` (left,
+/// right, count of each bucket). Nullopt if all are empty, or k is 0.
 [[nodiscard]] Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto);
 
 /// One hyperparameter of the plugin `hparams`.
@@ -103,8 +108,8 @@ struct Hyperparameter {
   /// The value as JSON: a number, a quoted text, true, false, null, or a list of these.
   std::string json;
 };
-/// Those in the plugin's content, by name; empty if it holds none or is damaged. Numbers that JSON lacks are the texts
-/// "NaN", "Infinity" and "-Infinity". [tensorboard/plugins/hparams/plugin_data.proto]
+/// Returns the hyperparameters in the plugin's content, by name; empty if it has none or is damaged. Numbers that JSON
+/// lacks are the texts "NaN", "Infinity" and "-Infinity". [tensorboard/plugins/hparams/plugin_data.proto]
 [[nodiscard]] std::vector<Hyperparameter> hyperparameters(std::span<const std::byte> content);
 
 }  // namespace smd::detail::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value of one tag in an event of TensorBoard's writers.
+// Returns the value of one tag in an event of TensorBoard's writers.
 #include "text/escape.hpp"
 #include "wire/event_parser.hpp"
 #include "wire/histogram_proto.hpp"
@@ -31,7 +31,7 @@ Value number_value(float number) {
   return value;
 }
 
-/// `encoded_image_string` or `encoded_audio_string`, as a string.
+/// Returns `encoded_image_string` or `encoded_audio_string` as a string value.
 Value media_value(std::span<const std::byte> message) {
   std::span<const std::byte> encoded;
   protozero::pbf_reader reader = reader_of(message);
@@ -71,12 +71,12 @@ Outcome<Value> histogram_value(std::span<const std::byte> message) {
   return value;
 }
 
-/// Size of the first of some packed strings, with its length.
+/// Returns the size of the first of some packed strings, including its length.
 std::size_t packed_size(std::span<const std::byte> strings) noexcept {
   return 4 + std::size_t{load_little<std::uint32_t>(strings)};
 }
 
-/// Of the plugin `images`: without width and height, which come first. [tensorboard/plugins/image/summary_v2.py]
+/// Removes width and height, the first strings of the plugin `images`. [tensorboard/plugins/image/summary_v2.py]
 void keep_images(Value& value) noexcept {
   if (value.shape.size() != 1 || value.shape[0] < 2) {
     return;
@@ -88,7 +88,7 @@ void keep_images(Value& value) noexcept {
   value.owned = {value.owned, value.owned.get() + both};  // the same memory, from there on
 }
 
-/// Of the plugin `audio`: the first column, without labels. [tensorboard/plugins/audio/summary_v2.py]
+/// Keeps the first column of the plugin `audio`, without labels. [tensorboard/plugins/audio/summary_v2.py]
 void keep_clips(Value& value) noexcept {
   if (value.shape.size() != 2 || value.shape[1] == 0) {
     return;

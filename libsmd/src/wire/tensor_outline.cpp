@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scan of an event file takes from a TensorProto.
+// Reads what a scan of an event file needs from a TensorProto.
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/summary.hpp"
@@ -21,7 +21,8 @@ std::uint64_t bits_of(std::span<const std::byte> element) noexcept {
   return bits;
 }
 
-/// A float32 or float64 as known writers lay it down: type, no shape or one without dimensions, and the element.
+/// Returns a float32 or float64 in the form that known writers use: type, no shape or one without dimensions, and the
+/// element. Nullopt for any other form.
 std::optional<ScalarBits> plain_scalar(std::span<const std::byte> proto) noexcept {
   constexpr std::byte dtype_key{tensor_field::dtype << 3}, shape_key{tensor_field::shape << 3 | 2},
       content_key{tensor_field::content << 3 | 2}, float_key{tensor_field::float_val << 3 | 2},

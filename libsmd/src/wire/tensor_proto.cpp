@@ -85,7 +85,7 @@ std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Checks one tensor. Each check returns the text of what is wrong, without the subject, or nullopt.
+/// Checks one tensor. Each check returns the text of the problem, without the subject, or nullopt.
 class Decoder {
  public:
   Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined,
@@ -153,7 +153,7 @@ class Decoder {
     return {};
   }
 
-  /// `float32 2x3`.
+  /// Returns a text such as `float32 2x3`.
   [[nodiscard]] static std::string kind_of(const Value& value) {
     return fmt::format("{} {}", to_string(value.dtype), to_string(value.shape));
   }
@@ -219,7 +219,7 @@ class Decoder {
     return {};
   }
 
-  /// Decodes elements from the `*_val` field; the last one stands for all that are missing.
+  /// Decodes elements from the `*_val` field; all that are missing equal the last one.
   std::optional<std::string> typed(Value& value, std::uint64_t given) {
     const std::string_view field = value_field_name(field_);
     const std::size_t item = item_size(value.dtype);

@@ -21,7 +21,8 @@ inline constexpr std::uint32_t dtype = 1, shape = 2, content = 4, float_val = 5,
                                half_val = 13, uint32_val = 16, uint64_val = 17, count = 18;
 }
 
-/// Whether event files have the type (docs/format.md). TensorFlow's float8 types have value fields of their own.
+/// Returns whether event files may hold the type (docs/format.md). TensorFlow's float8 types have value fields of their
+/// own.
 [[nodiscard]] constexpr bool is_in_event_files(Dtype dtype) noexcept { return dtype <= Dtype::uint64; }
 
 /// The contents of a TensorProto, which may be split into pieces (protobuf merges repeated occurrences of a message).
@@ -36,7 +37,7 @@ struct TensorParts {
                                                             ///< types, of real numbers.
 };
 
-/// Whether elements stand in it, in whichever field.
+/// Returns whether any field holds elements.
 [[nodiscard]] bool has_elements(const TensorParts& parts) noexcept;
 
 /// @throws protozero::exception
@@ -44,13 +45,13 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 
 /// Decodes type, shape and elements and checks them against each other. The caller adds the tensor's name to problems.
 /// With `outlined`, that many bytes of content are assumed to be elsewhere, and `bytes` stays empty. With
-/// `ValueKinds::summaries`, a tensor without a shape is a scalar, and elements may stand where PyTorch puts them: those
-/// of uint8 in `uint32_val`, and float32 in `half_val` (`has_wide_halves`).
+/// `ValueKinds::summaries`, a tensor without a shape is a scalar, and elements may be in the fields that PyTorch uses:
+/// those of uint8 in `uint32_val`, and float32 in `half_val` (`has_wide_halves`).
 /// @throws protozero::exception, std::bad_alloc
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined, ValueKinds kinds);
 
-/// The same for type and shape only.
+/// As `decode_tensor`, for type and shape only.
 Outcome<Value> decode_type(TensorParts&& parts, ValueKinds kinds);
 
 }  // namespace smd::detail::wire

@@ -8,13 +8,13 @@
 #include <optional>
 #include <span>
 
-/// Elements in the `*_val` fields of a TensorProto, instead of in `tensor_content`.
+/// Decodes elements that are in the `*_val` fields of a TensorProto instead of in `tensor_content`.
 namespace smd::detail::wire {
 
 /// Returns the field that holds values of a type.
 [[nodiscard]] std::uint32_t value_field(Dtype dtype) noexcept;
 
-/// Returns `float_val` and so on.
+/// Returns the field's name, such as `float_val`.
 [[nodiscard]] std::string_view value_field_name(std::uint32_t field) noexcept;
 
 /// Returns how many numbers (for strings: elements) one occurrence of a value field holds; `bytes` is its payload if
@@ -23,7 +23,7 @@ namespace smd::detail::wire {
 [[nodiscard]] std::uint64_t count_packed(std::uint32_t field, std::span<const std::byte> bytes);
 
 /// Writes all values in the `*_val` field `field` of `pieces` to `into`, which has room for exactly as many as
-/// `scan_tensor` counted. Returns the first number that the type cannot represent, if there is one.
+/// `scan_tensor` counted. Returns the first number that the type cannot represent; nullopt if there is none.
 /// @throws protozero::exception
 std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
                                           std::span<const std::span<const std::byte>> pieces,
@@ -34,7 +34,7 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
 /// @throws protozero::exception
 [[nodiscard]] bool has_wide_halves(std::span<const std::span<const std::byte>> pieces);
 
-/// Writes the elements of such a `half_val`, as float16 or bfloat16. @throws protozero::exception
+/// Writes the elements of a wide `half_val` as float16 or bfloat16. @throws protozero::exception
 void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into);
 
 /// Returns the size of all strings in packed form, each preceded by its length in four bytes.

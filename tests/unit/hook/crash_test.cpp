@@ -379,7 +379,7 @@ TEST_CASE("a full disk: said at the next call and at close, all before it is who
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFEXITED(status));
   if (WEXITSTATUS(status) == 77) {
-    MESSAGE("no small disk to be had, it takes the right to mount: not tested");
+    MESSAGE("a small disk takes the right to mount: not tested");
     return;
   }
   CHECK(WEXITSTATUS(status) == 0);

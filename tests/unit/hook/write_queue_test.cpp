@@ -18,7 +18,7 @@ std::string filled(WriteQueue& queue, std::size_t bytes) {
   return buffer;
 }
 
-TEST_CASE("tasks are done in order, whoever starts the thread") {
+TEST_CASE("tasks are done in order, whichever caller starts the thread") {
   std::vector<int> done;
   std::latch started(1);
   {

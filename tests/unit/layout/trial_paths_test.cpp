@@ -28,7 +28,7 @@ TEST_CASE("names of index files tell step and worker") {
   }
 }
 
-TEST_CASE("the one name that the grammar gives an index file is told from others of the same step") {
+TEST_CASE("the one name that the grammar gives an index file is distinguished from others of the same step") {
   const auto is_leaf = [](const char* name) {
     return layout::is_index_leaf(name, *layout::parse_index_file_name(name));
   };

@@ -153,8 +153,8 @@ std::size_t check_cases(const std::string& root) {
   return cases.size();
 }
 
-TEST_CASE("recorded verdicts") { CHECK(check_cases(std::string(SMD_RECORDED_TRIALS) + "/rules/") > 100); }
+TEST_CASE("recorded results") { CHECK(check_cases(std::string(SMD_RECORDED_TRIALS) + "/rules/") > 100); }
 
-TEST_CASE("recorded verdicts on log directories") { CHECK(check_cases(std::string(SMD_TB_LOGS) + "/") > 50); }
+TEST_CASE("recorded results on log directories") { CHECK(check_cases(std::string(SMD_TB_LOGS) + "/") > 50); }
 
 }  // namespace

@@ -24,7 +24,7 @@ using Texts = std::vector<std::string>;
 
 const RuleTrial::Collections collections = {{"gradients", {"^gradient"}}, {"losses", {"^loss"}}};
 
-/// Does what it is told.
+/// Does what the test sets.
 class Told final : public CustomRule {
  public:
   using Call = std::function<bool(Told&, GlobalStep)>;
@@ -203,7 +203,7 @@ TEST_CASE("a tensor of which only a reduction was saved is there") {
   CHECK(triggered_at(invoke_rule(rule)) == Steps{0});
 }
 
-TEST_CASE("a step that may still come is no step to skip: the caller is told") {
+TEST_CASE("a step that may still come is no step to skip: the caller learns of it") {
   const Quiet quiet;
   RuleTrial trial(collections);
   fill(trial);

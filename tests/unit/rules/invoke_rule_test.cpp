@@ -221,7 +221,7 @@ TEST_CASE("a required step of another trial is waited for") {
   }
 }
 
-TEST_CASE("a built-in rule that watches the clock is told the time") {
+TEST_CASE("a built-in rule that watches the clock is given the time") {
   const Log log;
   Live live(false);
   live.script.at(20s, [&] { live.builder.end(); });

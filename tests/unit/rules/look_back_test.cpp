@@ -25,7 +25,7 @@ TEST_CASE("UnchangedTensor: three agreeing values trigger at the third") {
                                {.start = GlobalStep(2), .keep_going = true})) == std::vector<std::int64_t>{2});
 }
 
-TEST_CASE("UnchangedTensor: the tolerance itself is close, all are held against the newest") {
+TEST_CASE("UnchangedTensor: the tolerance itself is close, all are compared with the newest") {
   RuleTrial trial;
   trial.step(0, {{"a", {0}}}).step(1, {{"a", {0.25F}}}).step(2, {{"a", {0.5F}}});
   const ParameterTexts exact = {{"tensor_regex", "a"}, {"rtol", "0"}, {"atol", "0.25"}, {"num_steps", "2"}};

@@ -98,7 +98,7 @@ TEST_CASE("a rise counts from the least of its references") {
   CHECK(result.findings[0].details[0].second == "3");
 }
 
-TEST_CASE("a tensor missing or empty at some steps is held against its newest loss before") {
+TEST_CASE("a tensor missing or empty at some steps is compared with its newest loss before") {
   RuleTrial trial(losses);
   trial.step(0, {{"loss", {4}}});
   trial.step(1, {{"loss", {2}}});

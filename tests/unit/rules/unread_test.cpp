@@ -39,7 +39,7 @@ TEST_CASE("a record that is cut is an error, whether the job runs or not, and hi
   }
 }
 
-TEST_CASE("a missing event file likewise; its records are counted, its trouble is told once") {
+TEST_CASE("a missing event file likewise; its records are counted, its problem is reported once") {
   for (const bool running : {false, true}) {
     CAPTURE(running);
     RuleTrial trial(gradients_and_losses);

@@ -48,7 +48,7 @@ MemoryTrial small_job() {
   return job;
 }
 
-TEST_CASE("a validation value is held against the mean of training since the one before, up to its own step") {
+TEST_CASE("a validation value is compared with the mean of training since the one before, up to its own step") {
   // step 1: training (1 + 3) / 2 = 2, (4 - 2) / 2 = 1; step 2: no training; step 4: (3 - 2) / 2 = 0.5
   const RuleResult result = evaluate(small_job(), "Overfit");
   CHECK(triggered_at(result) == Steps{1, 4});
@@ -124,7 +124,7 @@ TEST_CASE("without a pair nothing is evaluated, and the losses are named") {
   CHECK(says(evaluate(job, "Overfit", {{"tensor_regex", "nosuch"}}).message, "no tensor matches pattern 'nosuch'"));
 }
 
-TEST_CASE("a validation loss before any training is not judged") {
+TEST_CASE("a validation loss before any training is not evaluated") {
   MemoryTrial job;
   job.number(0, "eval/loss", 1).number(1, "train/loss", 1);
   const RuleResult result = evaluate(job, "Overfit");

@@ -67,7 +67,7 @@ TEST_CASE("a SPEC chooses what Python's range and slices do") {
   }
 }
 
-TEST_CASE("items parted by commas unite, in ascending order and once") {
+TEST_CASE("items separated by commas unite, in ascending order and once") {
   const std::vector<std::int64_t> saved = {0, 5, 10, 15, 20};
   const StepSpec spec = StepSpec::parse("20,0:11,-1,7,10");
   const auto choice = spec.choose(saved);

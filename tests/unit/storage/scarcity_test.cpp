@@ -17,7 +17,7 @@ using detail::storage::too_many_open_files;
 
 namespace {
 
-/// Runs a check in a child process without the rights of root. Nothing if they cannot be dropped.
+/// Runs a check in a child process without the rights of root. Nullopt if they cannot be dropped.
 std::optional<bool> unprivileged(const std::function<bool()>& check) {
   constexpr uid_t nobody = 65534;
   constexpr int cannot = 2;

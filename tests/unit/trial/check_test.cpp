@@ -51,7 +51,7 @@ TEST_CASE("a sound trial: everything is counted, nothing reported") {
   CHECK_FALSE(checked.report.damaged);
 }
 
-TEST_CASE("each bad record is told, repeated ones too, and the rest is read") {
+TEST_CASE("each bad record is reported, repeated ones too, and the rest is read") {
   const TempDir dir;
   TrialBuilder builder(dir.path());
   builder.collections();
@@ -118,7 +118,7 @@ TEST_CASE("damaged collections and index files are problems, not errors") {
               "Damaged collections/000000000/worker_1_collections.json", "Damaged " + index_path(1, "worker_0")});
 }
 
-TEST_CASE("an event file that is not there is told once, not for each of its records") {
+TEST_CASE("an event file that is not there is reported once, not for each of its records") {
   const TempDir dir;
   TrialBuilder builder(dir.path());
   builder.collections();

@@ -57,7 +57,7 @@ TEST_CASE("a place that cannot be read is an error, a folder below it a problem"
   CHECK_THROWS_AS(static_cast<void>(find_trials(dir / "closed")), ReadError);
 }
 
-TEST_CASE("a link to a trial elsewhere is one; loops end, and what was not entered is told") {
+TEST_CASE("a link to a trial elsewhere is one; loops end, and what was not entered is reported") {
   const TempDir dir;
   TrialBuilder(dir / "elsewhere/best").collections();
   TrialBuilder(dir / "place/runs/job").collections();

@@ -83,7 +83,7 @@ TEST_CASE("a step of several workers is given when all wrote it, or a later one 
   Live live(2);
   live.step_at(10ms, 0, 1);
   live.step_at(20ms, 1, 1);
-  live.step_at(30ms, 1, 0);  // completes 1: whoever has not written 0 will not
+  live.step_at(30ms, 1, 0);  // completes 1: a worker that has not written 0 will not
   live.step_at(40ms, 2, 0);
   live.end_at(50ms);
   const Trial trial = live.script.open(live.dir.path());

@@ -84,7 +84,7 @@ TEST_CASE("runs that links lead to are found, each folder once") {
   CHECK(recognise_at(dir / "place").runs == Paths{"exp1", "keras", "linked/x"});
 }
 
-TEST_CASE("a folder of a trial is told as such") {
+TEST_CASE("a folder of a trial is recognised as such") {
   const TempDir dir;
   dir.write(std::string("t/") + event_file, "");
   dir.write(std::string("t/sub/") + event_file, "");

@@ -232,7 +232,7 @@ TEST_CASE("a large record of a compressed file comes in blocks") {
   }
 }
 
-TEST_CASE("of a compressed record the header is held against the index first") {
+TEST_CASE("the header of a compressed record is compared with the index first") {
   EventFile file;
   const TensorLocation sound = file.add("t", Dtype::uint8, {1000}, noise(1000));
   file.bytes.append(20 * megabyte, '\0');  // a range that is all there, but no record

@@ -20,8 +20,9 @@
 
 namespace smd {
 
-/// Fills `into` with the bytes from `offset` on of the elements of a tensor, which stand elsewhere, such as in a file.
-/// Called with growing offsets, for each byte once, by one thread at a time. @throws ReadError if they cannot be read.
+/// Fills `into` with the bytes of a tensor's elements from `offset` on. For elements that are not in memory, for
+/// instance in a file. Called with ascending offsets, once for each byte, by one thread at a time. @throws ReadError if
+/// they cannot be read.
 using ReadElements = std::function<void(std::uint64_t offset, std::span<std::byte> into)>;
 
 /// Saves the tensors of a training job into a trial while it trains. The reference and `Trial` can read the trial.
@@ -37,7 +38,7 @@ using ReadElements = std::function<void(std::uint64_t offset, std::span<std::byt
 /// ```
 ///
 /// Calls copy or reduce a value and return; a thread of the hook writes files, or puts objects to S3. If the thread
-/// falls behind, calls wait (`HookConfig::queue_bytes`); nothing is left out. After a failure to write nothing more is
+/// falls behind, calls wait (`HookConfig::queue_bytes`); nothing is dropped. After a failure to write nothing more is
 /// saved, and every call, `close` included, throws WriteError.
 ///
 /// Each file is written under a temporary name and renamed, the event file of a step before its index file. A job that
@@ -56,8 +57,8 @@ class SMD_EXPORT Hook {
   /// kept.
   /// The hook saves nothing, and makes no folder, if `HookConfig::enabled` is false, the environment variable
   /// USE_SMDEBUG is 0, off, no, n or false, or `HookConfig::include_workers` leaves this worker out.
-  /// @throws InvalidArgument for an invalid configuration, WriteError, ReadError for a damaged collections file, and if
-  ///         S3 does not answer whether there is one.
+  /// @throws InvalidArgument for an invalid configuration, WriteError, ReadError if the collections file is damaged, or
+  ///         if S3 does not answer whether it exists.
   explicit Hook(HookConfig config);
   Hook(const Hook&) = delete;
   Hook(Hook&&) noexcept;
@@ -66,65 +67,68 @@ class SMD_EXPORT Hook {
   /// Closes, but does not throw.
   ~Hook();
 
-  /// Whether the hook may save something; see the constructor. A hook of a dry run is enabled.
+  /// Returns whether the hook may save something; see the constructor. A hook of a dry run is enabled.
   [[nodiscard]] bool enabled() const noexcept;
 
-  /// All collections by name, the built-in ones included, with every setting resolved.
+  /// Returns all collections by name, including the built-in ones, with every setting resolved.
   [[nodiscard]] std::map<std::string, Collection> collections() const;
-  /// The collection of that name; for an unknown name an empty one, to be filled and added.
+  /// Returns the collection of that name; for an unknown name an empty one, which the caller can fill and add.
   [[nodiscard]] Collection get_collection(const std::string& name) const;
-  /// Adds a collection, or replaces the one of that name; like those of `HookConfig::collections`, it is saved. Call it
-  /// before anything is saved. @throws InvalidArgument as the constructor does, or if something was saved; then nothing
-  /// is changed.
+  /// Adds a collection, or replaces the one of that name. Like those of `HookConfig::collections`, it is saved. Call
+  /// this before anything is saved. @throws InvalidArgument as the constructor does, or if something was saved; then
+  /// nothing is changed.
   void add_collection(CollectionConfig collection);
 
-  /// Sets the mode of what is saved next. Ends the step if something was saved in it in another mode.
+  /// Sets the mode of what is saved next. Ends the step if something was saved at it in another mode.
   void set_mode(Mode mode);
   [[nodiscard]] Mode mode() const noexcept;
   [[nodiscard]] GlobalStep step() const noexcept;
-  /// The step's number within the mode. In `Mode::global`, the global step.
+  /// Returns the step's number within the mode; in `Mode::global`, the global step.
   [[nodiscard]] ModeStep mode_step() const noexcept;
 
-  /// Ends the step: step and mode step go up by one, whether or not something was saved.
+  /// Ends the step: step and mode step increase by one, whether or not something was saved.
   void next_step();
   /// Ends the step and goes to another, for jobs that count steps themselves or resume from a checkpoint. In
   /// `Mode::global` the mode step must equal the step. @throws InvalidArgument for negative numbers.
   void set_step(GlobalStep step, Mode mode, ModeStep mode_step);
 
-  /// Whether `save_tensor` would save something of this tensor now. Cheap: call it before computing a value to save.
+  /// Returns whether `save_tensor` would save something of this tensor now. Cheap: call it before computing a value to
+  /// save.
   [[nodiscard]] bool wants(std::string_view name, const std::vector<std::string>& collections = {});
 
-  /// Saves what the configuration asks of a tensor at this step: its value, reductions, its shape, or nothing. It
-  /// belongs to `collections` (which are then saved, configured or not) and to those whose names or patterns match it.
-  /// Reductions are float64 (integers int64, means and sums of complex numbers complex128), computed as by `reduce`;
-  /// undefined ones are left out. `value` may be changed once this returns.
+  /// Saves what the configuration asks of a tensor at this step: its value, reductions, its shape, or nothing. The
+  /// tensor belongs to `collections` (which are then saved, configured or not) and to those whose names or patterns
+  /// match it. Reductions are computed as by `reduce` and saved as float64 (integers as int64, means and sums of
+  /// complex numbers as complex128); undefined ones are left out. The caller may change `value` once this returns.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
-  ///         or 2 GiB and more; StepAlreadySaved; WriteError; ReadError if S3 does not answer whether the step was
-  ///         saved before, or if a step to append to cannot be read.
+  ///         or values of 2 GiB and more; StepAlreadySaved; WriteError; ReadError if S3 does not answer whether the
+  ///         step was saved before, or if a step to append to cannot be read.
   bool save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections = {});
-  /// The same for a value that owns its elements: large ones are shared, not copied, until they are written, and must
-  /// not change until then.
+  /// As above, for a value that owns its elements: large values are shared, not copied, until they are written, and
+  /// must not change until then.
   bool save_tensor(std::string_view name, const TensorValue& value, const std::vector<std::string>& collections = {});
-  /// The same for elements that `read` gives while they are written, so that a tensor of any size takes little memory.
-  /// `read` is called by a thread of the hook until the step is written: `flush` waits for that. What it throws then is
-  /// a failure to write. Where reductions or files for TensorBoard are wanted, this call reads all elements at once.
+  /// As above, for elements that `read` supplies while they are written, so that a tensor of any size takes little
+  /// memory. A thread of the hook calls `read` until the step is written, which `flush` waits for. An exception from
+  /// `read` then counts as a failure to write. If reductions or files for TensorBoard are wanted, this call reads all
+  /// elements at once.
   /// @throws as above; InvalidArgument for strings too.
   bool save_tensor(std::string_view name, Dtype dtype, const Shape& shape, ReadElements read,
                    const std::vector<std::string>& collections = {});
 
-  /// Saves a number at this step, whatever the configuration says, as `scalar/NAME`, in the mode that is current.
-  /// Float64, no dimensions. @throws as `save_tensor`.
+  /// Saves a number at this step, in the current mode, as the float64 scalar `scalar/NAME`, whatever the configuration
+  /// says. @throws as `save_tensor`.
   void save_scalar(std::string_view name, double value);
-  /// Saves only a shape, whatever the configuration says. `original_name` is the framework's name; empty: the same.
+  /// Saves only a shape, whatever the configuration says. `original_name` is the framework's name; empty: `name`.
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name = {});
 
-  /// Ends the step and waits until all is written. @throws WriteError; StepAlreadySaved if another process saved a step
-  /// of this worker in the meantime: that one stays, and all other steps are written.
+  /// Ends the step and waits until everything is written. @throws WriteError; StepAlreadySaved if another process saved
+  /// a step of this worker in the meantime: its step is kept, and all other steps are written.
   void flush();
-  /// Flushes, writes the collections file and, last, the end marker. Nothing more can be saved then; a second call does
-  /// nothing. @throws WriteError: then there is no end marker; StepAlreadySaved as `flush` does, after all else is
-  /// done.
+  /// Flushes, writes the collections file and, last, the end marker. Nothing can be saved afterwards; a second call
+  /// does nothing.
+  /// @throws WriteError: then there is no end marker; ReadError if S3 does not answer whether the collections file
+  /// exists; StepAlreadySaved as `flush` does, after everything else is done.
   void close();
 
   /// For the library's own use.
@@ -135,12 +139,13 @@ class SMD_EXPORT Hook {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Writes the end marker, which marks the job as over, and nothing else; makes the trial's folder if it does not exist.
-/// Does nothing if a hook of this configuration would write nothing.
+/// Writes only the end marker, which marks the job as over; makes the trial's folder if it does not exist. Does nothing
+/// if a hook of this configuration would write nothing.
 /// @throws InvalidArgument for an invalid configuration, WriteError.
 SMD_EXPORT void mark_job_ended(const HookConfig& config);
 
-/// Whether a trial has the end marker, which tells its readers that the job is over. The trial must be writable.
+/// Returns whether a trial has the end marker, which tells its readers that the job is over. The trial must be
+/// writable.
 /// @throws InvalidArgument for a path that cannot be a trial, WriteError, ReadError.
 [[nodiscard]] SMD_EXPORT bool job_marked_ended(const std::string& trial, const RemoteOptions& remote = {});
 

@@ -21,10 +21,10 @@ namespace smd {
 /// Decides which built-in collections a hook has: their patterns, and which of them are always saved.
 enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 
-/// The built-in collections of a framework: names and patterns, no other settings.
+/// Returns the built-in collections of a framework: names and patterns, no other settings.
 [[nodiscard]] SMD_EXPORT std::map<std::string, Collection> stock_collections(Framework framework);
 
-/// Whether it is a collection of numbers (`losses`, `metrics`, …): their tensors are saved themselves, not reduced.
+/// Returns whether a collection holds numbers (`losses`, `metrics`, …): its tensors are saved whole, not reduced.
 [[nodiscard]] inline bool is_scalar_collection(std::string_view name) noexcept {
   return name == "losses" || name == "metrics" || name == "sm_metrics" || name == "feature_importance" ||
          name == "average_shap";
@@ -33,13 +33,13 @@ enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };
 /// What to do with a step that the worker has saved before.
 enum class ExistingStep : std::uint8_t {
   refuse,  ///< StepAlreadySaved; nothing is changed.
-  append,  ///< Adds to the step. StepAlreadySaved if that has another mode or mode step.
+  append,  ///< Adds to the step. StepAlreadySaved if it has another mode or mode step.
 };
 
 /// Which of a job's workers save (`include_workers`).
 enum class IncludeWorkers : std::uint8_t {
   all,  ///< Every worker that has a hook.
-  one,  ///< The first worker only: `worker_0`, `algo-1`, or a name in which no number is other than 0.
+  one,  ///< The first worker only: `algo-1`, or a name without the digits 1 to 9, such as `worker_0`.
 };
 
 /// Whether a hook locks the trial against other processes that save into it. The lock is held only while a finished
@@ -59,10 +59,10 @@ enum class SyncPolicy : std::uint8_t {
 
 /// What a `Hook` saves, when, in which form and where. All members have defaults: `{.out_dir = "run"}` is complete.
 ///
-/// Which tensors: those of collections that are saved. These are the ones named in `include_collections`, those in
-/// `collections`, `default` if there is an `include_regex`, all of them if `all` is named or `save_all` is set, and
-/// those that the framework always saves (losses; with tensorflow and xgboost metrics too). A hook for which none of
-/// these is set saves every tensor, as with `save_all`.
+/// A hook saves the tensors of these collections: those named in `include_collections`, those in `collections`,
+/// `default` if there is an `include_regex`, all of them if `all` is named or `save_all` is set, and those that the
+/// framework always saves (losses; with tensorflow and xgboost metrics too). If none of these members is set, it saves
+/// every tensor, as with `save_all`.
 struct HookConfig {
   /// The trial: a folder, which is made if it does not exist, or `s3://bucket/prefix` in an existing bucket. In JSON:
   /// `LocalPath`, else `S3OutputPath`.
@@ -70,65 +70,66 @@ struct HookConfig {
   Framework framework = Framework::pytorch;
   /// False: the hook saves nothing and touches no file. A job without a `DebugHookConfig` has such a hook.
   bool enabled = true;
-  /// The hook returns what it would otherwise, but writes nothing.
+  /// Every call returns what it would otherwise, but nothing is written.
   bool dry_run = false;
   SaveConfig save_config = {};
-  std::optional<ReductionConfig> reduction_config = {};  ///< None: the tensor itself.
+  std::optional<ReductionConfig> reduction_config = {};  ///< Nullopt: the tensor itself.
   std::vector<std::string> include_regex = {};           ///< Patterns of the collection `default`.
   std::vector<std::string> include_collections = {};
-  /// Collections with settings of their own: what is set here goes before the above. One that is built in for no
-  /// framework wants patterns or names; one of another framework's has that one's patterns, unless it has its own.
+  /// Collections with settings of their own, which take precedence over those above. A collection that no framework has
+  /// built in needs patterns or names; one that only other frameworks have built in gets their patterns, unless it has
+  /// patterns or names of its own.
   std::vector<CollectionConfig> collections = {};
   bool save_all = false;
-  /// Whether TensorBoard gets histograms of collections that do not set `save_histogram`. None: yes.
+  /// Whether TensorBoard gets histograms of collections that do not set `save_histogram`. Nullopt: yes.
   std::optional<bool> save_histogram = {};
 
   std::string worker = "worker_0";
-  std::size_t num_workers = 1;  ///< How many save. With `IncludeWorkers::one` it counts as 1.
+  std::size_t num_workers = 1;  ///< Number of workers that save. With `IncludeWorkers::one` it counts as 1.
   IncludeWorkers include_workers = IncludeWorkers::all;
 
   bool export_tensorboard = false;   ///< Implied by a `tensorboard_dir`.
   std::string tensorboard_dir = {};  ///< Empty: `tensorboard` in `out_dir`.
 
-  /// True checksums of the records' contents. The reference cannot read such a trial.
+  /// Whether records have checksums of their contents. The reference cannot read a trial that has them.
   bool checksum = false;
   ExistingStep existing_step = ExistingStep::refuse;
   SyncPolicy sync = SyncPolicy::none;
   LockPolicy lock = LockPolicy::if_possible;
-  /// How long to wait for other processes that hold the trial's lock; then writing fails. `remote.stop` ends that wait
-  /// too, wherever the trial is.
+  /// How long to wait for other processes that hold the trial's lock; after that, writing fails. `remote.stop` ends
+  /// this wait too, also for a local trial.
   std::chrono::nanoseconds lock_timeout = std::chrono::seconds(60);
   /// How many bytes may wait to be written; beyond that, `save_tensor` waits.
   std::size_t queue_bytes = std::size_t{128} << 20;
-  /// Whether `close` writes the end marker. None: unless TRAINING_JOB_NAME is set, because SageMaker writes it then.
+  /// Whether `close` writes the end marker. Nullopt: unless TRAINING_JOB_NAME is set, because SageMaker then writes it.
   std::optional<bool> end_marker = {};
   /// How to reach `out_dir` and `tensorboard_dir` on S3.
   RemoteOptions remote = {};
 
   /// Adds a collection to `collections`. If there is one of that name, joins the two into one that saves what either
-  /// does, at the steps of either.
+  /// saves, at the steps of either.
   SMD_EXPORT void add_collection(CollectionConfig collection);
 
-  /// From JSON text: a hook configuration (`LocalPath`, `HookParameters`, `CollectionConfigurations`), the
-  /// `DebugHookConfig` of a training job, or the whole CreateTrainingJob request or describe-training-job reply with
-  /// that and `TensorBoardOutputConfig` in it; without a `DebugHookConfig` (missing, null, false) `enabled` is false.
+  /// Parses JSON text: a hook configuration (`LocalPath`, `HookParameters`, `CollectionConfigurations`), the
+  /// `DebugHookConfig` of a training job, or the whole CreateTrainingJob request or describe-training-job reply that
+  /// contains it and `TensorBoardOutputConfig`; without a `DebugHookConfig` (missing, null, false) `enabled` is false.
   /// `CollectionConfigurations` that stand beside a rule (`DebugRuleConfiguration`) are added. Numbers and truth values
-  /// may be strings. A collection's parameters override the hook's, one mode's (`train.…`) those of all modes. `where`
-  /// names the text in messages.
+  /// may be strings. A collection's parameters override the hook's; those of one mode (`train.…`) override those of all
+  /// modes. `where` names the text in messages.
   /// @throws InvalidArgument for invalid JSON, unknown keys (with the nearest known one) and invalid values.
   [[nodiscard]] SMD_EXPORT static HookConfig parse(std::string_view json, std::string_view where = "configuration",
                                                    Framework framework = Framework::pytorch);
-  /// From a file. @throws ReadError if it cannot be read, and as `parse`.
+  /// Parses a file. @throws ReadError if it cannot be read, and as `parse`.
   [[nodiscard]] SMD_EXPORT static HookConfig load(const std::string& path, Framework framework = Framework::pytorch);
-  /// From the file that SMDEBUG_CONFIG_FILE_PATH names (default: where SageMaker puts it), with TensorBoard's folder
-  /// from the one that TENSORBOARD_CONFIG_FILE_PATH names. Returns nullopt if the variable is not set and the default
-  /// does not exist. If TRAINING_JOB_NAME is set, SageMaker uploads local files: `S3OutputPath` does not become
-  /// `out_dir`.
+  /// Parses the file that SMDEBUG_CONFIG_FILE_PATH names (default: where SageMaker puts it), and takes TensorBoard's
+  /// folder from the file that TENSORBOARD_CONFIG_FILE_PATH names. Returns nullopt if SMDEBUG_CONFIG_FILE_PATH is not
+  /// set and the default does not exist. If TRAINING_JOB_NAME is set, SageMaker uploads local files: `S3OutputPath`
+  /// does not become `out_dir`.
   /// @throws as `load`.
   [[nodiscard]] SMD_EXPORT static std::optional<HookConfig> from_environment(Framework framework = Framework::pytorch);
 
-  /// The configuration as a `DebugHookConfig`: JSON with strings as values, as SageMaker requires. Defaults are left
-  /// out. `parse` reads it back; members that JSON has no key for (`framework`, `checksum`, …) are lost.
+  /// Returns the configuration as a `DebugHookConfig`: JSON with strings as values, as SageMaker requires. Defaults are
+  /// left out. `parse` reads it back; members that JSON has no key for (`framework`, `checksum`, …) are lost.
   [[nodiscard]] SMD_EXPORT std::string to_json() const;
 };
 

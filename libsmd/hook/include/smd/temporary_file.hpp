@@ -14,8 +14,9 @@ struct TemporaryFileObserver {
   void (*gone)(const char* path) noexcept = nullptr;
 };
 
-/// Lets a program that a signal ends remove the temporary files that still exist. Threads that save call the functions,
-/// several at the same time; the default does nothing. Call this before a hook is made. Not thread-safe.
+/// Lets a program that is ended by a signal remove the temporary files that still exist. Threads that save call the
+/// functions, possibly several at the same time; the default does nothing. Call this before a hook is made. Not
+/// thread-safe.
 SMD_EXPORT void observe_temporary_files(TemporaryFileObserver observer) noexcept;
 
 }  // namespace smd

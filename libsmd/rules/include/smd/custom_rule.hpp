@@ -15,27 +15,27 @@
 #include <string_view>
 #include <vector>
 
-/// Rules as the reference's documentation writes them: they ask the trial, and answer true or false.
+/// Rules in the form of the reference's documentation: they query the trial, and return true or false.
 namespace smd {
 
-/// The tensors that a `CustomRule` needs at a step, named in its `set_required_tensors`.
+/// The tensors that a `CustomRule` needs at a step, which its `set_required_tensors` adds.
 class SMD_EXPORT RequiredTensors {
  public:
   RequiredTensors(const RequiredTensors&) = delete;
   RequiredTensors& operator=(const RequiredTensors&) = delete;
   ~RequiredTensors();
 
-  /// A tensor at global steps of a trial (null: the base trial). With `should_match_regex` all tensors in whose name
-  /// the pattern `name` is found, which may be none.
+  /// Adds a tensor at global steps of a trial (null: the base trial). With `should_match_regex`, adds all tensors,
+  /// possibly none, in whose names the pattern `name` is found.
   /// @throws TensorUnavailable if the trial has no tensor of that name; InvalidArgument, MatchLimit for the pattern.
   void add(std::string_view name, const std::vector<GlobalStep>& steps, const Trial* trial = nullptr,
            bool should_match_regex = false);
 
-  /// The tensors of a trial (null: the base trial), in the order in which they were added, each once.
+  /// Returns the tensors of a trial (null: the base trial), in the order in which they were added, each once.
   [[nodiscard]] std::vector<Tensor> get(const Trial* trial = nullptr) const;
-  /// Their names.
+  /// Returns the names of these tensors.
   [[nodiscard]] std::vector<std::string> get_names(const Trial* trial = nullptr) const;
-  /// The steps at which one is needed; empty if it is not.
+  /// Returns the steps at which a tensor is needed; empty if it is not needed.
   [[nodiscard]] std::vector<GlobalStep> get_tensor_steps(std::string_view name, const Trial* trial = nullptr) const;
 
  private:
@@ -46,10 +46,10 @@ class SMD_EXPORT RequiredTensors {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A rule that queries its trials itself. To write one: derive, and answer in `invoke_at_step` whether the condition is
-/// met at a step. To evaluate it: `invoke_rule(rule)`, or `Evaluator::add`: it is taken wherever a `Rule&` is. A `Rule`
-/// proper shares what it reads with the other rules of an evaluation, and says which tensors meet the condition;
-/// prefer it where many rules run.
+/// A rule that queries its trials itself. To write one, derive from this class, and return from `invoke_at_step`
+/// whether the condition is met at a step. To evaluate it, call `invoke_rule(rule)` or `Evaluator::add`: it converts to
+/// `Rule&`. A class derived from `Rule` shares what it reads with the other rules of an evaluation, and says which
+/// tensors meet the condition; prefer it if many rules run.
 ///
 ///     class VanishingGradientRule final : public smd::CustomRule {
 ///      public:
@@ -62,44 +62,44 @@ class SMD_EXPORT RequiredTensors {
 ///       }
 ///     };
 ///
-/// What it throws: TensorUnavailable, TensorUnavailableForStep and StepUnavailable skip the step
-/// (`RuleResult::steps_skipped`); ReadError does too, and is a problem of the result; NoMoreData ends the rule;
-/// anything else, StepNotYetAvailable among it, is its failure. `invoke_rule` lets the last two through to its caller.
+/// If it throws TensorUnavailable, TensorUnavailableForStep or StepUnavailable, the step is skipped
+/// (`RuleResult::steps_skipped`); ReadError also skips the step, and is a problem of the result; NoMoreData ends the
+/// rule; any other exception, including StepNotYetAvailable, is a failure of the rule. `invoke_rule` passes NoMoreData
+/// and these other exceptions on to its caller.
 ///
-/// While it is invoked, queries of its thread do not refresh its trials. Used by one thread at a time.
+/// During its invocation, queries of its thread do not refresh its trials. For use by one thread at a time.
 class SMD_EXPORT CustomRule {
  public:
-  /// The trials are borrowed and outlive the rule. The action text is kept and given to the result; nothing performs
-  /// it.
+  /// Borrows the trials, which must outlive the rule. The action text is passed on to the result; it is not performed.
   explicit CustomRule(const Trial& base_trial, std::string action_str = {},
                       std::vector<const Trial*> other_trials = {});
-  /// The trials are those of the evaluation: for rules that `register_rule` makes. See `to_rule`.
+  /// Takes the trials of the evaluation: for rules made through `register_rule`. See `to_rule`.
   CustomRule();
   CustomRule(const CustomRule&) = delete;
   CustomRule& operator=(const CustomRule&) = delete;
   virtual ~CustomRule();
 
-  /// Says what the step needs, by `req_tensors().add`: the steps are waited for, as far as the evaluation waits, and
-  /// the tensors must have been saved at them in some form. Otherwise `invoke_at_step` is not called: the step is
-  /// skipped. Default: nothing.
+  /// Declares, by `req_tensors().add`, what the step needs. The evaluation waits for the steps, if it waits at all.
+  /// `invoke_at_step` is called only if the tensors were saved at them in some form; otherwise the step is skipped. The
+  /// default needs nothing.
   virtual void set_required_tensors(GlobalStep step);
-  /// Whether the condition is met at a step.
+  /// Returns whether the condition is met at a step.
   virtual bool invoke_at_step(GlobalStep step) = 0;
 
   /// Waits for a step and invokes the rule at it.
-  /// @throws RuleEvaluationConditionMet if the condition is met; StepUnavailable, NoMoreData if the step never comes,
-  /// StepNotYetAvailable if it did not come in time; and what the rule throws.
+  /// @throws RuleEvaluationConditionMet if the condition is met; StepUnavailable or NoMoreData if the step will never
+  /// be available, StepNotYetAvailable if it was not available in time; and what the rule throws.
   void invoke(GlobalStep step, const WaitOptions& wait = {});
 
-  /// Precondition: it has one, as it does while it is invoked.
+  /// Precondition: the rule has a base trial, as it does during its invocation.
   [[nodiscard]] const Trial& base_trial() const noexcept;
   [[nodiscard]] std::span<const Trial* const> other_trials() const noexcept;
   [[nodiscard]] RequiredTensors& req_tensors() noexcept;
   [[nodiscard]] const std::string& action_str() const noexcept;
-  /// The name of the class, without its namespace.
+  /// Returns the name of the class, without its namespace.
   [[nodiscard]] std::string rule_name() const;
 
-  /// The same rule for an evaluation; lives as long as this object.
+  /// Returns this rule in the form that an evaluation takes; valid as long as this object.
   operator Rule&();  // NOLINT(google-explicit-constructor): it is one
 
   /// For the library's own use.
@@ -110,7 +110,7 @@ class SMD_EXPORT CustomRule {
   std::unique_ptr<Impl> impl_;
 };
 
-/// For `RuleDescription::create`: a rule that owns a custom one.
+/// Returns a rule that owns a custom rule, for `RuleDescription::create`.
 [[nodiscard]] SMD_EXPORT std::unique_ptr<Rule> to_rule(std::unique_ptr<CustomRule> rule);
 
 }  // namespace smd

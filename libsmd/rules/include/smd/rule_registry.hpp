@@ -21,29 +21,31 @@ struct RuleDescription {
   std::string summary = {};     ///< One line.
   std::string condition = {};   ///< The condition as a formula, and what it needs; several lines are allowed.
   std::string frameworks = {};  ///< `all`, `deep learning`, `XGBoost`, ….
-  std::vector<std::string> collections = {};   ///< What it looks at by default.
+  std::vector<std::string> collections = {};   ///< Collections that it looks at by default.
   std::vector<ParameterSpec> parameters = {};  ///< Its own; see `common_parameters` for those of every rule.
   std::size_t other_trials = 0;                ///< How many other trials it needs.
-  std::string plugin = {};                     ///< Where it came from; empty if it is built in or the program's own.
-  /// Makes one; checks what the table cannot say. @throws ConfigurationError.
+  std::string plugin = {};  ///< The plug-in that registered it; empty if it is built in or the program's own.
+  /// Makes a rule, and checks what the table of parameters cannot express. @throws ConfigurationError.
   std::function<std::unique_ptr<Rule>(const Parameters&)> create = {};
-  /// The collections that a hook must save for it, with no more of them than it needs (`hook_config_for`). May be
-  /// missing, and is called with parameters that `create` takes.
+  /// Returns the collections that a hook must save for the rule, limited to what it needs (`hook_config_for`). May be
+  /// empty. Called with parameters that `create` accepts.
   std::function<std::vector<CollectionConfig>(const Parameters&)> saves = {};
 };
 
 /// Adds a rule of the program's own. Thread-safe. @throws InvalidArgument if the name or alias is taken or empty, a
-/// parameter's name is empty or there twice, its default does not parse, or `create` is missing.
+/// parameter's name is empty or given twice, its default does not parse, or `create` is missing.
 SMD_EXPORT void register_rule(RuleDescription description);
 
-/// Descriptions of all rules: the built-in ones in the order of the documentation, then others by registration.
+/// Returns the descriptions of all rules: the built-in ones in the order of the documentation, then others by
+/// registration.
 [[nodiscard]] SMD_EXPORT std::vector<RuleDescription> rule_descriptions();
-/// By name or alias, exactly. @throws ConfigurationError (unknown_rule) with the nearest name.
+/// Returns the rule with exactly this name or alias. @throws ConfigurationError (unknown_rule) with the nearest name.
 [[nodiscard]] SMD_EXPORT RuleDescription describe_rule(std::string_view name_or_alias);
-/// What every rule accepts: `start_step`, `end_step`, and, without use, `base_trial`, `rule_to_invoke`, `action_json`.
+/// Returns what every rule accepts: `start_step`, `end_step`, and, without effect, `base_trial`, `rule_to_invoke`,
+/// `action_json`.
 [[nodiscard]] SMD_EXPORT std::vector<ParameterSpec> common_parameters();
 
-/// A rule ready for `Rule::set_trials`. @throws ConfigurationError.
+/// Makes a rule that is ready for `Rule::set_trials`. @throws ConfigurationError.
 [[nodiscard]] SMD_EXPORT std::unique_ptr<Rule> make_rule(std::string_view name_or_alias,
                                                          const ParameterTexts& parameters = {});
 

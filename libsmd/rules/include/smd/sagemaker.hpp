@@ -20,10 +20,10 @@ struct StoppedJob {
 };
 
 /// Stops the one SageMaker training job in progress whose name begins with `prefix`, as SageMaker's StopTraining action
-/// does: ListTrainingJobs, then StopTrainingJob. Where several match or none does, nothing is stopped and `text` says
-/// so. Region, profile and credentials are those of `options`, and no region is taken for granted; the endpoint is
-/// AWS's unless AWS_ENDPOINT_URL_SAGEMAKER or AWS_ENDPOINT_URL names another. It acts on the account that the
-/// credentials belong to: call it only when asked to.
+/// does: ListTrainingJobs, then StopTrainingJob. If several jobs match or none does, stops nothing, and `text` says so.
+/// Region, profile and credentials are those of `options`, and there is no default region; the endpoint is AWS's unless
+/// AWS_ENDPOINT_URL_SAGEMAKER or AWS_ENDPOINT_URL names another. It acts on the account that the credentials belong to:
+/// call it only when asked to.
 /// @throws InvalidArgument for an empty prefix; ReadError (AccessDenied, network, io). Thread-safe.
 [[nodiscard]] SMD_EXPORT StoppedJob stop_training_job(std::string_view prefix, const RemoteOptions& options = {});
 

@@ -48,7 +48,7 @@ class AllZero final : public Rule {
   }
 
  private:
-  /// The first of the saved reductions that tell whether all is zero; the others can be 0 by underflow.
+  /// Returns the first saved reductions that tell whether all elements are zero. Others can be 0 by underflow.
   [[nodiscard]] static std::vector<std::string_view> deciding(const Unit& unit) {
     if (unit.has_reduction("abs_max")) {
       return {"abs_max"};

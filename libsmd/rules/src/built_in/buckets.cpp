@@ -16,9 +16,9 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Each is NaN if an element is.
+/// Each of these is NaN if an element is.
 constexpr std::array<std::string_view, 4> of_all_elements = {"min", "max", "mean", "l2"};
-/// How many elements there are, those outside all buckets too.
+/// The number of elements, including those outside all buckets.
 constexpr std::string_view number_of_elements = "num";
 
 }  // namespace
@@ -54,7 +54,7 @@ std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
   for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
     const double count = numbers[i + 2];
     if (count == 0) {
-      continue;  // its edges may be infinite
+      continue;  // the edges of an empty bucket may be infinite
     }
     const double left = std::min(std::max(numbers[i], min), max);
     const double right = std::min(std::max(numbers[i + 1], min), max);

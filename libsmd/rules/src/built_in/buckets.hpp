@@ -5,23 +5,24 @@
 
 #include <optional>
 
-/// What the saved buckets of a histogram tell of values that were not saved.
+/// Bounds on values that were not saved, from the buckets of a saved histogram.
 namespace smd::detail::rules {
 
-/// Whether all that is known of a unit's absolute values is a histogram: neither they nor their mean was saved.
+/// Returns whether a histogram is all that is known of a unit's absolute values: neither the value nor their mean was
+/// saved.
 [[nodiscard]] bool has_only_buckets(const Unit& unit);
 
-/// Between which numbers the mean of the absolute values lies.
+/// Bounds of the mean of the absolute values.
 struct AbsMeanBounds {
   double least = 0;
   double most = 0;
 };
 
-/// What `abs_mean_bounds` needs.
+/// Requests what `abs_mean_bounds` needs.
 void need_buckets(StepNeeds& step, const Unit& unit);
-/// The means if all elements lie at the edge of their bucket that is nearer to 0 (at 0 if that is inside), and if all
-/// lie at the other; edges are cut to the saved min and max. Both are NaN if there are NaN among the elements. Nothing
-/// without elements.
+/// Returns the means that result if all elements lie at the edge of their bucket that is nearer to 0 (at 0 if the
+/// bucket contains it), and if all lie at the other edge. Edges are clamped to the saved min and max. Both are NaN if
+/// an element is NaN. Returns nullopt if there are no elements.
 [[nodiscard]] std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit);
 
 }  // namespace smd::detail::rules

@@ -14,7 +14,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Where the channels of a value lie: `outer` times, each of `channels` runs of `inner` elements.
+/// How a value is divided into channels: `outer` blocks of `channels` runs of `inner` elements.
 struct Layout {
   std::size_t outer = 1;
   std::size_t channels = 1;
@@ -35,7 +35,7 @@ Layout layout_of(const TensorView& view, std::int64_t axis) {
   return layout;
 }
 
-/// Lanes let the compiler add several numbers at once.
+/// Uses lanes, so that the compiler can add several numbers at once.
 template <class T>
 double sum_of(const T* x, std::size_t n) {
   std::array<double, 8> lanes{};
@@ -114,11 +114,11 @@ class CheckInputImages final : public Rule {
  private:
   struct Seen {
     std::uint64_t images = 0;
-    std::uint64_t pixels = 0;  ///< Of each channel.
+    std::uint64_t pixels = 0;  ///< Pixels of each channel.
     std::vector<double> sums;  ///< By channel.
   };
 
-  /// False if the value has other channels than those before.
+  /// Adds a value. Returns false if it has another number of channels than those before.
   [[nodiscard]] bool add(Seen& seen, const TensorView& view) const {
     const Layout layout = layout_of(view, axis_);
     if (seen.images == 0) {

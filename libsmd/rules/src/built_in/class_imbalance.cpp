@@ -68,13 +68,13 @@ class ClassImbalance final : public Rule {
   struct Count {
     std::uint64_t labels = 0;
     std::uint64_t paired = 0;  ///< Labels that had a prediction,
-    std::uint64_t wrong = 0;   ///< and those for which it was another class.
+    std::uint64_t wrong = 0;   ///< and those whose prediction was another class.
   };
   struct Counts {
     std::uint64_t labels = 0;
     PerClass<Count> classes;
   };
-  /// Of each worker, in the order of names; null where a value was saved that is of no use.
+  /// By worker, in the order of names; null if a value was saved but is not usable.
   using Values = std::map<std::string_view, std::vector<const TensorValue*>>;
 
   static Values values(StepView& step, SelectionId selection, std::optional<std::string_view>& first) {

@@ -12,7 +12,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Where the one is in each row of zeros and a single one; empty if any row is not like this.
+/// Returns the position of the one in each row; empty if any row is not one-hot (zeros and a single one).
 std::vector<std::uint32_t> ones_of_rows(const TensorView& view) {
   const auto columns = static_cast<std::size_t>(view.shape().back());
   std::vector<std::uint32_t> ones;

@@ -12,27 +12,29 @@
 #include <map>
 #include <vector>
 
-/// Labels and predictions as class numbers. Whole numbers held as double; NaN is no class.
+/// Labels and predictions as class numbers: whole numbers, held as double. NaN means no class.
 namespace smd::detail::rules {
 
-/// floor(v + 1/2); NaN and infinities are of no class.
+/// Returns floor(value + 1/2); NaN, which means no class, for NaN and infinities.
 [[nodiscard]] inline double class_of(double value) noexcept {
   return std::isfinite(value) ? std::floor(value + 0.5) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The classes of one tensor value, element by element or row by row. Borrows the view, of real numbers and bytes
-/// aligned to their type, and makes the classes as they are read.
+/// The classes of one tensor value, element by element or row by row. Borrows the view, and computes the classes as
+/// they are read. Precondition: real numbers, with bytes aligned to their type.
 class Classes {
  public:
-  /// Rows if all of them are one-hot, else elements.
+  /// Makes one class for each row if all rows are one-hot, else one for each element.
   [[nodiscard]] static Classes of_labels(const TensorView& view);
   [[nodiscard]] static Classes of_elements(const TensorView& view);
-  /// Of each row along the last axis, the first of equals, NaN smallest.
+  /// Makes one class for each row along the last axis: the position of its largest element, the first of equals; NaN
+  /// counts as the smallest.
   [[nodiscard]] static Classes of_arg_max(const TensorView& view);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   static constexpr std::size_t block = 1024;
-  /// Precondition: `first` is a multiple of `block`, `n` at most that, and there are so many.
+  /// Reads `n` classes from `first` on. Precondition: `first` is a multiple of `block`, `n` is at most `block`, and
+  /// `first + n` at most `size()`.
   void read(std::size_t first, std::size_t n, double* classes) const;
 
  private:
@@ -44,7 +46,7 @@ class Classes {
   std::vector<std::uint32_t> rows_;
 };
 
-/// Calls use(a, b) for the classes of both, one after the other. Precondition: they are as many.
+/// Calls use(a, b) for each pair of classes. Precondition: both have the same size.
 template <class Use>
 void for_class_pairs(const Classes& a, const Classes& b, const Use& use) {
   std::array<double, Classes::block> of_a;
@@ -59,7 +61,7 @@ void for_class_pairs(const Classes& a, const Classes& b, const Use& use) {
   }
 }
 
-/// Something for each class that was seen; quick for the usual small numbers.
+/// A T for each class that was seen; fast for the usual small numbers.
 template <class T>
 class PerClass {
  public:
@@ -73,7 +75,7 @@ class PerClass {
     }
     return others_[number];
   }
-  /// Also of small classes that were not seen: these have T().
+  /// Visits small classes that were not seen too: these have T().
   template <class Use>
   void for_each(const Use& use) const {
     for (const T& one : small_) {

@@ -17,7 +17,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// How often label i was predicted as j.
+/// Counts how often each label was predicted as each class.
 class Matrix {
  public:
   using Cells = std::map<std::pair<double, double>, std::uint64_t>;
@@ -29,7 +29,7 @@ class Matrix {
       ++others_[{label, prediction}];
     }
   }
-  /// All that are not 0, by label, then prediction.
+  /// Returns all counts that are not 0, by label, then prediction.
   [[nodiscard]] Cells cells() const {
     Cells cells = others_;
     for (std::size_t i = 0; i < small_.size(); ++i) {
@@ -47,8 +47,8 @@ class Matrix {
   Cells others_;
 };
 
-/// Which tensor of a step holds the labels, or the predictions: that of a name, else the first of a collection, else of
-/// the collection that has the name.
+/// Finds the tensor of a step that holds the labels, or the predictions: the one with a given name, else the first of a
+/// given collection, else the first of the collection with that name.
 class Source {
  public:
   void by_name(SelectionId selection) { choices_.insert(choices_.begin(), selection); }
@@ -65,7 +65,7 @@ class Source {
     return std::nullopt;
   }
 
-  /// Whether there is such a tensor at any step.
+  /// Returns whether there is such a tensor at any step.
   [[nodiscard]] bool saved(const RuleSummary& summary) const {
     return std::any_of(choices_.begin(), choices_.end(),
                        [&](SelectionId choice) { return !summary.saved(choice).empty(); });
@@ -126,7 +126,8 @@ class Confusion final : public Rule {
   }
 
  private:
-  /// Ones that are not there are left out: neither is needed where the other or a tensor of the name exists.
+  /// Leaves out collections that the trial does not define: neither is needed if the other one, or a tensor with the
+  /// name, exists.
   void add_collections(Source& source, const char* collection, const char* name) {
     std::vector<std::string> names = {parameters().text(collection)};
     if (names.front() != parameters().text(name)) {
@@ -180,7 +181,7 @@ class Confusion final : public Rule {
       return;
     }
     step.evaluated();
-    // By class: S. A class that has labels and is never predicted stays 0, and so does its share.
+    // S, by class. It is 0, and so is the share, for a class that has labels but is never predicted.
     std::map<double, std::uint64_t> predicted;
     for (const auto& [at, n] : cells) {
       predicted[at.second] += n;

@@ -14,11 +14,11 @@ namespace {
 constexpr Reduction nan_count{.kind = ReductionKind::nan};
 constexpr Reduction inf_count{.kind = ReductionKind::inf};
 
-// Products overflow harmlessly.
+// Without prod, which overflows for finite values too.
 constexpr std::array<std::string_view, 16> telling = {
     "min",     "max",     "mean",     "std",     "variance",     "sum",     "l1",     "l2",
     "abs_min", "abs_max", "abs_mean", "abs_std", "abs_variance", "abs_sum", "abs_l1", "abs_l2"};
-// The others turn an infinity into NaN.
+// The reductions that are NaN only if an element is: the others turn an infinity into NaN.
 constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
                                                           "abs_max", "abs_mean", "abs_sum", "abs_l1", "abs_l2"};
 
@@ -109,7 +109,7 @@ RuleDescription exploding_tensor_rule() {
       .create = [](const Parameters& parameters) { return std::make_unique<ExplodingTensor>(parameters); },
       .saves =
           [](const Parameters& parameters) {
-            // The largest |x| is NaN or infinite exactly if a value is, and cannot overflow.
+            // The largest |x| is NaN or infinite if and only if an element is, and cannot overflow.
             return selected(parameters, "exploding_tensor", {"abs_max"}, "exploding_tensor");
           },
   };

@@ -61,7 +61,8 @@ class FeatureImportanceOverweight final : public Rule {
       all.insert(all.end(), values.begin(), values.end());
     }
 
-    /// Nothing if the total is not above 0, or NaN. Added up from the largest on: few features have exactly all of it.
+    /// Returns the share of the `count` largest; nullopt if the total is NaN or not above 0. Adds the largest first, so
+    /// that the share is exactly 1 if `count` covers all features.
     [[nodiscard]] std::optional<double> share_of_largest(std::uint64_t count) {
       if (std::any_of(all.begin(), all.end(), [](double one) { return std::isnan(one); })) {
         return std::nullopt;

@@ -20,7 +20,8 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Change in percent of the loss before: infinite from 0; none is none, also of an infinity.
+/// Returns the change in percent of the loss before: 0 between equal losses, including infinities; infinity for a
+/// change from 0.
 double percent_of(double from, double to, double change) {
   if (from == to) {
     return 0;
@@ -31,7 +32,8 @@ double percent_of(double from, double to, double change) {
   return 100 * change / std::abs(from);
 }
 
-/// Steps of a log may be any 64-bit numbers: what is out of range is the nearest that is not.
+/// Returns `position - distance`. A log may have any 64-bit step numbers, so a result below their range becomes the
+/// smallest.
 std::int64_t earlier(std::int64_t position, std::int64_t distance) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
@@ -129,18 +131,18 @@ class LossNotDecreasing final : public Rule {
   };
   /// Losses of one tensor, worker and mode.
   struct Row {
-    std::optional<GlobalStep> first;      ///< The rule has seen what was saved from this step on.
+    std::optional<GlobalStep> first;      ///< First step at which the rule saw the tensor.
     std::optional<std::int64_t> checked;  ///< Position of the last check.
-    std::optional<Loss> low;              ///< Where the rise began, if the loss rose at the last check.
-    std::map<std::int64_t, Loss> known;   ///< By position; what can no longer be a reference is dropped.
-    std::set<std::int64_t> no_losses;     ///< Of what was saved before `first`: looked at, and none.
+    std::optional<Loss> low;              ///< The loss where the rise began, if the loss rose at the last check.
+    std::map<std::int64_t, Loss> known;   ///< By position; losses that can no longer be a reference are dropped.
+    std::set<std::int64_t> no_losses;     ///< Positions before `first` that were looked at and have no loss.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
 
   [[nodiscard]] bool has_lists() const {
     return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
   }
-  /// Where steps have no modes, names say what the mode would.
+  /// If steps have no modes, `units` selects by names instead.
   [[nodiscard]] bool looks_at(const StepTensors& step) const {
     return !only_ || step.mode() == *only_ || !base_trial().has_modes();
   }
@@ -160,7 +162,7 @@ class LossNotDecreasing final : public Rule {
     return one_row_ ? unit.step().value : unit.mode_step().value;
   }
 
-  /// The units that are far enough back to be the reference, ascending.
+  /// Returns the units that are far enough back to be the reference, ascending.
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
     const std::int64_t latest = earlier(position(unit), least_distance_);
@@ -169,7 +171,7 @@ class LossNotDecreasing final : public Rule {
     return {series.begin(), end};
   }
 
-  /// The newest of them that may have a loss.
+  /// Returns the newest of these units that may have a loss; nullopt if none does.
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> before = far_enough(step, unit);
     const auto found =
@@ -177,8 +179,8 @@ class LossNotDecreasing final : public Rule {
     return found == before.rend() ? std::nullopt : std::optional(*found);
   }
 
-  /// Makes the reference known if it was saved before the rule's first step. What was asked for may turn out to be no
-  /// loss; then those before it are looked at, each once.
+  /// Adds the reference to `row.known` if it was saved before the rule's first step. If the requested unit turns out to
+  /// have no loss, looks at the units before it, each once.
   void learn_reference(StepView& step, const Unit& unit, Row& row) const {
     const std::span<const Unit> before = far_enough(step, unit);
     const auto unseen = std::partition_point(before.begin(), before.end(),
@@ -193,7 +195,7 @@ class LossNotDecreasing final : public Rule {
       --at;
       const std::int64_t place = position(*at);
       if (row.known.contains(place) || row.no_losses.contains(place)) {
-        return;  // and so is what comes before
+        return;  // then so are the units before it
       }
       std::optional<double> loss;
       if (losses_.possible(step, *at)) {
@@ -233,7 +235,7 @@ class LossNotDecreasing final : public Rule {
     }
   }
 
-  /// Rises in succession add up: a loss that creeps upwards is compared with where it began to.
+  /// Successive rises add up: a loss that creeps upwards is compared with the loss where the rise began.
   void check_rise(StepView& step, const Unit& unit, Row& row, const Loss& before, double loss) const {
     if (!row.low || before.value < row.low->value) {
       row.low = before;
@@ -263,7 +265,7 @@ class LossNotDecreasing final : public Rule {
   std::optional<Mode> only_;
   Losses losses_;
   ZeroLosses zeros_;
-  std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; of planning, which runs ahead
+  std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; used by planning, which runs ahead
   std::map<RowKey, Row> rows_;
 };
 

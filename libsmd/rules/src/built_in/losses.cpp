@@ -16,8 +16,8 @@ namespace {
 constexpr Reduction loss_mean{.kind = ReductionKind::mean};
 constexpr Reduction loss_count{.kind = ReductionKind::count};
 
-/// A record of one number is far shorter, whatever its shape: longer ones are not read to see how many elements they
-/// have. Its tag is the tensor's name, which the trial may have decorated.
+/// Returns whether a unit's record is short enough to hold one number: longer records are not read only to count their
+/// elements. The record contains the tensor's name, to which the trial may have added something.
 bool may_hold_one_number(const Unit& unit) {
   constexpr std::uint64_t all_but_name = 4096;
   const std::uint64_t bytes = unit.record_bytes();

@@ -8,37 +8,38 @@
 #include <string>
 #include <vector>
 
-/// Which tensors are losses, and what the loss of one is.
+/// Finds the tensors that are losses, and their values.
 namespace smd {
 
 class Trial;
 
 namespace detail::rules {
 
-/// Whether the trial defines a collection `losses` with at least one name or pattern. Where names make the collections
-/// it is known in any case: no other number stands in for a loss.
+/// Returns whether the trial defines a collection `losses` with at least one name or pattern. True for every trial
+/// without modes, whose collections are made from names: no other tensor then counts as a loss.
 [[nodiscard]] bool knows_losses(const Trial& trial);
 
-/// Losses come through collections, where one of many elements counts by its mean, and otherwise by patterns or because
-/// every tensor may be one: then it has exactly one element.
+/// The losses of a step. A tensor that a collection selects may have many elements: its mean counts. One that a pattern
+/// selects, or that is looked at because every tensor may be a loss, must have exactly one element.
 class Losses {
  public:
   Losses() = default;
-  /// A selection of collections alone, and one without collections.
+  /// `collections` selects by collections only, `others` by anything else.
   Losses(std::optional<SelectionId> collections, std::optional<SelectionId> others)
       : collections_(collections), others_(others) {}
 
-  /// What may be a loss at this step, as far as the index tells; order as it comes.
+  /// Returns the units that may be losses at this step, according to the index; in the order of the trial.
   [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const;
-  /// Also of a unit of an earlier step.
+  /// Returns whether a unit, also one of an earlier step, may be a loss according to the index.
   [[nodiscard]] bool possible(const StepTensors& step, const Unit& unit) const;
   void need(StepNeeds& step, const Unit& unit) const;
-  /// Nothing if it is none after all.
+  /// Returns the loss; nullopt if the value is not a loss after all.
   [[nodiscard]] std::optional<double> loss(const StepView& step, const Unit& unit) const;
-  /// The same of a unit that was not asked for: read at once, by itself. What cannot be read counts as unread.
+  /// As above, for a unit that was not requested: reads it at once, separately. A record that cannot be read counts as
+  /// unread.
   [[nodiscard]] std::optional<double> look_up(StepView& step, const Unit& unit) const;
 
-  /// For rules that pool workers: needs of all losses of a step, and their means over workers, by tensor.
+  /// For rules that pool workers: requests all losses of a step, and returns their means over workers, by tensor.
   void need_all(StepNeeds& step) const;
   [[nodiscard]] std::map<std::string, double> pooled(const StepView& step) const;
 

@@ -12,7 +12,8 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Elements that equal a token as doubles, compared in their own type where that is the same. `n` is small.
+/// Returns the number of elements that equal a token as doubles; compares in the elements' type if the result is the
+/// same. Precondition: `n` fits std::uint32_t.
 template <class T>
 std::uint32_t count_equal(const T* x, std::size_t n, double token) {
   constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
@@ -87,7 +88,7 @@ class NlpSequenceRatio final : public Rule {
   }
 
  private:
-  /// One pass for all tokens: a block stays in the nearest cache.
+  /// Counts all tokens in one pass, in blocks that stay in the nearest cache.
   [[nodiscard]] std::vector<std::uint64_t> count(const TensorView& view) const {
     constexpr std::size_t block = 2048;
     std::vector<std::uint64_t> found(tokens_.size());

@@ -11,12 +11,12 @@
 
 namespace smd::detail::rules {
 
-/// Elements of 16-bit floating point as floats, which hold them exactly.
+/// Returns elements of 16-bit floating point as floats, which hold them exactly.
 [[nodiscard]] std::vector<float> widen(const TensorView& view);
 
 /// Calls `f(elements, count)` with a pointer to the elements in their own type, for loops that the compiler can turn
-/// into vector code; 16-bit floating point comes as float, booleans as std::uint8_t 0 or 1. Precondition: a real type,
-/// and bytes aligned to their type, as those of `StepView::value` are.
+/// into vector code; 16-bit floating point is passed as float, booleans as std::uint8_t 0 or 1. Precondition: a real
+/// type, and bytes aligned to it, as those of `StepView::value` are.
 template <class F>
 decltype(auto) with_elements(const TensorView& view, F&& f) {
   const void* const data = view.bytes().data();

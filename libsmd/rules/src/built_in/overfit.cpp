@@ -10,7 +10,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// By how much validation is above training, as a share of the latter.
+/// Returns by how much validation exceeds training, as a share of training.
 double ratio_of(double training, double validation) {
   const double difference = validation - training;
   if (training != 0) {

@@ -10,7 +10,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// How long a loss has not become better.
+/// Counts the observations since a loss last improved.
 class LossHistory {
  public:
   void observe(double loss, double delta) {

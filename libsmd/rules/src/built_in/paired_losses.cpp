@@ -33,7 +33,7 @@ std::string names_of(const std::vector<TensorPair>& pairs) {
   return first_names({texts.begin(), texts.end()});
 }
 
-/// `use(unit, loss)` for each worker's value of a tensor; their mean.
+/// Calls `use(unit, loss)` for each worker's value of a tensor; returns their mean, nullopt if there is none.
 template <class Use>
 std::optional<double> mean_over_workers(const StepView& step, const std::string& tensor, const Use& use) {
   double sum = 0;
@@ -116,7 +116,7 @@ void PairedLosses::pair_by_sides(const StepTensors& step, const TrialSnapshot& s
   }
 }
 
-/// An item with several colons means the names that the trial has.
+/// An item with several colons is split where both names exist in the trial.
 void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
   const auto absent = [&](const std::string& name) { return !snapshot.find_tensor(name); };
   const auto say_absent = [&](const std::string& name) {

@@ -20,7 +20,8 @@ double Phases::Sum::mean() const { return sum / static_cast<double>(count); }
 
 namespace {
 
-/// XGBoost's names say what they are of: `train-X` goes with the first there is of these and X.
+/// Pairs the losses of a step by XGBoost's names: `train-X` with the first of the prefixes below for which a loss named
+/// prefix and X exists.
 std::vector<Phase> pairs_of_one_step(const StepTensors& step, const std::map<std::string, double>& losses) {
   constexpr std::string_view training = "train-";
   constexpr std::array<std::string_view, 6> validation = {"validation-", "valid-", "val-", "eval-", "test-", "dev-"};
@@ -82,8 +83,8 @@ std::vector<Phase> Phases::close() {
   return closed;
 }
 
-/// Which tensors: said pairs; the patterns of rules that have them; else the collection losses, which is known where
-/// names make it; else all that may be losses.
+/// Selects the tensors: the stated pairs; else those that match the rule's patterns, if it has any; else the collection
+/// losses, if `knows_losses`; else all that may be losses.
 void PhaseRule::begin() {
   if (const std::vector<std::string>& said = parameters().list("pairs"); !said.empty()) {
     pairs_.emplace(said);
@@ -135,7 +136,7 @@ std::vector<Phase> PhaseRule::phases_at(StepView& step) {
   return phases_.add(step, losses);
 }
 
-/// Without step, mode and mode step.
+/// Makes a finding without step, mode and mode step.
 Finding PhaseRule::finding(const Phase& phase, const MetCondition& condition) {
   Finding finding{.tensor = phase.tensors.validation,
                   .check = std::string(condition.check),
@@ -188,7 +189,7 @@ void PhaseRule::at_end(RuleEnd& end) {
   }
 }
 
-/// Training must be there beside validation.
+/// Explains which side was missing if no training loss could be compared with a validation loss.
 void PhaseRule::summarize(RuleSummary& summary) {
   const auto saved = [](std::size_t steps, std::string_view mode) {
     return "losses were saved at " + counted(steps, "step") + " of mode " + std::string(mode);

@@ -18,20 +18,20 @@
 
 namespace smd::detail::rules {
 
-/// What a validation phase of one tensor came to; of a step without a mode, its losses of training and validation; or
-/// one observation of a pair.
+/// The means of one tensor's validation phase; the training and validation losses of a step without a mode; or one
+/// observation of a pair.
 struct Phase {
-  TensorPair tensors;              ///< Where modes tell training from validation, the same one twice.
-  std::optional<double> training;  ///< Mean of the training losses since the tensor's phase before, if there are any.
+  TensorPair tensors;              ///< The same tensor twice if modes tell training from validation.
+  std::optional<double> training;  ///< Mean of the training losses since the previous phase, if any.
   double validation = 0;           ///< Mean of the phase.
-  GlobalStep last_step = {};       ///< The tensor's last one in the phase.
+  GlobalStep last_step = {};       ///< The tensor's last step in the phase.
   ModeStep last_mode_step = {};
 };
 
 /// Collects losses until validation phases close: at the next step of training, or at the end.
 class Phases {
  public:
-  /// Losses of a step, by tensor. Returns what closes with it, by tensor.
+  /// Adds the losses of a step, by tensor. Returns the phases that the step closes, by tensor.
   [[nodiscard]] std::vector<Phase> add(const StepTensors& step, const std::map<std::string, double>& losses);
   [[nodiscard]] std::vector<Phase> close();
 
@@ -52,8 +52,8 @@ class Phases {
   std::map<std::string, Open> open_;  // by tensor
 };
 
-/// A rule that compares training with validation: whenever a validation phase closes, or, where pairs are said or names
-/// must tell, whenever a validation tensor has a value.
+/// A rule that compares training with validation: whenever a validation phase closes, or, if pairs are stated or names
+/// tell training from validation, whenever a validation tensor has a value.
 class PhaseRule : public Rule {
  public:
   void begin() final;
@@ -71,12 +71,12 @@ class PhaseRule : public Rule {
     std::string_view relation;
     double threshold;
   };
-  /// What triggers; nothing at all if the phase cannot be evaluated.
+  /// Returns the conditions that the phase meets; nullopt if the phase cannot be evaluated.
   [[nodiscard]] virtual std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) = 0;
 
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }
-  /// Nothing stands in for the collection losses.
+  /// Only tensors of the collection losses count as losses.
   void look_only_at_losses() { only_losses_ = true; }
 
  private:
@@ -91,7 +91,7 @@ class PhaseRule : public Rule {
   std::optional<ZeroLosses> zeros_;
   GlobalStep start_ = GlobalStep(0);
   Phases phases_;
-  // Steps with losses.
+  // Numbers of steps with losses:
   std::size_t training_steps_ = 0;
   std::size_t validation_steps_ = 0;
   std::size_t steps_without_mode_ = 0;

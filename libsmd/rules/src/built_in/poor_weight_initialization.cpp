@@ -34,7 +34,7 @@ class Extremes {
     }
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// Precondition of both: something was added.
+  /// Precondition of `least` and `most`: something was added.
   [[nodiscard]] const std::pair<Unit, double>& least() const { return *least_; }
   [[nodiscard]] const std::pair<Unit, double>& most() const { return *most_; }
 
@@ -87,7 +87,7 @@ class PoorWeightInitialization final : public Rule {
     }
   }
 
-  /// Losses alone are not what was asked.
+  /// Warns if `gradient_range` was not evaluated, because results of the other conditions would hide that.
   void summarize(RuleSummary& summary) override {
     if (histograms_ && !spreads_) {
       summary.warn(
@@ -184,8 +184,8 @@ class PoorWeightInitialization final : public Rule {
   std::int64_t patience_;
   double steps_;
   std::int64_t analysed_ = 0;
-  bool histograms_ = false;                                     // of gradients
-  bool spreads_ = false;                                        // of gradients were evaluated
+  bool histograms_ = false;                                     // gradients were saved only as histograms
+  bool spreads_ = false;                                        // `gradient_range` was evaluated
   std::map<std::pair<std::string, std::string>, Stale> stale_;  // by tensor and worker
 };
 

@@ -17,7 +17,7 @@ namespace smd {
 
 namespace {
 
-/// Filled with the built-in rules at first use.
+/// All rules. Filled with the built-in ones at first use.
 class Registry {
  public:
   static Registry& instance() {

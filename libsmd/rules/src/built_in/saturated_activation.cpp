@@ -11,7 +11,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// What bounds hold for the inputs of one activation function.
+/// The range of inputs in which one activation function is not saturated.
 struct Activation {
   std::string_view name;
   double min = 0;
@@ -58,7 +58,7 @@ class SaturatedActivation final : public Rule {
   }
 
  private:
-  /// The function that the name tells, the later one if both; null if none.
+  /// Returns the function that the tensor's name contains, the later one if both; null if none.
   [[nodiscard]] const Activation* function(std::string_view tensor) const {
     std::string lower(tensor);
     std::transform(lower.begin(), lower.end(), lower.begin(),

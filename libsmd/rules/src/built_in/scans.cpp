@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t block = 2048;  // pairs of doubles that stay in the first-level cache
 
-/// `low < x < high` for doubles means the same as `below < x < above` for elements of type T, so that no element need
-/// be converted: of all floats, those above `low` are those above the largest float not above it.
+/// Bounds of type T that are equivalent to bounds of type double, so that no element need be converted: a float is
+/// above a double `low` if and only if it is above the largest float that is not above `low`.
 template <class T>
 struct Bounds {
   T low;
@@ -67,7 +67,7 @@ void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& co
   using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
   const Bounds<Number> limits = bounds<Number>(low, high);
   if (limits.has_high) {
-    // One & rather than &&: no branch.
+    // & instead of &&, to avoid a branch.
     count_active(x, shape, counts, [limits](T value) {
       const auto number = static_cast<Number>(value);
       return (number > limits.low) & (number < limits.high);
@@ -77,7 +77,7 @@ void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& co
   }
 }
 
-/// Calls use(a, b, n) with blocks of both values as doubles, copies that it may change, until it returns false.
+/// Calls use(a, b, n) with blocks of both values, copied as doubles, which it may change. Stops if it returns false.
 template <class Use>
 void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
   with_elements(a, [&](const auto* x, std::size_t n) {
@@ -139,7 +139,7 @@ Difference compare(const TensorView& a, const TensorView& b, const Tolerance& to
     std::uint64_t far = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const double distance = std::abs(x[i] - y[i]);
-      // Not finite unless both are, or they are too far apart for a double.
+      // `distance` is not finite if an element is not, or if their distance exceeds double's range.
       const double size_x = std::abs(x[i]);
       const double size_y = std::abs(y[i]);
       const bool both_finite = (size_x <= most) & (size_y <= most);
@@ -152,7 +152,7 @@ Difference compare(const TensorView& a, const TensorView& b, const Tolerance& to
     largest.add(Dtype::float64, std::as_bytes(std::span(x, n)));
     return !tolerance.any || found.far == 0;
   });
-  found.largest = std::max(0.0, largest.result(max).real);  // NaN without elements
+  found.largest = std::max(0.0, largest.result(max).real);  // the result is NaN without elements
   return found;
 }
 

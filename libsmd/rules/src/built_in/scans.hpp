@@ -6,19 +6,20 @@
 #include <cstdint>
 #include <optional>
 
-/// Passes over whole values that reductions cannot make: node by node, and two values side by side. Views hold real
-/// numbers and bytes aligned to their type. Numbers are compared as doubles.
+/// Computations over whole values that are not reductions: for each node, and over pairs of values. Precondition of
+/// all: views of real numbers, with bytes aligned to their type. Numbers are compared as doubles.
 namespace smd::detail::rules {
 
-/// Axis 0 counts samples, every position of the other axes is a node; one axis: a single node; none: one sample of one.
+/// Axis 0 is the samples; every position of the other axes is a node. A value with one axis has one node; a scalar has
+/// one node and one sample.
 struct Nodes {
   std::uint64_t nodes = 1;
   std::uint64_t samples = 1;
 };
 [[nodiscard]] Nodes nodes_of(const TensorView& view) noexcept;
 
-/// The percentage of nodes of which less than `percent_of_samples` percent of the samples are active: above `low` and,
-/// if `high` is given, below it. NaN is not active.
+/// Returns the percentage of nodes that are active in less than `percent_of_samples` percent of the samples. Active:
+/// above `low` and, if `high` is given, below it. NaN is not active.
 [[nodiscard]] double inactive_percent(const TensorView& view, double low, std::optional<double> high,
                                       double percent_of_samples);
 
@@ -31,9 +32,10 @@ struct Tolerance {
   double rtol = 0;
   double atol = 0;
   bool equal_nan = false;
-  bool any = false;  ///< Whether some pair is far is all that is asked: then not all of them are counted.
+  bool any = false;  ///< Only whether any pair is far is asked, so not all are counted.
 };
-/// Close as numpy.isclose has it: |a - b| <= atol + rtol |b|, equal infinities, and NaN if `equal_nan`.
+/// Compares as numpy.isclose does. Close are elements with |a - b| <= atol + rtol |b|, equal infinities, and NaN if
+/// `equal_nan`.
 [[nodiscard]] Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance);
 
 /// Euclidean norms over all elements.

@@ -79,7 +79,7 @@ class SimilarAcrossRuns final : public Rule {
   }
 
  private:
-  /// `2 selected tensors are only in PLACE: a, b`; empty if there are none. Names are sorted.
+  /// Returns `2 selected tensors are only in PLACE: a, b`; empty if there are none. Names are sorted.
   static std::string only_in(const std::vector<std::string_view>& names, const std::vector<std::string_view>& others,
                              std::string_view place) {
     std::vector<std::string_view> only;
@@ -99,7 +99,7 @@ class SimilarAcrossRuns final : public Rule {
     if (other_trials().empty() || !step.other_has_step()) {
       return;
     }
-    // One worker on each side: these two, whatever their names.
+    // If each trial has one worker, compares these two whatever their names.
     const bool alone = step.workers().size() == 1 && step.other_workers().size() == 1;
     for (const Unit& unit : step.units(tensors_)) {
       for (const Unit& other : step.other_units(unit.tensor())) {

@@ -53,10 +53,10 @@ class StalledTrainingRule final : public Rule {
 
   void at_end(RuleEnd& end) override {
     if (end.live() || end.ended() || !last_ || !base_trial().marks_end()) {
-      return;  // what has no end marker is taken as ended
+      return;  // a trial of a layout without end markers is taken as ended
     }
     if (unread_) {
-      // An index file is as much a sign of life as the event file, which may come later.
+      // An index file shows progress as well as the event file, which may appear later.
       const auto written = last_written(base_trial());
       if (!written) {
         return;
@@ -111,7 +111,7 @@ class StalledTrainingRule final : public Rule {
     return found;
   }
 
-  /// Where the job is still open: stops it, once, if that was asked for and there is exactly one that it can be.
+  /// Stops the job, once, if that was requested and exactly one job matches. For stalls that have not ended.
   template <class Place>
   void stop_training(Place& place) {
     if (!parameters().boolean("stop_training_on_fire") || !parameters().has("training_job_name_prefix")) {
@@ -131,7 +131,7 @@ class StalledTrainingRule final : public Rule {
     }
   }
 
-  /// Of a gap in the past, after which training went on.
+  /// Warns about a gap in the past, after which training went on.
   template <class Place>
   void warn_of_stop(Place& place) const {
     if (!parameters().boolean("stop_training_on_fire")) {
@@ -147,7 +147,7 @@ class StalledTrainingRule final : public Rule {
   double threshold_;
   std::optional<Seen> last_;
   std::optional<Seen> unread_;           // the newest step, if none of its records could be read
-  std::optional<double> waiting_since_;  // of the steady clock
+  std::optional<double> waiting_since_;  // seconds of the steady clock
   bool triggered_ = false;               // since the last new data
   bool stop_tried_ = false;
 };
@@ -180,7 +180,7 @@ RuleDescription stalled_training_rule_rule() {
       .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
       .saves =
           [](const Parameters& /*parameters*/) {
-            return Collections{collection_of("losses")};  // anything is a sign of life
+            return Collections{collection_of("losses")};  // any tensor shows progress
           },
   };
 }

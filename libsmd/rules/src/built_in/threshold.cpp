@@ -51,14 +51,14 @@ Reduction reduction_of(const Parameters& parameters) {
   return *reduction;
 }
 
-/// Whether every hook can save it.
+/// Returns whether every hook can save the reduction.
 bool can_be_saved(const Reduction& reduction) {
   std::string name = to_string(reduction);
   name.erase(0, name.starts_with("abs_") ? 4 : 0);
   return std::find(reduction_names.begin(), reduction_names.end(), name) != reduction_names.end();
 }
 
-/// NaN meets no condition.
+/// Returns whether the condition is met; false for NaN.
 bool holds(double value, std::string_view relation, double threshold) {
   if (std::isnan(value)) {
     return false;
@@ -127,8 +127,8 @@ class Threshold final : public Rule {
     return mode_ == Mode::global || step.mode() == mode_;
   }
 
-  /// Which bound its buckets give, where nothing else tells the measurement and a bound can meet the condition: `at
-  /// most`, `at least`; else empty.
+  /// Returns which bound of the measurement a unit's buckets give, `at most` or `at least`; empty if the measurement is
+  /// known otherwise, or if a bound cannot meet the condition.
   [[nodiscard]] std::string_view bound_of(const Unit& unit) const {
     if (check_ != "abs_mean" || !has_only_buckets(unit)) {
       return {};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Reduction largest_node{.kind = ReductionKind::max};
 
-/// floor(log2(id)), exactly; of 0, 0.
+/// Returns floor(log2(id)), exactly; 0 for 0.
 double depth_of(double largest_id) {
   if (largest_id > 0) {
     return std::logb(largest_id);

@@ -46,8 +46,8 @@ class UnchangedTensor final : public Rule {
   }
 
  private:
-  /// The last `num_steps` at which the tensor was saved, this one last; shorter at first. A rule sees each step once,
-  /// so all of them are asked for even while they are too few: they will be needed.
+  /// Returns the last `num_steps` steps at which the tensor was saved, this one last; fewer at first. A rule sees each
+  /// step once, so all are requested even while they are too few: later steps need them.
   [[nodiscard]] std::span<const Unit> window(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> all = step.series(unit);
     return all.last(std::min(all.size(), num_steps_));

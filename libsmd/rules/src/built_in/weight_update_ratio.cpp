@@ -57,12 +57,13 @@ class WeightUpdateRatio final : public Rule {
   }
 
  private:
-  /// Weights do not move between evaluation steps.
+  /// Weights do not change between evaluation steps.
   [[nodiscard]] static bool applies(const StepTensors& step) noexcept {
     return step.mode() == Mode::train || step.mode() == Mode::global;
   }
 
-  /// Without `num_steps` the value saved last before; with it, the earliest saved at most that many mode steps ago.
+  /// Returns, without `num_steps`, the value saved last before this one; with it, the earliest that was saved at most
+  /// that many mode steps ago. Nullopt if there is none.
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
     std::span<const Unit> all = step.series(unit);
     all = all.first(all.size() - 1);
@@ -130,7 +131,7 @@ RuleDescription weight_update_ratio_rule() {
       .saves =
           [](const Parameters& parameters) {
             CollectionConfig weights = only_in({Mode::train, Mode::global}, collection_of("weights"));
-            if (parameters.has("num_steps")) {  // with wider steps there is nothing to compare with
+            if (parameters.has("num_steps")) {  // a larger interval leaves nothing to compare with
               weights.save_config[Mode::train].save_interval = parameters.integer("num_steps");
               weights.save_config[Mode::global] = weights.save_config[Mode::train];
             }

@@ -10,11 +10,11 @@
 
 namespace smd::detail::rules {
 
-/// Warns of losses that are exactly 0 after positive ones, in trials without modes: logs in which a framework put 0 in
-/// place of NaN.
+/// Warns of losses that are exactly 0 after positive ones, in trials without modes: in logs, some frameworks write 0
+/// instead of NaN.
 class ZeroLosses {
  public:
-  /// One loss, in the order of steps.
+  /// Takes one loss, in the order of steps.
   void see(StepView& step, const Unit& unit, double loss);
 
  private:

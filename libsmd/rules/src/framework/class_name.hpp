@@ -11,7 +11,7 @@
 
 namespace smd::detail::rules {
 
-/// The name of a class without its namespace, as in the source: `MyRule`, `MyRule<int>`.
+/// Returns the name of a class without its namespace, as in the source: `MyRule`, `MyRule<int>`.
 [[nodiscard]] inline std::string class_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(

@@ -8,16 +8,16 @@
 #include <optional>
 #include <string_view>
 
-/// What several rules share.
+/// Functions that several rules share.
 namespace smd::detail::rules {
 
 inline constexpr Reduction variance{.kind = ReductionKind::variance};
 
-/// The parameters `collection_names` and `tensor_regex`; `help` says what they are for if neither is given.
+/// The parameters `collection_names` and `tensor_regex`; `help` is added to their help texts.
 [[nodiscard]] ParameterSpec collection_names_parameter(std::string_view help);
 [[nodiscard]] ParameterSpec tensor_regex_parameter(std::string_view help);
 
-/// The selection that these two make. Neither given: every tensor if `all_by_default`.
+/// Returns the selection that these two parameters make. If neither is given, every tensor if `all_by_default`.
 [[nodiscard]] TensorSelection selection_of(const Parameters& parameters, bool all_by_default);
 /// @throws ConfigurationError (missing_parameter) if neither was given.
 void require_selection(const Parameters& parameters);
@@ -26,7 +26,7 @@ void require_selection(const Parameters& parameters);
 void need_variance(StepNeeds& step, const Unit& unit);
 [[nodiscard]] std::optional<double> variance_of(const StepView& step, const Unit& unit);
 
-/// numpy.isclose, but for NaN, which is close to nothing: |a - b| <= atol + rtol |b|; equal infinities are close.
+/// As numpy.isclose, except that NaN is close to nothing: |a - b| <= atol + rtol |b|; equal infinities are close.
 [[nodiscard]] inline bool is_close(double a, double b, double rtol, double atol) noexcept {
   return a == b || (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= atol + rtol * std::abs(b));
 }

@@ -10,7 +10,7 @@
 
 namespace smd::detail::rules {
 
-/// What the reference says of a step at which a rule's condition is met.
+/// Returns the reference's message about a step at which a rule's condition is met.
 [[nodiscard]] inline std::string condition_met_text(const std::string& rule, GlobalStep step) {
   return fmt::format("Evaluation of the rule {} at step {} resulted in the condition being met", rule, step.value);
 }

@@ -56,7 +56,8 @@ std::string text_of(const Json& object, const char* key) {
 
 std::string shown(const Json& value) { return detail::printable(text::json_excerpt(value)); }
 
-/// Whether a rule takes a list for a parameter. Of rules and parameters that there are not, something else is said.
+/// Returns whether a rule takes a list for a parameter; true for unknown rules and parameters, which are reported
+/// elsewhere.
 [[nodiscard]] bool takes_list(const std::optional<RuleDescription>& rule, const std::string& name) {
   if (!rule) {
     return true;
@@ -67,7 +68,7 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
          spec->type == ParameterType::number_list || spec->type == ParameterType::pattern_list;
 }
 
-/// A JSON list as the text that stands for it.
+/// Returns the parameter text for a JSON list.
 [[nodiscard]] std::string list_text(const Json& list, const std::string& name) {
   const auto bad = [&](const Json& item, const char* why) {
     return ConfigurationError(ConfigurationErrorKind::bad_value,
@@ -143,7 +144,7 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   return read;
 }
 
-/// Takes the place of an invalid entry, so that the others are still read.
+/// Returns a placeholder for an invalid entry, so that the others are still read.
 RuleConfiguration no_configuration(std::string position, const std::string& why) {
   RuleConfiguration read;
   read.position = std::move(position);
@@ -151,7 +152,7 @@ RuleConfiguration no_configuration(std::string position, const std::string& why)
   return read;
 }
 
-/// One entry of a list.
+/// Reads one entry of a list.
 RuleConfiguration read_entry(const Json& json, const std::string& position) {
   if (is_wrapped(json)) {
     RuleConfiguration read =
@@ -176,7 +177,7 @@ std::vector<RuleConfiguration> read_list(const Json& list, const std::string& po
   return all;
 }
 
-/// An entry of ProfilerRuleConfigurations, whatever rule it names.
+/// Reads an entry of ProfilerRuleConfigurations, whatever rule it names.
 RuleConfiguration read_profiler_entry(const Json& json, const std::string& position) {
   RuleConfiguration read = read_entry(json, position);
   if (json.is_object()) {
@@ -186,7 +187,7 @@ RuleConfiguration read_profiler_entry(const Json& json, const std::string& posit
   return read;
 }
 
-/// The rules of a training job, in the order of its two lists.
+/// Reads the rules of a training job, in the order of its two lists.
 std::vector<RuleConfiguration> read_job(const Json& job) {
   std::vector<RuleConfiguration> all;
   for (const auto& [key, list] : job.items()) {
@@ -205,7 +206,7 @@ std::vector<RuleConfiguration> read_job(const Json& job) {
   return all;
 }
 
-/// Whether it is known to be a job, which may have no rules.
+/// Returns whether the document is known to be a job, which may have no rules.
 [[nodiscard]] bool is_job(const Json& json) {
   constexpr std::array<const char*, 4> keys = {"TrainingJobName", "TrainingJobArn", "AlgorithmSpecification",
                                                "DebugHookConfig"};

@@ -17,7 +17,7 @@
 
 namespace smd {
 
-/// Hidden: else it would be exported with its class.
+/// Hidden, because it would otherwise be exported with its class.
 struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
   struct Required {
     const Trial* trial;
@@ -89,7 +89,7 @@ std::vector<GlobalStep> RequiredTensors::get_tensor_steps(std::string_view name,
 
 namespace {
 
-/// Returns once a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
+/// Waits until a step can be read. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
 void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitOptions>& wait) {
   const TrialSnapshot snapshot = TrialSnapshot::last(trial);
   const StepKey key(step);
@@ -107,7 +107,7 @@ void require_step(const Trial& trial, GlobalStep step, const std::optional<WaitO
 
 }  // namespace
 
-/// All steps first: waiting for one may let another be skipped.
+/// Requires all steps before any tensor, because a step may turn out to be skipped during the wait for another.
 void RequiredTensors::Impl::fetch(const std::optional<WaitOptions>& wait) const {
   for (const Required& required : all) {
     for (const GlobalStep step : required.steps) {
@@ -128,7 +128,7 @@ struct __attribute__((visibility("hidden"))) CustomRule::Impl {
   std::vector<const Trial*> others;
   std::string action;
   RequiredTensors required;
-  std::unique_ptr<Rule> bridge;  // made when it is first asked for: then the class of the rule is known
+  std::unique_ptr<Rule> bridge;  // made at first use, when the dynamic type of the rule is known
 };
 
 namespace {

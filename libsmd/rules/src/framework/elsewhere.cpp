@@ -33,7 +33,8 @@ std::string plain(std::string_view name) {
   return plain;
 }
 
-/// An image other than SageMaker's own contains the rule, so that no `rule_to_invoke` names it.
+/// Returns whether the image is not SageMaker's: such an image contains the rule itself, so no `rule_to_invoke` names
+/// it.
 bool is_own_image(const std::string& image) {
   return !image.empty() && image.find("sagemaker-debugger-rule") == std::string::npos;
 }
@@ -64,7 +65,7 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
   }
   const std::string word = plain(configuration.rule_to_invoke);
   const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
-  if ((!profiler && word != report_rule) || known_rule(configuration.rule_to_invoke)) {  // perhaps of a plug-in
+  if ((!profiler && word != report_rule) || known_rule(configuration.rule_to_invoke)) {  // perhaps a plug-in's
     return std::nullopt;
   }
   return ConfigurationError(Kind::unsupported_rule,

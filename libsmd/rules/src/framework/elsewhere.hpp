@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 
-/// Rules in the files of SageMaker's jobs that are not for this library.
+/// Rules of SageMaker's jobs that the library does not evaluate.
 namespace smd::detail::rules {
 
-/// By name or alias; nothing if there is no such rule here.
+/// Returns the rule with this name or alias; nullopt if there is none.
 [[nodiscard]] std::optional<RuleDescription> known_rule(const std::string& name);
 
-/// Why a configuration is evaluated elsewhere, whatever else is wrong with it; nothing if it is evaluated here.
+/// Returns why a configuration is evaluated elsewhere, whatever else is wrong with it; nullopt if it is evaluated here.
 /// `image`: its RuleEvaluatorImage.
 [[nodiscard]] std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration,
                                                           const std::string& image);

@@ -87,7 +87,7 @@ std::vector<SavedRow> EvaluatedTrial::rows(const SnapshotStep& step) const {
 std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const TensorSet& selected) const {
   std::vector<Unit> units;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::size_t same_worker = i + 1;  // rows up to here are later ones of the same worker
+    std::size_t same_worker = i + 1;  // rows from i up to here are of the same worker
     while (same_worker < rows.size() && rows[same_worker].worker() == rows[i].worker()) {
       ++same_worker;
     }
@@ -97,7 +97,7 @@ std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const
         continue;
       }
       last = item.tensor;
-      // Of several rows of one worker the last one that has the tensor counts.
+      // Of several rows of one worker, the last one that has the tensor counts.
       bool later = false;
       for (std::size_t k = i + 1; k < same_worker; ++k) {
         later = later || !snapshot_.items(rows[k], item.tensor).empty();
@@ -156,7 +156,7 @@ std::shared_ptr<const Sides> EvaluatedTrial::sides() const {
   return sides_;
 }
 
-/// A run is the folder of the files that its tensors lie in; their names begin with it.
+/// A run is the folder of the files that hold its tensors, whose names begin with it.
 std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
   TensorQuery query;
   query.collections = {"losses", "scalars"};

@@ -20,10 +20,11 @@
 
 namespace smd::detail::rules {
 
-/// The saved reduction that is no number: float64 [k,3], the left and right edge and the count of each bucket.
+/// The saved reduction that is not a number: float64 [k,3], with the left edge, the right edge and the count of each
+/// bucket.
 inline constexpr std::string_view saved_histogram = "histogram";
 
-/// One flag a tensor id.
+/// One flag for each tensor id.
 using TensorSet = std::vector<bool>;
 
 /// One trial as rules see it: a snapshot, limited to some workers. `freeze` takes a new one, which invalidates the
@@ -35,24 +36,24 @@ class EvaluatedTrial {
   void freeze();
 
   [[nodiscard]] const Trial& trial() const noexcept { return *trial_; }
-  [[nodiscard]] std::size_t number() const noexcept { return number_; }  ///< In the evaluation; 0: the base trial.
+  [[nodiscard]] std::size_t number() const noexcept { return number_; }  ///< 0: the base trial.
   [[nodiscard]] const TrialSnapshot& snapshot() const noexcept { return snapshot_; }
 
-  /// Whether a worker, by its id, is not left out.
+  /// Returns whether a worker is among those evaluated.
   [[nodiscard]] bool has_worker(std::uint32_t worker) const noexcept;
-  /// The patterns of all selections have one budget of steps as long as the trial stays as it is. @throws
-  /// InvalidArgument, MatchLimit.
+  /// Returns the tensors of a selection. The patterns of all selections share one budget of steps until the trial
+  /// changes. @throws InvalidArgument, MatchLimit.
   [[nodiscard]] TensorSet resolve(const TensorSelection& selection) const;
-  /// Rows of a step, by worker, without those of workers left out.
+  /// Returns the rows of a step, by worker, only of workers that are evaluated.
   [[nodiscard]] std::vector<SavedRow> rows(const SnapshotStep& step) const;
-  /// By tensor's name, then worker's.
+  /// Returns units by tensor's name, then worker's.
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const;
-  /// All units of one tensor and worker at complete steps, in one mode or in all.
+  /// Returns all units of one tensor and worker at complete steps, in one mode or in all.
   [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
                                                 std::optional<Mode> mode) const;
-  /// What the names of tensors of one number a step say, where steps have no modes. The same object as long as the
-  /// names stay as they are.
+  /// Returns the sides, according to their names, of the tensors with one number for each step, for trials without
+  /// modes. The same object as long as the names do not change.
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
 
  private:
@@ -67,7 +68,7 @@ class EvaluatedTrial {
   mutable std::mutex mutex_;
   mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
   mutable std::map<SeriesKey, std::vector<Unit>> series_;               // guarded; its vectors never change
-  mutable std::shared_ptr<const Sides> sides_;                          // guarded, as what it is of:
+  mutable std::shared_ptr<const Sides> sides_;                          // guarded, as is what it was made from:
   mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
   mutable std::uint64_t sides_generation_ = 0;
   mutable std::map<std::uint32_t, std::size_t> run_lengths_;  // by tensor

@@ -34,7 +34,7 @@ constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
 
 }  // namespace
 
-/// Hidden: else it would be exported with its class.
+/// Hidden, because it would otherwise be exported with its class.
 struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Impl(const Trial& trial, EvaluationOptions in_options)
       : base(trial),
@@ -53,14 +53,14 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   EvaluationOptions options;
   unsigned jobs;
   bool started = false;
-  std::deque<EvaluatedTrial> views;  // the base trial first; addresses stay
+  std::deque<EvaluatedTrial> views;  // the base trial first; a deque, so that addresses remain valid
   std::map<const Trial*, EvaluatedTrial*> view_of;
   std::deque<RuleRun> runs;
   std::vector<std::vector<const Trial*>> others;  // by rule
   std::vector<Rule*> rules;                       // null: none
   std::vector<std::size_t> reported;              // findings given to `on_finding`, by rule
-  std::vector<RuleResult> results;                // copies, as of the last call
-  bool changed = true;                            // since then
+  std::vector<RuleResult> results;                // copies, as of the last call of `results`
+  bool changed = true;                            // since the last call of `results`
   ReductionSets sets;
   KeptValues kept{options.most_kept_bytes};
   Window window{sets, kept};
@@ -70,7 +70,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::uint64_t steps_done = 0;
 };
 
-/// Views of all trials, and `begin` of all rules.
+/// Makes views of all trials, and begins all rules.
 void Evaluator::Impl::start() {
   if (started) {
     return;
@@ -104,7 +104,7 @@ void Evaluator::Impl::freeze() {
   }
 }
 
-/// Plans steps from `first` on; returns how many.
+/// Plans steps from `first` on; returns their number.
 std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, std::size_t first) {
   window.clear();
   std::size_t count = 0;
@@ -122,7 +122,8 @@ std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, st
 }
 
 void Evaluator::Impl::evaluate_window() {
-  window.read(options.jobs, counters);  // by default as the trial: on a remote store many more than there are CPUs
+  // By default with as many jobs as the trial uses: on a remote store, many more than CPUs.
+  window.read(options.jobs, counters);
   detail::rules::parallel_for_each(jobs, runs.size(), [&](std::size_t i) {
     if (runs[i].active()) {
       runs[i].evaluate(window);
@@ -134,7 +135,7 @@ void Evaluator::Impl::evaluate_window() {
   window.keep_values();
 }
 
-/// Findings of all rules since the last call, by step, then rule.
+/// Reports the findings of all rules since the last call, by step, then rule.
 void Evaluator::Impl::report_new() {
   struct New {
     std::size_t rule;
@@ -161,7 +162,7 @@ void Evaluator::Impl::report_new() {
   }
 }
 
-/// Results of rules that want to see nothing more are final before the others' are.
+/// Finishes rules that want no more steps: their results are final before the others'.
 void Evaluator::Impl::settle() {
   for (RuleRun& run : runs) {
     if (run.result().status == RuleStatus::in_progress && !run.active()) {
@@ -184,7 +185,7 @@ void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
     const std::size_t count = plan_window(steps, first);
     try {
       evaluate_window();
-    } catch (...) {  // of a rule, to be rethrown, or a stop: what was found before stays found
+    } catch (...) {  // a rule's exception that is rethrown, or a stop: earlier findings are kept
       for (RuleRun& run : runs) {
         run.drop_plans();
       }

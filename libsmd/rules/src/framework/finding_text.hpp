@@ -8,8 +8,8 @@
 
 namespace smd::detail::rules {
 
-/// `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`: numbers in the shortest form that reads back the same.
-/// `bound`: what the value is instead of the measurement, `at most`.
+/// Returns `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, with numbers in the shortest form that reads back the
+/// same. `bound`, such as `at most`, says that the value is a bound of the measurement.
 [[nodiscard]] std::string finding_text(const Finding& finding, std::string_view bound = {});
 
 }  // namespace smd::detail::rules

@@ -24,7 +24,7 @@ namespace {
 
 /// Tensors that are saved together: worker, folder of their files, kind.
 using Family = std::tuple<std::uint32_t, std::string, std::string>;
-/// By tensor, its steps, ascending.
+/// The steps of each tensor, ascending.
 using Members = std::map<std::uint32_t, std::vector<GlobalStep>>;
 
 class Kinds {
@@ -49,8 +49,8 @@ class Kinds {
   std::vector<std::pair<std::string_view, TensorSet>> sets_;
 };
 
-/// Steps of the family at which a tensor has no histogram; none if it never has one at two successive steps of the
-/// family, as what is saved less often.
+/// Returns the steps of the family at which a tensor has no histogram; none if it never has one at two successive steps
+/// of the family, because then it is saved less often.
 std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::vector<GlobalStep>& own) {
   std::vector<GlobalStep> missed;
   bool in_succession = own.size() == 1;

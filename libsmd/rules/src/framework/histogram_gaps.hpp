@@ -9,10 +9,10 @@ namespace smd::detail::rules {
 
 class RuleRun;
 
-/// A warning if histograms of some of these tensors are missing at steps at which their siblings have one: writers of
-/// logs leave out histograms that are all NaN. Siblings lie in one run and are of the same kind: gradients, weights,
-/// biases, or names with the same last word. A tensor that is saved less often throughout misses nothing. Empty if
-/// there is nothing to say.
+/// Returns a warning if some of these tensors have no histogram at steps at which their siblings have one: writers of
+/// logs leave out histograms that are all NaN. Siblings are in the same run and of the same kind: gradients, weights,
+/// biases, or names with the same last word. A tensor that is saved less often throughout is not reported. Empty if
+/// there is nothing to report.
 [[nodiscard]] std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors);
 
 }  // namespace smd::detail::rules

@@ -21,7 +21,7 @@ std::string placed(const RuleConfiguration& rule, const std::string& text) {
   return rule.position.empty() ? text : rule.position + ": " + text;
 }
 
-/// The collections that the document has beside a rule.
+/// Returns the collections that the document has beside a rule.
 Collections beside(const RuleConfiguration& rule, const detail::HookKnowledge& hook) {
   if (rule.collection_configurations.empty()) {
     return {};
@@ -41,7 +41,7 @@ Collections needs_of(const RuleConfiguration& rule, const Collections& own) {
     if (!evaluated_elsewhere(error.kind)) {
       throw;
     }
-    return own;  // only the document knows
+    return own;  // only the document says what the rule needs
   }
   const RuleDescription description = describe_rule(rule.rule_to_invoke);
   if (description.saves) {
@@ -56,7 +56,8 @@ Collections needs_of(const RuleConfiguration& rule, const Collections& own) {
   return own;
 }
 
-/// Adds what a configuration says of a collection of that name: its members, and its steps where the rule has no say.
+/// Adds the members of the configured collection with that name, and its steps for modes that the rule does not
+/// restrict. Returns false if there is no such collection.
 bool define(CollectionConfig& need, const Collections& known) {
   const auto at =
       std::find_if(known.begin(), known.end(), [&](const CollectionConfig& one) { return one.name == need.name; });

@@ -8,10 +8,10 @@
 
 namespace smd::detail::rules {
 
-/// Where the time comes from by which an evaluation waits, so that tests can set it.
+/// The clock by which an evaluation waits, so that tests can set the time.
 using SteadyClock = std::function<std::chrono::steady_clock::time_point()>;
 
-/// The public `invoke_rule`, by a clock of the caller's choice.
+/// The public `invoke_rule`, with a clock of the caller's choice.
 RuleResult invoke_rule_by(const SteadyClock& now, Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step,
                           bool raise_eval_cond, const WaitOptions& wait, WaitOutcome* outcome);
 

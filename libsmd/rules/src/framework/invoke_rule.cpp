@@ -22,18 +22,18 @@ namespace {
 using detail::rules::SteadyClock;
 using Time = std::chrono::steady_clock::time_point;
 
-/// Steps shown to the evaluator at once. Between them it is looked whether time is up.
+/// Number of steps passed to the evaluator at once. The time is checked after each group.
 constexpr std::size_t steps_at_once = 64;
 /// The longest time between two calls of `Rule::tick`.
 constexpr std::chrono::seconds longest_pause{1};
 
-/// Looks for what is new in a trial, whether its queries do so or not.
+/// Refreshes a trial, whether its queries do so or not.
 void look_for_news(const Trial& trial) {
   const Refresh refresh(trial);
   static_cast<void>(TrialSnapshot::take(trial));
 }
 
-/// One line for each step at which the condition is met, as the reference's.
+/// Logs one line for each step at which the condition is met, as the reference does.
 class TriggerLog {
  public:
   explicit TriggerLog(std::string rule) : rule_(std::move(rule)) {}
@@ -51,7 +51,7 @@ class TriggerLog {
   std::optional<GlobalStep> last_;
 };
 
-/// Shows an evaluator the steps of a trial, as they come while the job runs.
+/// Passes the steps of a trial to an evaluator, as they become available while the job runs.
 class Invocation {
  public:
   Invocation(Evaluator& evaluator, const Rule& rule, GlobalStep start, std::optional<GlobalStep> end,
@@ -118,7 +118,8 @@ class Invocation {
     }
   }
 
-  /// Up to `steps_at_once` that are there. What the follower comes back with beside steps; a step if there may be more.
+  /// Offers up to `steps_at_once` available steps. Returns the last event of the follower: a step if there may be more;
+  /// nullopt if none is available.
   std::optional<FollowEvent> offer_new(StepFollower& follower) {
     std::optional<FollowEvent> event;
     std::optional<GlobalStep> newest;
@@ -150,7 +151,7 @@ class Invocation {
     evaluator_.tick(seconds.count(), new_data);
   }
 
-  /// Until an index file comes, or for a second.
+  /// Waits until an index file appears, for at most `longest_pause`.
   void pause() {
     WaitOptions wait = wait_;
     wait.deadline = now_() + longest_pause;
@@ -162,7 +163,8 @@ class Invocation {
 
   [[nodiscard]] std::size_t listed_files() const { return TrialSnapshot::last(trial_).listed_files(); }
 
-  /// @throws NoMoreData if the job has ended before the last step that was asked for.
+  /// Evaluates the remaining steps of a job that has ended. @throws NoMoreData if the job ended before the last step
+  /// that was requested.
   WaitOutcome job_over() {
     if (!evaluator_.all_done()) {
       evaluator_.offer();
@@ -186,7 +188,7 @@ class Invocation {
   const WaitOptions& wait_;
   const SteadyClock& now_;
   std::size_t known_files_;
-  std::optional<GlobalStep> last_;  // the latest step shown to the evaluator
+  std::optional<GlobalStep> last_;  // the latest step passed to the evaluator
 };
 
 }  // namespace
@@ -216,7 +218,7 @@ RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, Glo
   try {
     how = Invocation(evaluator, rule, start_step, end_step, wait, now).run(ended);
   } catch (const StepNotYetAvailable&) {
-    // A rule's own wait, for a step of another trial, ends when it is stopped or time is up too.
+    // A stop or the deadline also ends the rule's own wait for a step of another trial.
     if (!wait.stop.stop_requested() && !(wait.deadline && now() >= *wait.deadline)) {
       throw;
     }

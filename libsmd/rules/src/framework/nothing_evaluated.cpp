@@ -22,7 +22,7 @@ void join(std::string& text, const std::string& more, std::string_view between =
   text += (text.empty() || more.empty() ? "" : std::string(between)) + more;
 }
 
-/// A name as a pattern that matches it. A dot matches itself, and stays readable.
+/// Returns a pattern that matches a name. Dots are not escaped, to keep it readable.
 std::string as_pattern(std::string_view name) {
   std::string pattern;
   for (const char c : name) {
@@ -34,7 +34,7 @@ std::string as_pattern(std::string_view name) {
   return printable(pattern);
 }
 
-/// The singular of a collection's name: what its tensors are mostly called.
+/// Returns the singular of a collection's name, which its tensors' names usually contain.
 std::string_view singular(std::string_view name) {
   if (name.ends_with("sses")) {
     name.remove_suffix(2);
@@ -57,7 +57,7 @@ class Missing {
     }
   }
 
-  /// Of a selection without any tensor.
+  /// Returns the text for a selection without any tensor.
   [[nodiscard]] std::string text(const TensorSelection& selection) const {
     std::string text;
     for (const std::string& pattern : selection.regex) {
@@ -82,7 +82,7 @@ class Missing {
     bool list = false;
   };
 
-  /// The parameter whose value an item of a selection is; no name if it is no parameter's.
+  /// Returns the parameter whose value contains an item of a selection; without a name if there is none.
   [[nodiscard]] Parameter parameter_of(const std::string& item) const {
     const Parameters& parameters = run_.rule().parameters();
     for (const auto& [name, text] : run_.result().params) {
@@ -102,7 +102,7 @@ class Missing {
     return std::any_of(params.begin(), params.end(), [&](const auto& one) { return one.first == name; });
   }
 
-  /// `; did you mean tensor_regex=a,b?`, or `; similar names: a, b` where no parameter says so.
+  /// Returns `; did you mean tensor_regex=a,b?`, or `; similar names: a, b` without a parameter.
   [[nodiscard]] static std::string meant(const std::vector<std::string>& names, const Parameter& parameter,
                                          bool pattern) {
     if (names.empty()) {
@@ -155,7 +155,7 @@ class Missing {
   std::vector<std::string_view> collections_;
 };
 
-/// Names of the reductions saved of some tensors in range; nothing if a raw value was saved of any.
+/// Returns the names of the reductions saved of some tensors in range; empty if a raw value of any was saved.
 std::vector<std::string_view> only_reductions(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();
   std::set<std::string_view> names;
@@ -212,7 +212,7 @@ std::vector<std::string> plain_pieces(std::string_view pattern) {
     } else if (c == '|') {
       end_piece();
       pieces.emplace_back();
-    } else if (c == '?' || c == '*' || c == '{') {  // what stands before may be missing
+    } else if (c == '?' || c == '*' || c == '{') {  // the character before it is optional
       if (!piece.empty()) {
         piece.pop_back();
       }

@@ -20,7 +20,7 @@ unsigned usable_cpus() noexcept {
   if (sched_getaffinity(0, sizeof set, &set) == 0) {
     return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
   }
-  return std::max(std::thread::hardware_concurrency(), 1U);  // more CPUs than the set holds
+  return std::max(std::thread::hardware_concurrency(), 1U);  // the machine has more CPUs than the set holds
 }
 
 void parallel_for_each(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work) {
@@ -46,7 +46,7 @@ void parallel_for_each(unsigned threads, std::size_t count, const std::function<
       for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
         helpers.emplace_back(body);
       }
-    } catch (const std::system_error&) {  // the system's limit of threads
+    } catch (const std::system_error&) {  // the limit of threads is reached; goes on with fewer
     } catch (const std::bad_alloc&) {
     }
     body();

@@ -117,7 +117,7 @@ std::optional<double> parse_number(std::string_view text) {
   };
   double value = 0;
   if (!parsed(value)) {
-    // What a double cannot hold becomes 0 or infinite, as in Python.
+    // A number out of double's range becomes 0 or infinity, as in Python.
     long double wide = 0;
     if (!parsed(wide)) {
       return std::nullopt;
@@ -154,7 +154,7 @@ std::vector<std::string> split(std::string_view text) {
 
 }  // namespace
 
-/// Parses one text by its row of the table.
+/// Parses one parameter's text according to its specification.
 class ParameterParser {
  public:
   explicit ParameterParser(const ParameterSpec& spec) : spec_(spec) {}
@@ -266,7 +266,7 @@ const ParameterSpec* find_spec(std::span<const ParameterSpec> specs, std::string
   return it == specs.end() ? nullptr : &*it;
 }
 
-/// Empty text means the default; where that is none, so does `None`.
+/// Returns whether a text means the default: an empty one does, and `None` for a parameter without a default.
 bool means_default(const ParameterSpec& spec, std::string_view text) {
   return text.empty() || (!spec.default_text && text == "None");
 }
@@ -277,7 +277,7 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
   for (const ParameterSpec& spec : specs) {
     names.push_back(spec.name);
   }
-  // Of the common ones these have an effect; a rule may have one of its own.
+  // The common parameters that have an effect, unless the rule has one of that name itself.
   for (const std::string_view common : {"start_step", "end_step"}) {
     if (find_spec(specs, common) == nullptr) {
       names.push_back(common);
@@ -325,7 +325,7 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterText
   }
   for (const ParameterSpec& spec : common) {
     if (find_spec(specs, spec.name) != nullptr) {
-      continue;  // the rule's own, which means what the rule says
+      continue;  // the rule's own parameter, whose meaning the rule defines
     }
     const Value value = parse(spec);
     if (value.given && spec.name == "start_step") {

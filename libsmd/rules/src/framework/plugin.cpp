@@ -30,7 +30,7 @@ constexpr const char* entry_point = "smd_rule_plugin_v1";
   throw InvalidArgument(fmt::format("plug-in {}: {}", detail::printable(path), why));
 }
 
-/// The loader's own words, which name the file once more.
+/// Returns the loader's message without the file's name, which the caller adds.
 std::string loader_error(const std::string& path) {
   const char* const text = dlerror();
   std::string words = text == nullptr ? "cannot be loaded" : detail::printable(text);
@@ -40,8 +40,8 @@ std::string loader_error(const std::string& path) {
   return words;
 }
 
-/// Whether a shared object for this machine ends before its segments do. The loader maps them without looking, and the
-/// process dies when it touches what is not there. Of other files the loader itself says what is wrong.
+/// Returns whether a shared object for this machine ends before its segments do. The loader maps them unchecked, and
+/// the process dies when it touches a missing page. For other files, the loader reports what is wrong.
 bool is_cut_off(const std::string& path, std::uint64_t size) {
   std::ifstream file(path, std::ios::binary);
   const auto read_at = [&file](std::uint64_t offset, auto& into) {
@@ -110,7 +110,7 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
   const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
   struct stat status = {};
   const bool there = stat(place.c_str(), &status) == 0;
-  if (there && !S_ISREG(status.st_mode)) {  // a FIFO would hold the loader for ever
+  if (there && !S_ISREG(status.st_mode)) {  // a FIFO would block the loader
     refuse(path, S_ISDIR(status.st_mode) ? "is a directory; name the shared object itself"
                                          : "is no regular file; name a shared object");
   }

@@ -16,7 +16,7 @@ ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
       return next;
     }
   }
-  static_cast<void>(Reducer(std::span(&reduction, 1)));  // refuses here, not while reading
+  static_cast<void>(Reducer(std::span(&reduction, 1)));  // throws here, not while reading
   std::vector<Reduction> larger = sets_[set];
   larger.push_back(reduction);
   sets_.push_back(std::move(larger));

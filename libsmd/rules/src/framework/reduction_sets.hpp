@@ -11,16 +11,16 @@
 
 namespace smd::detail::rules {
 
-/// Sets of reductions by number, so that hundreds of thousands of values that share a few sets hold a number each.
+/// Numbered sets of reductions: hundreds of thousands of values share a few sets, so each value stores only a number.
 /// Set 0 is empty.
 class ReductionSets {
  public:
   using Id = std::uint32_t;
 
-  /// The set that also holds `reduction`. @throws InvalidArgument for one that `Reducer` refuses.
+  /// Returns the set that also contains `reduction`. @throws InvalidArgument for a reduction that `Reducer` refuses.
   [[nodiscard]] Id with(Id set, const Reduction& reduction);
   [[nodiscard]] const std::vector<Reduction>& of(Id set) const noexcept { return sets_[set]; }
-  /// Place of a reduction in its set; the set's size if it is not in it.
+  /// Returns the position of a reduction in a set; the set's size if it is not in the set.
   [[nodiscard]] std::size_t place(Id set, const Reduction& reduction) const noexcept;
 
  private:

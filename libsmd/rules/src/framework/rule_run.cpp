@@ -22,7 +22,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Adds the time until its end to a sum.
+/// Adds the time of its lifetime to a sum.
 class Stopwatch {
  public:
   explicit Stopwatch(double& sum) : sum_(sum), start_(std::chrono::steady_clock::now()) {}
@@ -81,7 +81,7 @@ void RuleRun::guarded(const Call& call) {
       throw;
     }
     if (dynamic_cast<const NoMoreData*>(&error) != nullptr) {
-      warn(error.what());  // a trial that it compares with is shorter
+      warn(error.what());  // a trial that the rule compares with is shorter
     } else {
       failure_ = error.what();
     }
@@ -120,7 +120,8 @@ void RuleRun::skip(const StepContext& plan, const Error& why) const {
       fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().step().value, why.tag(), why.what()));
 }
 
-/// Whether a pattern is too slow shows only on the trial's names. It is the configuration's mistake all the same.
+/// Ends the rule with a configuration error: that a pattern is too slow shows only on the trial's names, but the
+/// configuration is wrong.
 void RuleRun::refuse(const MatchLimit& error) {
   stopped_ = true;
   result_.status = RuleStatus::error;
@@ -177,12 +178,12 @@ bool RuleRun::wants(const SnapshotStep& step) {
   return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
 }
 
-/// Whether a step is one of those chosen, as far as its number tells.
+/// Returns whether a step is within the rule's limits, according to its number.
 bool RuleRun::in_range(GlobalStep number) const {
   if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
     return false;
   }
-  // Without a choice of steps they begin at 0; one writer's mistake makes negative ones.
+  // By default, steps begin at 0: a writer's defect makes negative ones.
   return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) && (!end_ || number < *end_);
 }
 
@@ -194,7 +195,7 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
   try {
     rule_->set_required_tensors(needs);
   } catch (const std::exception&) {
-    plan.failure = std::current_exception();  // the steps before are evaluated first
+    plan.failure = std::current_exception();  // rethrown by `invoke`, after the steps before were evaluated
   }
   matched(plan);
 }
@@ -261,13 +262,13 @@ void RuleRun::note_unread(const StepContext& plan, const Window& window) {
 
 void RuleRun::note_unread(const Problem& problem) {
   if (problem.kind == ProblemKind::stopped) {
-    return;  // nothing is known of the record, and the evaluation ends
+    return;  // the record's state is unknown, and the evaluation ends
   }
   unread_.add_record(*base_, problem);
   step_unread_ = true;
 }
 
-/// A step counts into the range evaluated.
+/// Extends the range of evaluated steps.
 void RuleRun::extend_to(std::optional<GlobalStep> step) {
   if (step) {
     result_.first_step = std::min(result_.first_step.value_or(*step), *step);
@@ -291,7 +292,7 @@ void RuleRun::keep_findings(std::size_t most) {
   }
 }
 
-/// None comes before any name.
+/// Sorts findings by step, tensor and worker; nullopt precedes any name.
 void RuleRun::sort_from(std::size_t first) {
   std::stable_sort(result_.findings.begin() + static_cast<std::ptrdiff_t>(first), result_.findings.end(),
                    [](const Finding& a, const Finding& b) {
@@ -315,8 +316,8 @@ void RuleRun::tick(double seconds, bool new_data) {
   stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
 }
 
-/// Files that would say which records there are: index files of the steps that the rule looked at (not of later ones,
-/// if it stopped early), and collections files, if it chose tensors by collection.
+/// Notes unread files that would say which records exist: index files of the steps that the rule looked at (not of
+/// later ones if it stopped early), and collections files if it selects tensors by collection.
 void RuleRun::note_unread_files() {
   const auto wanted = [&](GlobalStep step) {
     const bool later = last_invoked_ && step > *last_invoked_;
@@ -337,7 +338,7 @@ void RuleRun::note_unread_files() {
 }
 
 void RuleRun::finish(bool complete, bool ended) {
-  if (result_.status != RuleStatus::in_progress) {  // a mistake of the configuration, or over before the others
+  if (result_.status != RuleStatus::in_progress) {  // a configuration error, or a rule that finished before the others
     return;
   }
   ended_ = ended;
@@ -367,7 +368,7 @@ void RuleRun::finish(bool complete, bool ended) {
   }
 }
 
-/// Health is claimed only if everything was read that the rule asked for.
+/// Reports no issues only if everything that the rule requested was read.
 void RuleRun::settle_status() {
   const std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
   if (!failure_.empty()) {
@@ -411,7 +412,7 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
                                ? selected(selection)
                                : trial.resolve(RuleAccess::selections(*rule_)[static_cast<std::size_t>(selection)]);
   TensorSet saved(snapshot.tensors());
-  std::vector<bool> seen(snapshot.lists());  // steps mostly save the same tensors
+  std::vector<bool> seen(snapshot.lists());  // most steps save the same tensors
   for_each_row(number, [&](SavedRow row) {
     const std::uint32_t list = snapshot.list(row);
     if (seen[list]) {
@@ -444,7 +445,8 @@ void RuleRun::note_pair(const TensorPair& pair) {
   }
 }
 
-/// Before other warnings. At the end: a worker's collections file may come after its first steps.
+/// Puts these warnings before the others. Called at the end, because a worker's collections file may appear after its
+/// first steps.
 void RuleRun::note_missing_collections() {
   std::vector<std::string> others = std::exchange(result_.warnings, {});
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
@@ -454,7 +456,7 @@ void RuleRun::note_missing_collections() {
       }
     }
   }
-  // While the job runs they may still come.
+  // While the job runs, the files may still appear.
   if (const auto missing = base_->snapshot().missing_collections_files(); missing && base_->snapshot().ended()) {
     warn(to_string(*missing));
   }

@@ -23,28 +23,28 @@
 
 namespace smd::detail::rules {
 
-/// What the evaluator may see of a rule.
+/// Access of the evaluator to a rule's private members.
 struct RuleAccess {
   [[nodiscard]] static const std::vector<TensorSelection>& selections(const Rule& rule) { return rule.selections_; }
   [[nodiscard]] static bool has_trial(const Rule& rule) noexcept { return rule.base_trial_ != nullptr; }
   [[nodiscard]] static StepContext& context(const StepTensors& step) { return *step.context_; }
 };
 
-/// One rule in an evaluation: its bounds, its place, its result.
+/// One rule in an evaluation: its bounds, its state and its result.
 class RuleRun {
  public:
-  /// `number` is its place among the evaluation's rules.
+  /// `number` is the rule's position among the evaluation's rules.
   RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
           const EvaluationOptions& options);
-  /// One that cannot be evaluated.
+  /// Makes the result of a configuration that cannot be evaluated.
   RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);
 
-  /// Before the first step.
+  /// Called before the first step.
   void begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others);
-  /// After the views took new snapshots.
+  /// Called after the views took new snapshots.
   void resolve();
 
-  /// Whether it is to be invoked at a step; notes a step that its end cuts off.
+  /// Returns whether the rule must be invoked at a step; notes if the rule's end excludes the step.
   [[nodiscard]] bool wants(const SnapshotStep& step);
   [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
   void plan(Window& window, const SnapshotStep& step);
@@ -57,7 +57,7 @@ class RuleRun {
   [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
   [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
-  /// Forgets all but the first findings.
+  /// Drops all but the first `most` findings.
   void keep_findings(std::size_t most);
   [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
   [[nodiscard]] const EvaluatedTrial& base() const noexcept { return *base_; }
@@ -81,11 +81,11 @@ class RuleRun {
   }
   void evaluated_at_end() noexcept { evaluated_at_end_ = true; }
   void warn(std::string text);
-  /// Two tensors were held against each other, or will be where that is only planned.
+  /// Notes that two tensors were compared, or would be, if steps are only planned.
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
   void note_unread(const StepContext& plan, const Window& window);
-  /// The rule asked for what was saved at earlier steps, which may lie before its range.
+  /// Notes that the rule requested something of earlier steps, which may lie before its range.
   void note_look_back() noexcept { looked_back_ = true; }
   void place(Finding& finding) const;
 
@@ -93,11 +93,12 @@ class RuleRun {
   void evaluate_plan(StepContext& plan, const Window& window);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   void extend_to(std::optional<GlobalStep> step);
-  /// A record that the rule asked for by itself could not be read.
+  /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
   void note_unread_files();
   void settle_status();
-  /// Calls what a rule does; an exception of it ends only this rule, unless the options say otherwise.
+  /// Calls `call`, which runs code of the rule. An exception ends only this rule, unless `EvaluationOptions::rethrow`
+  /// is set.
   template <class Call>
   void guarded(const Call& call);
   /// Invokes the rule at a step. Returns false if the step is skipped.
@@ -118,7 +119,7 @@ class RuleRun {
   const EvaluatedTrial* base_ = nullptr;
   std::vector<const EvaluatedTrial*> others_;
   std::vector<TensorSet> sets_;
-  /// What `sets_` are of.
+  /// What `sets_` were made from.
   struct Resolved {
     std::shared_ptr<const std::map<std::string, Collection>> collections;
     std::uint64_t generation = 0;
@@ -129,17 +130,17 @@ class RuleRun {
   RuleResult result_;
   Unread unread_;
   bool looked_back_ = false;
-  bool step_unread_ = false;  // something asked for at the step at hand
+  bool step_unread_ = false;  // something requested at the current step
   std::optional<GlobalStep> last_invoked_;
   Mode last_mode_ = Mode::global;
   ModeStep last_mode_step_;
   bool planned_any_ = false;
   bool stopped_ = false;  // triggered, or done
-  bool cut_ = false;      // steps that its end left out
+  bool cut_ = false;      // the rule's end excluded steps
   bool ended_ = false;
   bool evaluated_at_end_ = false;
-  std::string failure_;  // what an exception of the rule said
-  std::string reason_;   // why nothing was evaluated, as the rule has it
+  std::string failure_;  // the message of the rule's exception
+  std::string reason_;   // the rule's own reason why nothing was evaluated
 };
 
 }  // namespace smd::detail::rules

@@ -30,7 +30,7 @@ std::string text_of(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Jobs in progress whose names begin with the prefix; the service itself only finds what contains it.
+/// Returns the jobs in progress whose names begin with the prefix; the service only filters by names that contain it.
 std::vector<std::string> jobs_in_progress(const std::string& prefix, const RemoteOptions& options) {
   std::vector<std::string> names;
   json body = {{"StatusEquals", "InProgress"}, {"NameContains", prefix}, {"MaxResults", 100}};

@@ -8,22 +8,23 @@
 #include <string>
 #include <vector>
 
-/// What rules say in `RuleDescription::saves`.
+/// Helpers for `RuleDescription::saves`.
 namespace smd::detail::rules {
 
 using Collections = std::vector<CollectionConfig>;
 
-/// The tensors of a built-in collection, and those in whose name a pattern is found.
+/// Returns a collection of a built-in collection's tensors, and of those in whose names a pattern is found.
 [[nodiscard]] CollectionConfig collection_of(std::string name, std::vector<std::string> patterns = {});
-/// Of the same tensors only these reductions.
+/// Returns the collection with only these reductions of its tensors.
 [[nodiscard]] CollectionConfig reduced(CollectionConfig collection, std::vector<std::string> reductions);
-/// The same at steps of these modes only.
+/// Returns the collection, saved only at steps of these modes.
 [[nodiscard]] CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig collection);
-/// The pattern of one name.
+/// Returns the pattern that matches one name.
 [[nodiscard]] std::string exactly(std::string_view name);
 
-/// What the parameters `collection_names` and `tensor_regex` select. Patterns make a collection `own`; if neither is
-/// given, a collection `everything` has every tensor (empty: nothing). `reductions`: only these; none: the tensors.
+/// Returns the collections that the parameters `collection_names` and `tensor_regex` select. Patterns make a collection
+/// named `own`. If neither is given, returns a collection of every tensor named `everything`; none if `everything` is
+/// empty. Saves only `reductions`; if they are empty, the tensors themselves.
 [[nodiscard]] Collections selected(const Parameters& parameters, const std::string& own,
                                    const std::vector<std::string>& reductions = {}, const std::string& everything = {});
 

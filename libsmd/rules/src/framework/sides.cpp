@@ -16,7 +16,8 @@ struct Word {
   Side side = Side::none;
 };
 
-/// `first_word` counts anew in each part: `dev` says a side at the start of a folder or a tag.
+/// Splits a part of a name into words. Each part has a first word of its own: `dev` names a side at the start of a
+/// folder or a tag.
 std::vector<Word> words_of(std::string_view part) {
   std::vector<Word> words;
   for (std::string& word : text::split_words(part)) {
@@ -34,8 +35,8 @@ std::string joined(const std::vector<Word>& words) {
   return text;
 }
 
-/// A name's words, and the side that the first of them says which says one: of the run's last folder, else of the tag,
-/// else of the folders above.
+/// A name's words, and its side: that of the first word that names one, in the run's last folder, else in the tag, else
+/// in the folders above.
 struct SplitName {
   explicit SplitName(const ScalarName& scalar) {
     const std::string_view name = scalar.name;
@@ -57,7 +58,7 @@ struct SplitName {
     }
   }
 
-  /// Position of the last word that says no side; as many as there are words if all do.
+  /// Returns the position of the last word that names no side; the number of words if all name one.
   [[nodiscard]] std::size_t last_word() const {
     for (std::size_t i = words.size(); i > 0; --i) {
       if (words[i - 1].side == Side::none) {
@@ -71,8 +72,9 @@ struct SplitName {
   Side side = Side::none;
 };
 
-/// The name without its side words and a last word `epoch`; without a last word `step` too, unless another name has
-/// `epoch` in its place: then the two are values of different kinds. `all` has the words of all names.
+/// Returns a name's key: the name without words for a side and without a last word `epoch`. Also without a last word
+/// `step`, unless another name has `epoch` in its place: then the two are different values. `all` has the words of all
+/// names.
 std::string key_of(const SplitName& name, const std::set<std::string>& all) {
   const std::size_t last = name.last_word();
   bool drop_last = last < name.words.size() && name.words[last].text == "epoch";
@@ -107,7 +109,7 @@ Sides::Sides(std::span<const ScalarName> names) {
       validated.insert(known.key);
     }
   }
-  // A test is the validation where there is no other.
+  // A test counts as validation if there is no other.
   std::set<std::string, std::less<>> tested;
   for (auto& [name, known] : names_) {
     if (known.side == Side::test) {

@@ -11,30 +11,30 @@
 #include <string_view>
 #include <vector>
 
-/// Where steps have no modes, names tell training from validation.
+/// Tells training from validation by names, for trials whose steps have no modes.
 namespace smd::detail::rules {
 
 using text::Side;
 
-/// A tensor of one number a step. Its name is `RUN/TAG`; without a run it is the tag.
+/// A tensor with one number for each step. Its name is `RUN/TAG`; without a run, the tag.
 struct ScalarName {
   std::string name;
-  std::size_t run_length = 0;  ///< Of RUN; 0: there is none.
+  std::size_t run_length = 0;  ///< Length of RUN; 0: there is none.
 };
 
-/// The sides of a trial's names, and which of them belong together. A name's key is the name without words that say a
-/// side: names of both sides with the same key pair.
+/// The sides (training or validation) of a trial's names, and which names form pairs. A name's key is the name without
+/// the words for a side: names of both sides with the same key form a pair.
 class Sides {
  public:
   Sides() = default;
   explicit Sides(std::span<const ScalarName> names);
 
-  /// `train`, `eval` or `none`, also for a name that it does not know.
+  /// Returns `train`, `eval` or `none`; `none` for an unknown name.
   [[nodiscard]] Side of(std::string_view name) const;
   [[nodiscard]] bool knows(std::string_view name) const { return names_.contains(name); }
-  /// Names of a side, in byte order.
+  /// Returns the names of a side, in byte order.
   [[nodiscard]] std::vector<std::string_view> names(Side side) const;
-  /// Names of training with the key of a name of validation, the one that it is compared with first.
+  /// Returns the training names with the key of a validation name, the preferred one first.
   [[nodiscard]] std::vector<std::string_view> partners(std::string_view validation) const;
 
  private:

@@ -19,7 +19,7 @@ std::span<const Unit> StepContext::units(SelectionId selection) {
       return units;
     }
   }
-  // Inner vectors keep their elements' places when the outer one grows.
+  // Spans of inner vectors remain valid when the outer one grows.
   units_.emplace_back(selection, run_->base().units(rows_, run_->selected(selection)));
   return units_.back().second;
 }
@@ -172,7 +172,7 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
 }
 
 const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
-  if (!asks_.empty()) {  // mostly it is the next one; then nothing need be searched for
+  if (!asks_.empty()) {  // usually it is the next request, which needs no search
     const Ask& next = asks_[cursor_];
     const Slot& slot = std::as_const(*window_)[next.slot];
     if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == ask.kind &&

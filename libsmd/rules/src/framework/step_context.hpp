@@ -20,7 +20,7 @@ namespace smd::detail::rules {
 
 class RuleRun;
 
-/// One rule at one step: what it asked for, and, once the window was read, what it found. Behind `StepNeeds` and
+/// One rule at one step: what it requested and, once the window was read, what it found. Implements `StepNeeds` and
 /// `StepView`.
 class StepContext {
  public:
@@ -32,7 +32,7 @@ class StepContext {
 
   [[nodiscard]] std::span<const Unit> units(SelectionId selection);
   [[nodiscard]] std::optional<Unit> unit(std::string_view tensor, std::string_view worker) const;
-  /// Of all workers at this step, by name.
+  /// Returns the units of all workers at this step, by name.
   [[nodiscard]] std::vector<Unit> units_of(std::string_view tensor) const;
   [[nodiscard]] bool selected(SelectionId selection, const Unit& unit) const;
   [[nodiscard]] std::vector<std::string_view> workers() const;
@@ -44,10 +44,10 @@ class StepContext {
   void want_value(const Unit& unit, bool keep);
   void want_computed(const Unit& unit, const Reduction& reduction);
   void want_saved(const Unit& unit, std::string_view name);
-  /// A saved reduction that is not one number.
+  /// Requests a saved reduction that is not one number.
   void want_saved_value(const Unit& unit, std::string_view name);
   void want_wall_time();
-  /// The name under which a reduction of a unit was saved, if it was.
+  /// Returns the name under which a reduction of a unit was saved; nullopt if it was not.
   [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
 
   [[nodiscard]] const TensorValue* value(const Unit& unit);
@@ -58,7 +58,7 @@ class StepContext {
 
   void trigger(Finding finding);
 
-  /// One thing asked for.
+  /// One request.
   struct Ask {
     enum class Kind : std::uint8_t { value, saved, computed, wall_time };
     std::uint32_t slot = 0;
@@ -76,12 +76,12 @@ class StepContext {
   bool evaluated = false;
   bool done = false;
   std::vector<Finding> findings;
-  /// That will be held against each other; what they point to lives as long as the plan.
+  /// What the rule will compare; the pairs live as long as the plan.
   std::vector<const TensorPair*> pairs;
 
  private:
   [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask);
-  /// The same for what is asked of a unit's value.
+  /// As above, for requests of a unit's value.
   [[nodiscard]] const Slot* asked_of_value(const Unit& unit, Ask ask);
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
   [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view name);
@@ -94,7 +94,7 @@ class StepContext {
   std::vector<SavedRow> rows_;
   std::vector<std::pair<SelectionId, std::vector<Unit>>> units_;
   std::vector<Ask> asks_;
-  std::size_t cursor_ = 0;  // asks are mostly looked up in the order in which they were made
+  std::size_t cursor_ = 0;  // requests are mostly looked up in the order in which they were made
 };
 
 }  // namespace smd::detail::rules

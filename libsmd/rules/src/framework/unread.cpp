@@ -16,7 +16,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Whether a problem with an index file or folder means that steps or records are unknown.
+/// Returns whether a problem with an index file or folder means that steps or records are unknown.
 bool hides_records(ProblemKind kind) {
   return kind != ProblemKind::note && kind != ProblemKind::warning && kind != ProblemKind::not_yet &&
          kind != ProblemKind::stopped && kind != ProblemKind::remark;
@@ -26,7 +26,7 @@ bool hides_records(ProblemKind kind) {
 
 void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
   Problem placed = problem;
-  if (trial.number() > 0) {  // files are named relative to the base trial
+  if (trial.number() > 0) {  // problems name files relative to the base trial
     placed = {problem.kind, {}, {}, "in " + printable(trial.trial().path()) + ": " + to_string(problem)};
   }
   if (texts_.insert(to_string(placed)).second) {
@@ -35,7 +35,7 @@ void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
 }
 
 void Unread::add_record(const Slot& slot) {
-  if (slot.problem->kind == ProblemKind::warning) {  // sound, and of a type that is not read: told, and not missed
+  if (slot.problem->kind == ProblemKind::warning) {  // of an unread type, not damaged: not counted
     add_problem(*slot.trial, *slot.problem);
   } else if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
     add_problem(*slot.trial, *slot.problem);

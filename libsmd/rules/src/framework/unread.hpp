@@ -15,28 +15,28 @@
 
 namespace smd::detail::rules {
 
-/// What a rule asked for and could not read: records, and index files that would say which records there are.
+/// What a rule needed and could not read: records, and the files that would say which records exist.
 class Unread {
  public:
-  /// The record of a slot, counted once. Precondition: the slot has a problem.
+  /// Adds the record of a slot, counted once. Precondition: the slot has a problem.
   void add_record(const Slot& slot);
-  /// The same of a record that the rule read by itself; by its problem.
+  /// As above, for a record that the rule read itself, identified by its problem.
   void add_record(const EvaluatedTrial& trial, const Problem& problem);
-  /// A step at which nothing was evaluated because of a record.
+  /// Adds a step at which nothing was evaluated because of a record.
   void add_step(GlobalStep step) { steps_.insert(step); }
-  /// Index files of a trial, of steps that are `wanted`. What may still come is not among them: such a
-  /// step is not available yet.
+  /// Adds index files of a trial for steps that are `wanted`. Ignores files that may still appear: their steps are not
+  /// available yet.
   void add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted);
 
-  /// Collections files of a trial, which say what belongs to a collection.
+  /// Adds collections files of a trial, which define the members of collections.
   void add_collections_files(const EvaluatedTrial& trial);
 
   [[nodiscard]] std::size_t count() const noexcept {
     return records() + index_files_.size() + other_files_.size() + collections_files_.size();
   }
-  /// Each once, in the order in which they were met.
+  /// Returns the problems, each once, in the order in which they were added.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
-  /// `2 of 3 steps evaluated; 1 record could not be read: FILE: byte N: why`. Precondition: `count` is not 0.
+  /// Returns `2 of 3 steps evaluated; 1 record could not be read: FILE: byte N: why`. Precondition: `count` is not 0.
   [[nodiscard]] std::string text(std::size_t steps_evaluated) const;
 
  private:
@@ -45,9 +45,9 @@ class Unread {
   [[nodiscard]] std::size_t records() const noexcept { return records_.size() + others_.size(); }
 
   std::set<KeptValues::Key> records_;
-  std::set<std::string> others_;                               // read by rules themselves: what was wrong
+  std::set<std::string> others_;                               // problems of records that rules read themselves
   std::set<std::pair<std::size_t, std::string>> index_files_;  // by trial
-  std::set<std::pair<std::size_t, std::string>> other_files_;  // the same of layouts that have no index files
+  std::set<std::pair<std::size_t, std::string>> other_files_;  // as above, for layouts without index files
   std::set<std::pair<std::size_t, std::string>> collections_files_;
   std::set<GlobalStep> steps_;
   std::vector<Problem> problems_;

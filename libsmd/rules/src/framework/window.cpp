@@ -17,14 +17,15 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr std::uint64_t kept_overhead = 256;  // of an entry, beside its elements
-/// Values whose elements are repeated from a few that are stored may take so much: their records tell nothing of it.
+constexpr std::uint64_t kept_overhead = 256;  // bytes of an entry besides its elements
+/// Limit of the memory of values whose elements repeat a few stored ones: their records' lengths do not bound it.
 constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
-/// What one thread reads in one go: enough to be worth handing over, little enough to keep all threads busy.
+/// Size of the part that one thread reads at once: large enough for the overhead, small enough to keep all threads
+/// busy.
 constexpr std::size_t part_records = 128;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
-/// The first element. Precondition: real numbers, at least one.
+/// Returns the first element. Precondition: real numbers, at least one.
 double first_number(const TensorView& view) {
   double first = 0;
   copy_as_doubles(view, 0, std::span(&first, 1));
@@ -56,12 +57,12 @@ void KeptValues::put(const Key& key, Kept kept) {
   }
 }
 
-/// Takes records in for their slots, one after another: reduces each, holds it, or both.
+/// Receives records for their slots, one after another: reduces each, holds it in memory, or both.
 class Window::Sink final : public BlockSink {
  public:
   explicit Sink(Window& window) : window_(window), sets_(window.sets_) {}
 
-  /// The slot of the next record.
+  /// Sets the slot of the next record.
   void aim(Slot& slot) noexcept { slot_ = &slot; }
 
   void written(double wall_time) override { slot_->wall_time = wall_time; }
@@ -129,7 +130,7 @@ class Window::Sink final : public BlockSink {
     return true;
   }
 
-  /// After the last block of a record.
+  /// Called after the last block of a record.
   void finish(std::span<double> numbers) {
     if (!slot_->usable) {
       return;
@@ -200,7 +201,7 @@ class Window::Part final : public TrialPart {
       if (problem) {
         slot.problem = std::move(problem);
         slot.usable = false;
-      } else if (slot.problem) {  // of what it would take to hold it
+      } else if (slot.problem) {  // set by `Sink::begin`, because of the memory that the value needs
         slot.problem->file = file;
         slot.problem->offset = records_[i].offset;
       } else {
@@ -249,8 +250,8 @@ void Window::want_value(std::uint32_t slot, bool keep) {
   wanted.keep = wanted.keep || keep;
 }
 
-/// Whether a value of so many bytes may be held. A value that is stored as it is always may: its record's length was
-/// planned for.
+/// Returns whether a value of this size may be held in memory. One that is not larger than its record always may: the
+/// length of the record was planned for.
 bool Window::may_hold(const Slot& slot, std::uint64_t bytes) noexcept {
   return bytes <= slot.record.length || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
 }
@@ -290,7 +291,8 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   }
 }
 
-/// By row, then by where the records start. Rows lie by step and worker, so by file; mostly slots come in that order.
+/// Sorts by row, then by offset. Rows are in the order of steps and workers, so of files; usually slots are sorted by
+/// row already.
 void Window::sort(std::vector<std::uint32_t>& slots) const {
   const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return slots_[a].row < slots_[b].row; };
   if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {
@@ -307,7 +309,8 @@ void Window::sort(std::vector<std::uint32_t>& slots) const {
 
 void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_t>& slots, unsigned jobs,
                      ReadCounters& counters) {
-  // On a remote store what lies in one file takes one request if one thread reads it, and other threads read others.
+  // On a remote store, the records of one file take one request if one thread reads them; other threads read other
+  // files.
   const bool remote = trial.trial().remote();
   std::vector<std::span<const std::uint32_t>> parts;
   std::size_t first = 0;

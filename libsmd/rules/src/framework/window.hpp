@@ -20,17 +20,17 @@
 
 namespace smd::detail::rules {
 
-/// One record that some rules need, what they need of it, and, once it was read, what it gave.
+/// One record that some rules need: what they need of it and, once it was read, the result.
 struct Slot {
   const EvaluatedTrial* trial;
   SavedRow row;
-  std::uint32_t position;  ///< Which of the row's records.
+  std::uint32_t position;  ///< Index of the record in its row.
   RecordRange record;
   bool value_wanted = false;
   bool keep = false;
-  bool number_wanted = false;  ///< The value as one number: it is a saved reduction.
+  bool number_wanted = false;  ///< Wanted as one number: the record is a saved reduction.
   ReductionSets::Id reductions = 0;
-  std::size_t numbers = 0;  ///< Where `Window::numbers` has the reductions' results.
+  std::size_t numbers = 0;  ///< Position of the reductions' results in `Window::numbers_`.
 
   bool usable = false;  ///< Real numbers, at least one.
   bool have_value = false;
@@ -40,10 +40,10 @@ struct Slot {
   std::optional<Problem> problem = {};
 };
 
-/// Values that may be looked back at, the longest unused dropped first.
+/// Values that rules may look back at. Drops the least recently used first.
 class KeptValues {
  public:
-  /// By trial, row and record: the same in later snapshots.
+  /// Trial, row and record: stays the same in later snapshots.
   using Key = std::tuple<std::size_t, RowId, std::uint32_t>;
   struct Kept {
     TensorValue value;
@@ -62,7 +62,7 @@ class KeptValues {
     Kept kept;
   };
   std::uint64_t most_bytes_;
-  std::list<Entry> entries_;  // the latest used first
+  std::list<Entry> entries_;  // the most recently used first
   std::map<Key, std::list<Entry>::iterator> places_;
   std::uint64_t bytes_ = 0;
 };
@@ -73,22 +73,22 @@ class Window {
   Window(ReductionSets& sets, KeptValues& kept) : sets_(sets), kept_(kept) {}
 
   void clear();
-  /// The slot of a record. References are void after the next call.
+  /// Returns the slot of a record, and makes it if needed. Invalidates references to slots.
   [[nodiscard]] std::uint32_t slot(const EvaluatedTrial& trial, SavedRow row, std::uint32_t position);
   [[nodiscard]] Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
   [[nodiscard]] const Slot& operator[](std::uint32_t slot) const noexcept { return slots_[slot]; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
-  /// Bytes of the values to be held in memory.
+  /// Returns the bytes of the values that will be held in memory.
   [[nodiscard]] std::uint64_t held_bytes() const noexcept { return held_bytes_; }
   void want_value(std::uint32_t slot, bool keep);
   void want_reduction(std::uint32_t slot, const Reduction& reduction);
 
   /// Reads all slots, those of one file together and in the order of the file.
-  /// @throws ReadError of kind stopped: then some slots hold nothing, and nothing is wrong with their records.
+  /// @throws ReadError of kind stopped: then some slots are empty although their records are not damaged.
   void read(unsigned jobs, ReadCounters& counters);
-  /// A computed reduction; nullopt if it was not wanted or could not be computed.
+  /// Returns a computed reduction; nullopt if it was not wanted or could not be computed.
   [[nodiscard]] std::optional<double> number(const Slot& slot, const Reduction& reduction) const noexcept;
-  /// Hands values to be kept over to the kept ones.
+  /// Moves the values of slots with `keep` to the kept values.
   void keep_values();
 
  private:
@@ -105,7 +105,7 @@ class Window {
   std::unordered_map<SavedRow, std::vector<std::uint32_t>> by_row_;  // 1 + slot by position; 0: none
   std::vector<double> numbers_;
   std::uint64_t held_bytes_ = 0;
-  // Of values whose elements are repeated from a few that are stored.
+  // Bytes of values whose elements repeat a few stored ones.
   std::atomic<std::uint64_t> repeated_bytes_ = 0;
 };
 

@@ -23,7 +23,7 @@ std::string beside(const TensorSet& set, std::string_view leaf) {
   return set.folder.empty() ? std::string(leaf) : set.folder + "/" + std::string(leaf);
 }
 
-/// Whether a file is there that an index names, of whatever stem.
+/// Returns whether a file that an index names exists, whatever its stem.
 bool is_there(const TensorSet& set, std::string_view leaf, const ReadOnce<TensorFileHeader>& headers) {
   return headers.find(beside(set, leaf)) != nullptr;
 }
@@ -33,7 +33,7 @@ const ShardIndex* index_of(const TensorSet& set, const ReadOnce<Outcome<ShardInd
   return index && *index ? &**index : nullptr;
 }
 
-/// A file's tensors by name; nothing if its header cannot be read.
+/// Returns the names of a file's tensors, sorted. Nullopt if its header cannot be read.
 std::optional<std::vector<std::string_view>> names_in(const std::string& file,
                                                       const ReadOnce<TensorFileHeader>& headers) {
   const auto header = headers.find(file);
@@ -50,7 +50,7 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
   return names;
 }
 
-/// Both ways: what the index says of each file, and what each file holds.
+/// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
 void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
                      ProblemList& problems) {
   std::vector<std::vector<std::string_view>> said(index.files.size());
@@ -123,7 +123,7 @@ void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<T
   compare_tensors(set, index, headers, problems);
 }
 
-/// Without an index, the names of shards tell how many there should be.
+/// Reports missing shards of a set without an index, by the number of shards in their names.
 void check_count(const TensorSet& set, ProblemList& problems) {
   constexpr std::size_t most_told = 20;
   std::vector<bool> there(std::size_t{set.of} + 1);

@@ -9,12 +9,12 @@
 
 namespace smd::detail::layout {
 
-/// Whether any file is there that a set's index names.
+/// Returns whether any file that a set's index names exists.
 [[nodiscard]] bool has_whole_index(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
                                    const ReadOnce<TensorFileHeader>& headers);
 
-/// Says what is wrong with shards and their index: an index that cannot be read or refuses entries, a stale one, shards
-/// that are not there, tensors that are not where the index says.
+/// Reports problems of shards and their index: an index that cannot be read, is stale or has refused entries, missing
+/// shards, and tensors that are not in the file that the index names.
 void check_shards(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
                   const ReadOnce<TensorFileHeader>& headers, ProblemList& problems);
 

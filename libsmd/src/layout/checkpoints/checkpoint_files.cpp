@@ -16,10 +16,10 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Read at once when a file is opened: holds most headers, so that a remote store is asked once.
+/// Bytes that are read when a file is opened: enough for most headers, so that a remote store needs one request.
 constexpr std::size_t first_bytes = std::size_t{64} << 10;
 
-/// `bytes` from `offset`; a file that ends before is a problem.
+/// Returns `bytes` bytes from `offset`. A file that ends before is a problem.
 Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes) try {
   std::string text(static_cast<std::size_t>(bytes), '\0');
   const auto got = file.read_at(offset, std::as_writable_bytes(std::span(text)));

@@ -11,24 +11,25 @@
 #include <string>
 #include <utility>
 
-/// Reads files of checkpoints: of safetensors files the header only.
+/// Reads the files of checkpoints; of safetensors files only the header.
 namespace smd::detail::layout {
 
-/// A safetensors file as it was when it was read.
+/// The header of a safetensors file, and the file's state when the header was read.
 struct TensorFileHeader {
   wire::SafetensorsHeader header;
-  std::optional<Problem> unreadable;              ///< It could not be opened, or not be read.
-  std::chrono::system_clock::time_point written;  ///< The epoch if that is unknown.
-  std::optional<storage::FileStamp> stamp;        ///< As it was before it was read.
-  std::uint64_t reading = 0;                      ///< Tells this reading from all others.
+  std::optional<Problem> unreadable;              ///< Why the file could not be opened or read.
+  std::chrono::system_clock::time_point written;  ///< The epoch if unknown.
+  std::optional<storage::FileStamp> stamp;        ///< Taken before the file was read.
+  std::uint64_t reading = 0;                      ///< Unique id of this reading.
 };
 
 [[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path);
 
-/// The text of a file of JSON, at most `limits::json_bytes` long.
+/// Returns the text of a JSON file of at most `limits::json_bytes`.
 [[nodiscard]] Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path);
 
-/// `global_step` of a trainer_state.json, of which mostly the beginning is enough; nullopt if it tells none.
+/// Returns `global_step` of a trainer_state.json, in most cases from its beginning. Nullopt if the file has none or
+/// cannot be read.
 [[nodiscard]] std::optional<std::int64_t> read_global_step(storage::Storage& storage, const std::string& path);
 
 }  // namespace smd::detail::layout

@@ -18,7 +18,7 @@ bool matters(std::string_view name) noexcept {
   return is_safetensors(name) || name.ends_with(shard_index_ending) || name == trainer_state_name;
 }
 
-/// Whether folders in a folder of that name may be components of a checkpoint.
+/// Returns whether the folders in `folder` may be components of a checkpoint. `name`: the folder's own name.
 bool may_have_components(std::string_view name, const CheckpointFolder& folder) {
   return step_of_name(name) || label_of_name(name) || folder.has_trainer_state();
 }
@@ -45,7 +45,7 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
   return folder;
 }
 
-/// Takes the folders in `path` in; of those that may have components, the folders in them too.
+/// Adds the folders in `path` to `found`. If `components`, also adds the folders in those that may have components.
 void list_inner(storage::Storage& storage, const std::string& path, bool components, CheckpointFolders& found) {
   const std::vector<std::string> names = found.folders[path].folders;
   for (const std::string& name : names) {
@@ -68,7 +68,7 @@ void list_inner(storage::Storage& storage, const std::string& path, bool compone
   }
 }
 
-/// Of a store without folders, names tell all at once.
+/// Lists a store without folders: one listing has the names of all files.
 Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   constexpr std::ptrdiff_t deepest = 2;  // STEP/COMPONENT/FILE
   std::map<std::string, std::set<std::string>> inner;

@@ -14,17 +14,17 @@
 #include <string>
 #include <vector>
 
-/// What is known of a checkpoint folder after a look, and what it takes to go on from there.
+/// What is known of a checkpoint folder after a look, and what the next look needs.
 namespace smd::detail::layout {
 
-/// What tells one row from another: a file at a step under some names, or a step's numbers of a log.
+/// The identity of a row: a file at a step under some names, or a step's numbers of a log.
 struct CheckpointRow {
   std::int64_t step = 0;
   std::string path;
-  std::string prefix;                            ///< Before each tensor's name.
+  std::string prefix;                            ///< Precedes each tensor's name.
   bool main = false;                             ///< The tensors are the model's own.
-  std::uint64_t reading = 0;                     ///< Of the file's header; 0: the row has numbers of a log.
-  std::optional<storage::FileStamp> stamp = {};  ///< Of the file then.
+  std::uint64_t reading = 0;                     ///< `TensorFileHeader::reading`; 0: the row has numbers of a log.
+  std::optional<storage::FileStamp> stamp = {};  ///< `TensorFileHeader::stamp`.
   std::uint64_t numbers = 0;                     ///< Hash of the numbers.
   std::uint64_t id = 0;                          ///< `StepPart::id`.
 
@@ -35,7 +35,7 @@ struct CheckpointRow {
   }
 };
 
-/// Never changes once it is shared.
+/// Immutable once shared.
 class CheckpointListing final : public Listing {
  public:
   CheckpointListing() {

@@ -23,7 +23,7 @@ std::optional<Number> number_of(std::string_view digits) noexcept {
              : std::nullopt;
 }
 
-/// The digits at the end of a text.
+/// Returns the digits at the end of a text.
 std::string_view last_digits(std::string_view text) noexcept {
   std::size_t begin = text.size();
   while (begin > 0 && is_ascii_digit(text[begin - 1])) {
@@ -32,13 +32,13 @@ std::string_view last_digits(std::string_view text) noexcept {
   return text.substr(begin);
 }
 
-/// Whether a text ends with `word` that begins it or follows one of `-_.`.
+/// Returns whether a text ends with `word`, and `word` is the whole text or follows one of `-_.`.
 bool ends_with_word(std::string_view text, std::string_view word) noexcept {
   return text.ends_with(word) &&
          (text.size() == word.size() || std::string_view("-_.").find(text[text.size() - word.size() - 1]) != text.npos);
 }
 
-/// The number after `key` anywhere in a name, which no letter precedes: `epoch=3-step=800`.
+/// Returns the number after `key` anywhere in a name, unless a letter precedes `key`: `epoch=3-step=800`.
 std::optional<std::int64_t> number_after(std::string_view name, std::string_view key) noexcept {
   for (std::size_t at = name.find(key); at != name.npos; at = name.find(key, at + 1)) {
     std::string_view digits = name.substr(at + key.size());
@@ -51,7 +51,7 @@ std::optional<std::int64_t> number_after(std::string_view name, std::string_view
   return std::nullopt;
 }
 
-/// `-v3`, which writers append.
+/// Returns a name without the ending `-v3` that writers append.
 std::string_view without_version(std::string_view name) noexcept {
   const std::string_view digits = last_digits(name);
   const std::string_view rest = name.substr(0, name.size() - digits.size());

@@ -18,11 +18,11 @@ namespace {
 /// A folder or a file that may be a checkpoint.
 struct Candidate {
   Checkpoint checkpoint;
-  std::string name;                 ///< Without what belongs to shards and endings.
-  std::optional<NamedStep> number;  ///< None: nothing tells one, or it has a label.
+  std::string name;                 ///< Without shard numbers and endings.
+  std::optional<NamedStep> number;  ///< Nullopt if it has no number, or has a label.
   std::optional<unsigned> label;    ///< As `label_of_name`.
-  std::optional<NamedStep> told;    ///< Of one with a label: the number that it tells all the same.
-  bool by_name = false;             ///< Its name tells its number.
+  std::optional<NamedStep> told;    ///< The number of a candidate with a label.
+  bool by_name = false;             ///< The number is that of its name.
 };
 
 std::string joined(std::string_view folder, std::string_view name) {
@@ -32,7 +32,7 @@ std::string joined(std::string_view folder, std::string_view name) {
   return path;
 }
 
-/// The sets of a folder's files, by stem.
+/// Returns the sets of a folder's files, by stem.
 std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component,
                                const CheckpointFolder& contents) {
   std::map<std::pair<std::string, std::uint32_t>, TensorSet> sets;
@@ -53,7 +53,7 @@ std::vector<TensorSet> sets_of(const std::string& folder, std::string_view compo
   for (const storage::DirEntry& file : contents.files) {
     if (file.name.ends_with(shard_index_ending)) {
       const SafetensorsName name = split_safetensors_name(file.name);
-      // Of shards of that stem; of several the ones that are most.
+      // The index belongs to the set of that stem; among several, to the one with the most shards.
       const auto last = sets.upper_bound({std::string(name.stem), UINT32_MAX});
       const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem;
       (known ? std::prev(last)->second : set_of(name.stem, 0)).index = joined(folder, file.name);
@@ -100,7 +100,8 @@ class Planner {
     return path.empty() ? std::nullopt : global_step_(path);
   }
 
-  /// Files in a folder that is no checkpoint: each set by its own name, what has no number is the place's own.
+  /// Adds the files in a folder that is not a checkpoint: each set is a candidate by its own name; sets without number
+  /// and label belong to the place itself.
   void take_files(const std::string& folder, std::string_view component, const CheckpointFolder& contents) {
     for (TensorSet& set : sets_of(folder, component, contents)) {
       Candidate candidate;
@@ -118,7 +119,7 @@ class Planner {
     }
   }
 
-  /// One with a label has no number, whatever tells it one.
+  /// Adds a candidate. The number of one with a label does not count.
   void take(Candidate&& candidate) {
     if (candidate.label) {
       candidate.told = std::exchange(candidate.number, std::nullopt);
@@ -223,7 +224,7 @@ class Planner {
     }
   }
 
-  /// The place's own, or that of a checkpoint that counts, with the greatest step.
+  /// Chooses the state with the greatest step among the place's own and those of the chosen checkpoints.
   void choose_trainer_state() {
     std::optional<std::int64_t> greatest;
     const auto look = [&](const std::string& path) {

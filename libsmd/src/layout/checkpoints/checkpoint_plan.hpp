@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-/// Which checkpoints of a place count, at which steps, and what is left out.
+/// Chooses which checkpoints of a place count, and at which steps.
 namespace smd::detail::layout {
 
-/// A file that is called a safetensors file.
+/// A file with the name of a safetensors file.
 struct TensorFile {
   std::string path;
   bool link = false;
@@ -26,39 +26,39 @@ struct TensorFile {
 /// Files of one stem in one folder: one file, or shards.
 struct TensorSet {
   std::string folder;
-  std::string component;  ///< Path of the folder below its checkpoint's with `/` behind it, or empty.
+  std::string component;  ///< Path of the folder relative to its checkpoint's, ending with `/`; or empty.
   std::string stem;
-  std::uint32_t of = 0;           ///< Of shards: how many there should be; else 0.
-  std::vector<TensorFile> files;  ///< By name. None: only their index is there.
-  std::string index;              ///< The path of the index of shards, if there is one.
+  std::uint32_t of = 0;           ///< The number of shards by their names; 0 if the file is whole.
+  std::vector<TensorFile> files;  ///< By name. Empty if only the index exists.
+  std::string index;              ///< The path of the shard index; empty if there is none.
 };
 
 struct Checkpoint {
   std::int64_t step = 0;
-  std::string path;  ///< The folder's, or the file's; empty: the place itself.
+  std::string path;  ///< Of the folder or file; empty: the place itself.
   std::vector<TensorSet> sets;
-  std::string trainer_state;  ///< The path of its trainer_state.json, if there is one.
+  std::string trainer_state;  ///< The path of its trainer_state.json; empty if there is none.
 };
 
 struct CheckpointPlan {
   std::vector<Checkpoint> checkpoints;  ///< By step.
   StepUnit unit = StepUnit::step;
-  std::string trainer_state;                        ///< The path of the one whose log counts; empty: none.
+  std::string trainer_state;                        ///< The path of the trainer_state.json whose log counts, or empty.
   ProblemList remarks{limits::problems_per_trial};  ///< What is left out, and why.
 };
 
-/// The step that a trainer_state.json is of; nullopt if it tells none.
+/// Returns the step of a trainer_state.json. Nullopt if it has none.
 using GlobalStepOf = std::function<std::optional<std::int64_t>(const std::string& path)>;
 
-/// `place`: the name of the place itself, which may tell a step.
+/// `place`: the name of the place itself, which may have a step.
 [[nodiscard]] CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
                                               const GlobalStepOf& global_step);
 
-/// The same of one file, whatever lies beside it.
+/// Returns a plan of one file only.
 [[nodiscard]] CheckpointPlan plan_single_file(const std::string& file);
 
-/// Which of a checkpoint's sets in one folder bears its tensors' names as they are; nullopt if none does.
-/// `has_whole_index`: sets of shards whose index is theirs.
+/// Returns which of a checkpoint's sets in one folder keeps its tensors' names without a prefix. Nullopt if none does.
+/// `has_whole_index`: for each set, the result of the function of that name.
 [[nodiscard]] std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
                                                   const std::vector<bool>& has_whole_index);
 

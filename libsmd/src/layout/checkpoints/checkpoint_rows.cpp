@@ -20,7 +20,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// By step, then name; of two of one name and step the later one.
+/// Returns the numbers by step, then name; of several with the same step and name only the last.
 std::vector<LoggedNumber> in_order(const TrainerLog& log) {
   std::vector<LoggedNumber> numbers = log.numbers;
   const auto key = [](const LoggedNumber& one) { return std::pair(one.step, one.name); };
@@ -35,7 +35,7 @@ std::vector<LoggedNumber> in_order(const TrainerLog& log) {
   return numbers;
 }
 
-/// Calls `take(numbers)` for each step's.
+/// Calls `take(numbers)` with the numbers of each step.
 template <class Take>
 void for_each_step(const std::vector<LoggedNumber>& numbers, Take take) {
   for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
@@ -50,7 +50,7 @@ double seconds_of(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
 }
 
-/// Entries of one row, as they are collected.
+/// Collects the entries of one row.
 class RowEntries {
  public:
   void reserve(std::size_t count) {
@@ -117,13 +117,13 @@ class RowFiller {
         type_lists_(tables_.type_lists),
         problems_(problems) {}
 
-  /// Room for so many names.
+  /// Reserves memory for a number of names.
   void reserve(std::size_t names) {
     tables_.names.reserve(names);
     last_file_.reserve(names);
     fresh_.reserve(names);
   }
-  /// `fresh`: an earlier look has not given it.
+  /// `fresh`: no earlier look has returned the row.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
     row.reserve(file.header.entries.size());
@@ -193,8 +193,8 @@ class RowFiller {
   SharedLists<NameList> name_lists_;
   SharedLists<TypeList> type_lists_;
   ProblemList& problems_;
-  std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: which file had it last, or null.
-  std::vector<bool> told_;                       ///< By id of a name: it is in `fresh_`.
+  std::vector<const CheckpointRow*> last_file_;  ///< By id of a name: the last file that has it, or null.
+  std::vector<bool> told_;                       ///< By id of a name: whether it is in `fresh_`.
   std::vector<std::pair<std::uint32_t, ValueKind>> fresh_;
 };
 
@@ -214,7 +214,7 @@ void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<C
 FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
                      LoadedSteps& loaded, ProblemList& problems) {
   RowFiller filler(loaded, problems);
-  std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint stand together
+  std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint are adjacent
   for (const CheckpointRow& row : listing.rows) {
     order.push_back(&row);
   }

@@ -13,20 +13,20 @@
 #include <utility>
 #include <vector>
 
-/// Rows of the catalog from headers and logs.
+/// Makes rows of the catalog from headers and logs.
 namespace smd::detail::layout {
 
 /// Adds a row for each step of a log, without ids.
 void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows);
 
-/// Tensors, each once, with what some of their values are: by their ids in a table.
+/// Tensors, each once, by their ids in a table, with the kind of some of their values.
 struct FreshNames {
   NameTable::Texts texts;
   std::vector<std::pair<std::uint32_t, ValueKind>> kinds;
 };
 
-/// Fills in the rows with ids from `first_id` on, and returns their tensors' names, for collections. Of a tensor that
-/// two files of one step have, the first file's counts, and `problems` says so.
+/// Fills `loaded` with the rows whose ids are at least `first_id`, and returns their tensors' names, for collections.
+/// If two files of one step have the same tensor, that of the first file counts, and `problems` reports it.
 [[nodiscard]] FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
                                    LoadedSteps& loaded, ProblemList& problems);
 

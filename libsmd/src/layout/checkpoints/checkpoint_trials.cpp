@@ -10,7 +10,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// The folder around another; nullopt around the place.
+/// Returns the parent of a folder. Nullopt for the place itself.
 std::optional<std::string_view> around(std::string_view path) noexcept {
   if (path.empty()) {
     return std::nullopt;
@@ -39,7 +39,7 @@ std::vector<std::string> trials_of_checkpoints(const FoundCheckpoints& found, co
   const auto is_log_directory = [&](std::string_view folder) {
     return std::any_of(runs.begin(), runs.end(), [&](std::string_view run) { return lies_below(run, folder); });
   };
-  /// The folder around that a folder is a part of.
+  // Returns the parent of a folder if the folder is a part of it: a component, or a checkpoint among others.
   const auto whole = [&](std::string_view folder, bool component) -> std::optional<std::string_view> {
     const auto outer = around(folder);
     const bool belongs = outer && !is_log_directory(*outer) &&
@@ -59,7 +59,7 @@ std::vector<std::string> trials_of_checkpoints(const FoundCheckpoints& found, co
     }
     trials.emplace(whole(trial, false).value_or(trial));
   }
-  // What lies in a trial is a part of it, or left out by it.
+  // Folders in a trial are its parts, or left out by it.
   std::erase_if(trials, [&](const std::string& trial) {
     const auto outer = around(trial);
     return outer && trials.contains(*outer);

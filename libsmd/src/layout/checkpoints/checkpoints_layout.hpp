@@ -8,10 +8,10 @@
 
 namespace smd::detail::layout {
 
-/// The layout of folders of safetensors files: each checkpoint is a step, each file of it a part of that.
+/// Returns the layout of folders of safetensors files: each checkpoint is a step, each of its files a part of the step.
 ///
-/// `place`: the name of the place, which may tell a step. `file`: the name of the only file that counts, whatever lies
-/// beside it; empty: all of the place.
+/// `place`: the name of the place, which may have a step. `file`: the name of the only file that counts; empty: all
+/// files of the place.
 [[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(std::string place, std::string file = {});
 
 }  // namespace smd::detail::layout

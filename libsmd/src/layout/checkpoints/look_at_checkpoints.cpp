@@ -21,10 +21,10 @@ namespace {
 
 using WallClock = std::chrono::system_clock;
 
-/// A file that ends too soon may still be written, so long.
+/// How long a file that ends too soon may still be written to.
 constexpr std::chrono::seconds young = std::chrono::minutes(1);
 
-/// Names of tensors that are kept from look to look, in memory of some tens of megabytes.
+/// The most tensor names that are kept between looks: they take some tens of megabytes.
 constexpr std::size_t most_names_kept = 200'000;
 
 class CheckpointLook {
@@ -107,7 +107,7 @@ class CheckpointLook {
     return ok();
   }
 
-  /// Of all files that matter; nullopt if some file has no stamp.
+  /// Returns the stamps of all files that matter. Nullopt if some file has no stamp.
   std::optional<std::map<std::string, storage::FileStamp>> stamps(const CheckpointFolders& folders) {
     std::map<std::string, storage::FileStamp> all;
     for (const auto& [path, folder] : folders.folders) {
@@ -123,7 +123,7 @@ class CheckpointLook {
     return all;
   }
 
-  /// How many names the headers and indexes hold that are kept for the next look.
+  /// Returns the number of names in the headers and indexes that are kept for the next look.
   [[nodiscard]] std::size_t names_kept() const {
     std::size_t names = 0;
     listing_->headers.for_each([&](const TensorFileHeader& file) { names += file.header.entries.size(); });
@@ -170,7 +170,7 @@ class CheckpointLook {
     });
   }
 
-  /// All rows that there are, each with the id that it had, or a new one.
+  /// Lists all rows. A row that existed before keeps its id; others get new ones.
   void list_rows() {
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
@@ -223,11 +223,11 @@ class CheckpointLook {
       }
     }
     if (growing && !request_.as_it_stands) {
-      rows.resize(first);  // a follower gets it when it is whole
+      rows.resize(first);  // a follower gets the checkpoint when it is whole
     }
   }
 
-  /// Says what is wrong with a file. True if it may still be written.
+  /// Reports the problems of a file. Returns true if it may still be written to.
   bool tell_problems(const TensorFile& file) {
     const auto header = listing_->headers.find(file.path);
     const auto add = [&](Problem problem) {
@@ -278,7 +278,7 @@ class CheckpointLook {
     list_log_rows(plan_.trainer_state, **log, rows);
   }
 
-  /// Whether all rows that there were are as they were.
+  /// Returns whether all rows of the look before still exist unchanged.
   [[nodiscard]] bool still_there() const {
     return std::all_of(before_->rows.begin(), before_->rows.end(), [&](const CheckpointRow& row) {
       return std::binary_search(listing_->rows.begin(), listing_->rows.end(), row,
@@ -310,7 +310,7 @@ class CheckpointLook {
       return map;
     });
     if (!first) {
-      (void)*collections;  // so that no chain of looks waits to be made
+      (void)*collections;  // made now: otherwise a chain of looks would be kept alive until the first access
     }
     info->collections = std::move(collections);
     return info;

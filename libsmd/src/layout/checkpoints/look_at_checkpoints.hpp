@@ -10,13 +10,13 @@
 
 namespace smd::detail::layout {
 
-/// What is looked at.
+/// The place to look at.
 struct CheckpointPlace {
-  std::string_view name;  ///< Of the place: it may tell a step.
-  std::string_view file;  ///< The only file that counts; empty: all of the place.
+  std::string_view name;  ///< Of the place; may have a step.
+  std::string_view file;  ///< The only file that counts; empty: all files of the place.
 };
 
-/// `Layout::look` of a checkpoint folder: lists it, and reads the headers of files that are new or have changed.
+/// `Layout::look` for a checkpoint folder: lists it, and reads the headers of files that are new or have changed.
 Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
                                    const CheckpointListing* before, std::shared_ptr<const CollectionsInfo> collections);
 

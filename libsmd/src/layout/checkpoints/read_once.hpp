@@ -14,12 +14,12 @@
 
 namespace smd::detail::layout {
 
-/// What was read of files, as long as they stay as they are. Copies share it.
+/// Caches what was read from files until they change. Copies share the values.
 template <class T>
 class ReadOnce {
  public:
-  /// Forgets all files but these, and returns the readings of those that are new or have changed, which may be called
-  /// on many threads, before anything else is asked. `read(path)` returns a T.
+  /// Drops all files except `paths`. Returns a function for each file that is new or has changed, which reads it with
+  /// `read(path)`, a T. The caller must call them all, on any threads, before it uses the cache.
   template <class Read>
   [[nodiscard]] std::vector<std::function<void()>> update(storage::Storage& storage,
                                                           const std::vector<std::string>& paths, const Read& read) {
@@ -39,10 +39,10 @@ class ReadOnce {
             [fresh = &*entry, read] { fresh->second.value = std::make_shared<const T>(read(fresh->first)); });
       }
     }
-    known_ = std::move(next);  // moves no entry
+    known_ = std::move(next);  // does not move the entries, to which `readings` point
     return readings;
   }
-  /// Null: not among those of the last update.
+  /// Null if the file was not among those of the last update.
   [[nodiscard]] std::shared_ptr<const T> find(std::string_view path) const {
     const auto known = known_.find(path);
     return known == known_.end() ? nullptr : known->second.value;
@@ -53,7 +53,7 @@ class ReadOnce {
       take(*known.value);
     }
   }
-  /// What is still to be waited for is read again at the next update.
+  /// Makes the next update read a file again, even if its stamp is the same.
   void read_again(std::string_view path) {
     if (const auto known = known_.find(path); known != known_.end()) {
       known->second.stamp.reset();

@@ -51,9 +51,9 @@ class WeightMapReader {
     return scanner_.stands_in_text(text) ? text : std::string_view(index_.unescaped.emplace_front(text));
   }
 
-  /// Returns nullopt if that is no plain name.
+  /// Returns the index of `file` in `ShardIndex::files`. Nullopt if it is not a plain name.
   std::optional<std::uint32_t> id_of(std::string_view file) {
-    if (last_ < index_.files.size() && index_.files[last_] == file) {  // most stand beside others of their file
+    if (last_ < index_.files.size() && index_.files[last_] == file) {  // most tensors follow others of the same file
       return last_;
     }
     if (!is_plain_name(file)) {

@@ -13,22 +13,22 @@
 #include <string_view>
 #include <vector>
 
-/// `model.safetensors.index.json`, which says in which of several files each tensor lies.
+/// `model.safetensors.index.json`, which names the file of each tensor.
 namespace smd::detail::layout {
 
 struct ShardIndex {
   struct Tensor {
     std::string_view name;
-    std::uint32_t file = 0;  ///< Which of `files`.
+    std::uint32_t file = 0;  ///< Index in `files`.
   };
-  std::vector<std::string> files;                   ///< Each once; plain names of the index's own folder.
-  std::vector<Tensor> tensors;                      ///< By name; valid as long as the index.
-  ProblemList problems{limits::problems_per_file};  ///< Entries that are refused; offsets in the index.
-  std::unique_ptr<const std::string> text;          ///< What was parsed.
-  std::forward_list<std::string> unescaped;         ///< Names that stand in the text with escapes.
+  std::vector<std::string> files;                   ///< Each once; plain names of files in the index's own folder.
+  std::vector<Tensor> tensors;                      ///< By name; the names are valid as long as the index.
+  ProblemList problems{limits::problems_per_file};  ///< Refused entries; offsets are those in the index.
+  std::unique_ptr<const std::string> text;          ///< The parsed text.
+  std::forward_list<std::string> unescaped;         ///< Names that have escapes in the text.
 };
 
-/// A problem if the text is no index at all.
+/// Returns a problem if the text is not an index.
 [[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string json);
 
 }  // namespace smd::detail::layout

@@ -11,7 +11,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// A whole number from 0 on; nullopt of any other. Floats count if they are whole: `10.0`.
+/// Returns a natural number, also one that is written as `10.0`. Nullopt for any other number.
 std::optional<std::int64_t> whole_number(const text::JsonNumber& number) noexcept {
   constexpr double exact = 9007199254740992;  // 2^53
   if (number.is_natural) {
@@ -53,7 +53,7 @@ class LogParser {
   }
 
  private:
-  /// An entry has its step among its numbers, mostly last.
+  /// Reads an entry of the log. Its step is one of its numbers, in most cases the last.
   void read_entry() {
     if (scanner_.peek() != text::JsonKind::object) {
       scanner_.skip();
@@ -110,7 +110,7 @@ std::optional<std::int64_t> global_step_of(std::string_view json) {
     if (key != "global_step") {
       scanner.skip();
     } else {
-      // Where the text ends with it, digits may be missing.
+      // If the text ends with the number, digits may be missing.
       const bool read =
           scanner.peek() == text::JsonKind::number && scanner.number(number) && scanner.offset() < json.size();
       return read ? whole_number(number) : std::nullopt;

@@ -9,27 +9,27 @@
 #include <string_view>
 #include <vector>
 
-/// `trainer_state.json`, which the Trainer of Hugging Face writes beside each checkpoint: the step that it is of, and a
-/// log of all numbers since the job's start. `NaN` and `Infinity` stand bare in it.
+/// `trainer_state.json`, which Hugging Face's Trainer writes beside each checkpoint: the step of the checkpoint, and a
+/// log of all numbers since the job's start. It may contain bare `NaN` and `Infinity`.
 /// Format: transformers/trainer_callback.py, `TrainerState`.
 namespace smd::detail::layout {
 
 /// One number of the log.
 struct LoggedNumber {
   std::int64_t step = 0;
-  std::uint32_t name = 0;  ///< Which of `TrainerLog::names`.
+  std::uint32_t name = 0;  ///< Index in `TrainerLog::names`.
   double value = 0;
 };
 
 struct TrainerLog {
   std::vector<std::string> names;     ///< As TensorBoard shows them: `train/loss`, `eval/loss`.
-  std::vector<LoggedNumber> numbers;  ///< As they stand there: of two with one name and step the later one counts.
+  std::vector<LoggedNumber> numbers;  ///< In the log's order; of two with the same name and step the later one counts.
 };
 
-/// The step that a state is of. The beginning of a file may do; nullopt if it is not there.
+/// Returns the step of a state. `json` may be the beginning of a file; nullopt if it does not contain the step.
 [[nodiscard]] std::optional<std::int64_t> global_step_of(std::string_view json);
 
-/// The whole log; a problem with an offset if the text is not what it must be.
+/// Returns the whole log; a problem with an offset if the text is malformed.
 [[nodiscard]] Outcome<TrainerLog> parse_trainer_log(std::string_view json);
 
 }  // namespace smd::detail::layout

@@ -11,7 +11,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Notes names that are no part of a trial, and event files that no index file names.
+/// Reports names that are no part of a trial, and event files that no index file names.
 class NameCheck {
  public:
   NameCheck(storage::Storage& storage, const std::unordered_set<std::string>& event_files,

@@ -11,7 +11,7 @@
 
 namespace smd::detail::layout {
 
-/// `Layout::check_names` of a debugger trial.
+/// `Layout::check_names` for a debugger trial.
 void check_trial_names(storage::Storage& storage, const std::unordered_set<std::string>& event_files,
                        const std::function<void(Problem)>& report);
 

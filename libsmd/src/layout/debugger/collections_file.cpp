@@ -20,7 +20,7 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
     return std::move(reader).finish(false, notes);
   }
   Problem trouble = damaged_json(*error);
-  // Valid JSON may hold texts that are no Unicode and numbers of any size: these cost themselves, not the file.
+  // Valid JSON may hold texts that are not Unicode and numbers of any size: only these are lost, not the file.
   CollectionsReader again;
   if (error->fault == text::JsonFault::too_deep || text::read_json(blank_out_unrepresentable(text), again)) {
     return trouble;

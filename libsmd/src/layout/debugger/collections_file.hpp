@@ -18,10 +18,10 @@ namespace smd::detail::layout {
 /// One collections file (docs/format.md).
 struct CollectionsFile {
   std::map<std::string, Collection> collections;
-  std::optional<std::int64_t> num_workers;  ///< As written; nothing if the file does not say.
+  std::optional<std::int64_t> num_workers;  ///< As written; nullopt if the file has none.
 };
 
-/// Parses a collections file. What is odd but harmless, or spoils one collection only, goes to `notes`.
+/// Parses a collections file. Problems that are harmless, or affect one collection only, go to `notes`.
 Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> text, ProblemList& notes);
 
 }  // namespace smd::detail::layout

@@ -13,7 +13,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// The names of a list with commas between them.
+/// Returns the names in a comma-separated list.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
@@ -53,7 +53,7 @@ void CollectionsReader::open(text::JsonContainer kind) {
   levels_.push_back(inside(kind == text::JsonContainer::object));
 }
 
-/// What a container is that begins here; what an earlier one of the same key held is forgotten.
+/// Returns the level of a container that begins here. Discards the content of an earlier value of the same key.
 CollectionsReader::Level CollectionsReader::inside(bool object) {
   if (levels_.empty()) {
     is_object_ = object;
@@ -126,7 +126,7 @@ CollectionsReader::TextList* CollectionsReader::list_of(std::string_view name) n
 
 void CollectionsReader::take(const Scalar& scalar) {
   if (levels_.empty()) {
-    return;  // the document is no object
+    return;  // the document is not an object
   }
   switch (level()) {
     case Level::root:
@@ -171,7 +171,7 @@ void CollectionsReader::take(const Scalar& scalar) {
   }
 }
 
-/// `scalar` may stand for a container, as a value that is ignored.
+/// Also called for each container, with `other` set, to discard an earlier value of the same key.
 void CollectionsReader::take_in_collection(const Scalar& scalar) {
   if (key_ == "name") {
     draft_->name = scalar.text != nullptr ? std::optional(std::move(*scalar.text)) : std::nullopt;

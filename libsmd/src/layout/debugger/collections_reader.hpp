@@ -17,9 +17,9 @@
 
 namespace smd::detail::layout {
 
-/// Takes a collections file from the events of a JSON parser (`text::read_json`): what is not of use is never kept,
-/// so that a file takes the memory of its collections, whatever else stands in it. Of a repeated key the last value
-/// counts, as in the reference.
+/// Builds a collections file from the events of a JSON parser (`text::read_json`). Stores nothing that it does not use,
+/// so that a file takes only the memory of its collections. The last value of a repeated key counts, as in the
+/// reference.
 class CollectionsReader {
  public:
   void value(std::nullptr_t) { take(Scalar{}); }
@@ -34,11 +34,11 @@ class CollectionsReader {
   void open(text::JsonContainer kind);
   void close() { levels_.pop_back(); }
 
-  /// What was read of a sound document. `nameless`: keys that are empty stand for names that are no text.
+  /// Returns the result, if the document was valid. `nameless`: empty keys stand for names that are not Unicode.
   Outcome<CollectionsFile> finish(bool nameless, ProblemList& notes) &&;
 
  private:
-  /// What the innermost container is.
+  /// The meaning of the innermost container.
   enum class Level : std::uint8_t {
     skipped,
     root,
@@ -52,15 +52,15 @@ class CollectionsReader {
     meta
   };
 
-  /// A value that is no container; null if nothing is set.
+  /// A value that is not a container; null if no member is set.
   struct Scalar {
     std::optional<bool> truth = {};
     std::optional<std::int64_t> number = {};
     std::string* text = nullptr;
-    bool other = false;  ///< A number that is no integer of 64 bits.
+    bool other = false;  ///< A number that is not a 64-bit integer.
 
     [[nodiscard]] bool is_null() const noexcept { return !truth && !number && text == nullptr && !other; }
-    /// An integer of 64 bits, also as a text of digits.
+    /// Returns a 64-bit integer, also one that is written as a text. Nullopt for other values.
     [[nodiscard]] std::optional<std::int64_t> integer() const noexcept;
   };
 
@@ -75,7 +75,7 @@ class CollectionsReader {
     TextList tensor_names;
     TextList include_regex;
     std::optional<ReductionConfig> reduction_config;
-    std::map<std::string, SaveConfigMode> save_config;  ///< By the mode as it is written.
+    std::map<std::string, SaveConfigMode> save_config;  ///< By the mode's name as written.
     std::optional<bool> save_histogram;
   };
 
@@ -98,9 +98,9 @@ class CollectionsReader {
   bool has_workers_ = false;
   std::optional<std::int64_t> workers_;
 
-  Draft* draft_ = nullptr;  ///< Where the next values go.
+  Draft* draft_ = nullptr;  ///< Receives the next values.
   TextList* list_ = nullptr;
-  std::size_t longest_ = 0;  ///< Bytes of a text in `list_`.
+  std::size_t longest_ = 0;  ///< The most bytes of a text in `list_`.
   SaveConfigMode* mode_ = nullptr;
 };
 

@@ -26,7 +26,7 @@ void CollectionsUnion::add(std::map<std::string, Collection>&& more) {
     }
     std::vector<std::string>& names = known.collection.tensor_names;
     std::move(collection.tensor_names.begin(), collection.tensor_names.end(), std::back_inserter(names));
-    // Most files repeat the names of the one before. Sorting at each doubling keeps memory and time within those of the
+    // Most files repeat the names of the one before. Sorting at each doubling bounds memory and time by the size of the
     // union.
     if (names.size() > 2 * known.sorted + 1024) {
       known.sort_names();

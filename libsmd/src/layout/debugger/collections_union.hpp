@@ -10,19 +10,19 @@
 
 namespace smd::detail::layout {
 
-/// The collections of several workers as one: the union of names and patterns; configurations as first seen. Costs
-/// n log n by the names and patterns added.
+/// Merges the collections of several workers: the union of names and patterns, and the configurations seen first. Takes
+/// O(n log n) time for n added names and patterns.
 class CollectionsUnion {
  public:
   void add(std::map<std::string, Collection>&& more);
-  /// The union, by name; leaves this empty.
+  /// Returns the union, by name, and leaves this empty.
   [[nodiscard]] std::map<std::string, Collection> take();
 
  private:
   struct Merged {
     Collection collection;
     std::unordered_set<std::string> patterns;
-    std::size_t sorted = 0;  ///< So many of the names, from the first, are sorted and each there once.
+    std::size_t sorted = 0;  ///< The number of names, from the first, that are sorted and distinct.
 
     void sort_names();
   };

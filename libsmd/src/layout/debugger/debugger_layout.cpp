@@ -14,7 +14,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Listings come back as they were given: this layout makes no others.
+/// Casts a listing of this layout, which makes no other type.
 const DebuggerListing& own(const Listing& listing) { return static_cast<const DebuggerListing&>(listing); }
 
 class DebuggerLayout final : public Layout {
@@ -66,7 +66,7 @@ bool holds_debugger_trial(storage::Storage& storage) {
   if (storage.exists("collections") || holds_index_files(storage) || storage.exists(end_marker)) {
     return true;
   }
-  // A folder of that name may be a run of a log directory: of a trial, it has a folder for each step.
+  // A run of a log directory may have the same name. In a trial, the folder has a folder for each step.
   if (!storage.exists(events_folder)) {
     return false;
   }

@@ -9,16 +9,16 @@
 
 namespace smd::detail::layout {
 
-/// The layout of docs/format.md: collections, index and event files.
+/// Returns the layout of docs/format.md: collections, index and event files.
 [[nodiscard]] std::unique_ptr<Layout> debugger_layout();
 
-/// The folder of a job's output in which a debugger trial lies that the output itself is not.
+/// The folder of a job's output that holds the debugger trial, unless the output itself does.
 inline constexpr std::string_view inner_folder = "debug-output";
 
-/// Whether the root holds index files, or will.
+/// Returns whether the root has a folder of index files.
 [[nodiscard]] bool holds_index_files(storage::Storage& storage);
 
-/// Whether the root itself holds a part of a debugger trial.
+/// Returns whether the root itself holds a part of a debugger trial.
 [[nodiscard]] bool holds_debugger_trial(storage::Storage& storage);
 
 }  // namespace smd::detail::layout

@@ -51,7 +51,7 @@ std::optional<Mode> index_mode(std::string_view text) noexcept {
   return mode && to_string(*mode) == text ? mode : std::nullopt;
 }
 
-/// Recognises the writer's own form by its bytes. Anything else, however valid, is left to the full parser.
+/// Recognises the exact form that the reference writes. Nullopt for anything else, which the full parser reads.
 std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
   PlainMeta meta;
   std::string_view rest = text;
@@ -94,10 +94,10 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
   return meta;
 }
 
-/// What the payload texts seen lately take in all, about.
+/// Approximate limit of the memory for recent payload texts.
 constexpr std::size_t recent_bytes = std::size_t{64} << 20;
 
-/// A payload text seen lately, with what it came to. The text starts where `PlainMeta` ends.
+/// A recent payload text, and the payload parsed from it. The text starts where `PlainMeta` ends.
 struct Recent {
   std::string text;
   std::uint32_t payload = no_id;
@@ -112,13 +112,13 @@ std::optional<std::string_view> text_of(const dom::element& value) noexcept {
   return value.get(text) == simdjson::SUCCESS ? std::optional(text) : std::nullopt;
 }
 
-/// A JSON integer of 63 bits and a sign.
+/// Returns a signed 64-bit JSON integer. Nullopt for other values.
 std::optional<std::int64_t> number_of(const dom::element& value) noexcept {
   std::int64_t number = 0;
   return value.is<std::int64_t>() && value.get(number) == simdjson::SUCCESS ? std::optional(number) : std::nullopt;
 }
 
-/// The same, also as a text of digits, which the reference takes.
+/// As `number_of`, but also accepts a text of digits, as the reference does.
 std::optional<std::int64_t> integer_of(const dom::element& value) noexcept {
   const std::optional<std::string_view> text = text_of(value);
   if (!text) {
@@ -187,7 +187,7 @@ Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string
   }
   const std::optional<PlainMeta> plain = plain_meta(text);
   if (plain) {
-    // Most steps repeat the payload of one before, to the byte: what follows the meta decides.
+    // The text after `meta` of most steps is exactly that of an earlier one.
     const std::string_view rest = text.substr(plain->end);
     for (const Recent& seen : recent) {
       if (seen.text == rest && !rest.empty()) {
@@ -206,13 +206,13 @@ Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string
   return index;
 }
 
-/// In place of the one remembered longest, and of more of them while all take more than `recent_bytes`.
+/// Replaces the oldest text, and drops more of the oldest while all take more than `recent_bytes`.
 void IndexParser::Impl::remember(std::string_view text, std::uint32_t payload) {
   if (text.size() > recent_bytes) {
     return;
   }
   std::size_t bytes = text.size();
-  for (std::size_t age = 1; age < recent.size(); ++age) {  // from the latest on
+  for (std::size_t age = 1; age < recent.size(); ++age) {  // from newest to oldest
     Recent& seen = recent[(next_recent + recent.size() - age) % recent.size()];
     bytes += seen.text.capacity();
     if (bytes > recent_bytes) {
@@ -241,7 +241,7 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
   dom::element root;
   auto error = json.parse(text.data(), text.size(), false).get(root);
   if (error == simdjson::STRING_ERROR || error == simdjson::NUMBER_ERROR) {
-    // Valid JSON may hold texts that are no Unicode and numbers of any size: these cost their entry, not the file.
+    // Valid JSON may hold texts that are not Unicode and numbers of any size: only their entry is lost, not the file.
     repaired = blank_out_unrepresentable(text);
     repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
     error = json.parse(repaired.data(), repaired.size(), false).get(root);
@@ -263,7 +263,7 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
 }
 
 Outcome<ParsedIndex> IndexParser::Impl::read_root(const dom::object& root, std::string_view expected) {
-  // Of a repeated key the last one counts, as in the reference.
+  // The last value of a repeated key counts, as in the reference.
   std::optional<dom::element> meta;
   std::optional<dom::element> tensors;
   std::optional<dom::element> saved_shapes;
@@ -341,7 +341,7 @@ Outcome<ParsedIndex> IndexParser::Impl::read_root(const dom::object& root, std::
     index.event_file = tables.paths.add(*event_file);
   }
   if (second_meta) {
-    // Said, and so never remembered as a plain file: what follows its first 'meta' does not tell the whole story.
+    // Because of the note, the file is not remembered as a plain one: the text after its first 'meta' is not enough.
     refused->add({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
   }
   return index;
@@ -448,7 +448,7 @@ void IndexParser::Impl::refuse(std::string_view list, std::size_t position, cons
 }
 
 std::uint32_t IndexParser::Impl::name_id(std::string_view name) {
-  // The list before this one nearly always names the same tensor at the same place.
+  // The previous list nearly always has the same name at the same position.
   if (last_list != no_id) {
     const NameList& last = tables.name_lists[last_list];
     if (names.size() < last.size() && tables.names[last[names.size()]] == name) {

@@ -17,18 +17,18 @@
 
 namespace smd::detail::layout {
 
-/// What one index file says of its step.
+/// The content of one index file.
 struct ParsedIndex {
   Mode mode = Mode::global;
   std::int64_t mode_step = 0;
-  std::uint32_t payload = no_id;     ///< Position in `IndexTables::payloads`; `no_id` if it lists nothing.
+  std::uint32_t payload = no_id;     ///< Position in `IndexTables::payloads`; `no_id` if it has no entries.
   std::uint32_t event_file = no_id;  ///< Id in `IndexTables::paths`; `no_id` if it is the expected path.
 };
 
-/// What index files said, shared among them. Filled by one parser.
+/// The content of index files, shared among them. Filled by one parser.
 using IndexTables = Tables;
 
-/// Parses index files (docs/format.md) into tables of its own. One a thread.
+/// Parses index files (docs/format.md) into tables of its own. Each thread needs its own parser.
 class IndexParser {
  public:
   IndexParser();
@@ -36,13 +36,12 @@ class IndexParser {
   IndexParser(IndexParser&&) noexcept;
   IndexParser& operator=(IndexParser&&) noexcept;
 
-  /// Parses one file. `text` is followed by `Buffer::padding` readable bytes. Entries that are damaged by themselves
-  /// are left out and described in `refused` (without the file's name), which is empty at first. What it returns stays
-  /// valid in `tables()`.
+  /// Parses one file. Leaves out damaged entries and describes them in `refused`, without the file's name. The result
+  /// refers to `tables()`. @pre `Buffer::padding` readable bytes follow `text`; `refused` is empty
   Outcome<ParsedIndex> parse(std::span<const std::byte> text, std::string_view expected_event_path,
                              ProblemList& refused);
 
-  /// Gives back the memory that a long file took beside what `tables()` holds.
+  /// Frees the memory that a long file took, except that of `tables()`.
   void trim() noexcept;
 
   [[nodiscard]] IndexTables& tables() noexcept;

@@ -13,7 +13,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Past the string that begins at `start` (its opening quote); the end of the text if it is not closed.
+/// Returns the offset after the string whose opening quote is at `start`; the size of the text if it is not closed.
 std::size_t string_end(std::string_view json, std::size_t start) noexcept {
   std::size_t i = start + 1;
   while (i < json.size() && json[i] != '"') {

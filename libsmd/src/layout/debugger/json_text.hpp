@@ -9,15 +9,15 @@
 
 namespace smd::detail::layout {
 
-/// Replaces each string that holds half a surrogate pair, and each number that 64 bits or a double cannot hold, by
-/// `null` and blanks (a key by `""`), in a copy of the same length. Valid JSON apart from these becomes JSON that
-/// parsers take.
+/// Returns a copy of the same length in which `null` and blanks replace each string with half a surrogate pair and each
+/// number that neither 64 bits nor a double can hold (`""` replaces a key). If the JSON is otherwise valid, parsers
+/// accept the copy.
 [[nodiscard]] std::string blank_out_unrepresentable(std::string_view json);
 
-/// Why a text is not valid JSON, and at which byte.
+/// Returns why a text is not valid JSON, and at which byte.
 [[nodiscard]] Problem invalid_json(std::string_view text);
 
-/// A fault in a JSON document as damage.
+/// Returns a fault in a JSON document as a problem of kind damaged.
 [[nodiscard]] Problem damaged_json(const text::JsonError& error);
 
 }  // namespace smd::detail::layout

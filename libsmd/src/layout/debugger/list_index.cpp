@@ -19,18 +19,19 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// A folder whose stamp stayed the same for so long before it was listed was not changed within the same tick of the
-/// file system's clock (that of the kernel's timer, at most 10 ms, where a storage has stamps).
+/// If a folder's stamp has been the same for this long when it is listed, no later change can fall into the tick of the
+/// stamp. The file system's clock is that of the kernel's timer, at most 10 ms, where a storage has stamps.
 constexpr std::chrono::milliseconds stamp_tick(250);
 
-/// Folders below `index/` deeper than this are not looked into: the format has one level.
+/// Folders deeper than this below `index/` are not listed: the format has one level.
 constexpr std::size_t deepest_folder = 16;
 
 Problem stray(std::string path) {
   return {ProblemKind::note, std::move(path), {}, "ignored: the name is not that of an index file"};
 }
 
-/// Takes one file of `index/`. Calls `take_stray` with the path of a file that is not named as one.
+/// Returns the step part of a file in `index/`. If its name is not that of an index file, returns nullopt and calls
+/// `take_stray` with its path, unless it is temporary.
 template <class TakeStray>
 std::optional<StepPart> index_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
                                    TakeStray&& take_stray) {
@@ -47,7 +48,7 @@ std::optional<StepPart> index_file(DebuggerListing& listing, std::uint32_t folde
   return DebuggerListing::file(name->step, worker, folder, own_leaf);
 }
 
-/// Whether an earlier listing had a file. Workers that it did not know have no rank yet.
+/// Returns whether an earlier listing had a file. Workers that it did not know have no rank yet.
 bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   if (file.worker >= listing.worker_rank.size()) {
     return false;
@@ -57,13 +58,13 @@ bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   return place != files.end() && *place == file;
 }
 
-/// Whether steps from `step` on stand after it in text order too: so it is for all that have 12 digits.
+/// Returns whether the names of all later steps follow that of `step` in text order, as they do for 12 digits.
 bool in_text_order(std::int64_t step) noexcept {
   constexpr std::int64_t last_folder_of_nine_digits = 999'999'000'000;
   return step >= 0 && step < last_folder_of_nine_digits;
 }
 
-/// The first in byte order of many names, which come in any order, and the number of the others.
+/// Keeps the first of many names in byte order, and counts the others. The names come in any order.
 class FirstNames {
  public:
   explicit FirstNames(std::size_t most) : most_(most) {}
@@ -97,12 +98,12 @@ class FirstNames {
   std::uint64_t others_ = 0;
 };
 
-/// Lists `index/` at once. With an earlier listing, only what stands from a step on is asked for.
+/// Lists all of `index/` in one listing; with an earlier listing, only steps from `since` on.
 Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing listing, const DebuggerListing* before,
                                      std::optional<std::int64_t> since) {
   std::string after;
   if (before != nullptr && since && in_text_order(*since)) {
-    // Before all names of that step: in its folder of a thousand, its digits without a worker.
+    // The folder of a thousand steps and the digits of the step, without a worker: precedes all names of that step.
     constexpr std::size_t folder_digits = 9;
     constexpr std::int64_t steps_of_folder = 1000;
     append_step_digits(after, *since / steps_of_folder);
@@ -138,7 +139,7 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
     listing.take_fresh();
     return listing;
   }
-  // Names before `after` were not asked for again: their notes stay, and others are added once.
+  // Names before `after` were not listed again: their notes stay, and new notes are added once.
   std::unordered_set<std::string> known;
   for (const Problem& note : listing.notes.kept()) {
     known.insert(note.file);
@@ -152,14 +153,14 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
   return listing;
 }
 
-/// A folder as it was found: what an earlier listing knew of it, if it is the same, or what stands in it.
+/// A folder that was looked at: the state known from an earlier listing if it is unchanged, else its entries.
 struct SeenFolder {
-  std::shared_ptr<FolderState> state;  ///< Without what stands in it; null if `entries` are not to be looked at.
-  std::shared_ptr<const FolderState> settled;  ///< Known, and cannot have changed.
+  std::shared_ptr<FolderState> state;          ///< The new state, still without content; null if `settled` is set.
+  std::shared_ptr<const FolderState> settled;  ///< The earlier state, if the folder cannot have changed.
   Outcome<std::vector<storage::DirEntry>> entries = std::vector<storage::DirEntry>();
 };
 
-/// Looks at one folder. Several threads may do so at once.
+/// Looks at one folder. Thread-safe.
 SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::shared_ptr<const FolderState> known,
                    std::chrono::steady_clock::time_point now) {
   SeenFolder seen;
@@ -177,7 +178,8 @@ SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::sh
   return seen;
 }
 
-/// Takes in what stands in a folder; null if it is not there or cannot be read, which `trouble` then says.
+/// Adds the entries of a folder to the listing and returns the folder's state. Null if the folder does not exist or
+/// cannot be read; `trouble` is then set.
 std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::uint32_t id, SeenFolder&& seen,
                                                std::optional<Problem>& trouble) {
   if (seen.settled) {
@@ -204,7 +206,7 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   return std::move(seen.state);
 }
 
-/// So many folders that no earlier listing knew are worth threads.
+/// The least number of new folders that is listed by several threads.
 constexpr std::size_t many_new_folders = 4;
 
 }  // namespace
@@ -213,7 +215,7 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
                                     std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
                                     unsigned jobs) {
   DebuggerListing listing(before);
-  // Asked first: a job that ends while we list must not look ended with its last steps missing.
+  // First: if the job ends during the listing, it must not appear ended with its last steps missing.
   listing.ended = storage.exists(end_marker);
   if (storage.remote()) {
     return list_remote(storage, std::move(listing), before, since);

@@ -20,16 +20,16 @@
 
 namespace smd::detail::layout {
 
-/// What one folder held when it was last listed.
+/// The content of a folder when it was last listed.
 struct FolderState {
   std::optional<storage::FolderStamp> stamp;
   std::chrono::steady_clock::time_point since;  ///< When the folder was first seen with that stamp.
-  bool settled = false;  ///< It was listed so long after that that the same stamp means the same content.
+  bool settled = false;  ///< It was listed so long after `since` that the same stamp means the same content.
   std::vector<std::string> folders;
   ProblemList notes{limits::problems_per_file};
 };
 
-/// An index file that was damaged when it was last read, and since when it is so.
+/// An index file that was damaged when it was last read, and when the same damage was first seen.
 struct HalfWritten {
   Problem problem;
   std::chrono::steady_clock::time_point since;
@@ -39,18 +39,18 @@ struct HalfWritten {
 class DebuggerListing final : public Listing {
  public:
   DebuggerListing() { named.emplace(); }
-  /// Nothing listed yet, but the ids of an earlier listing, which may be null.
+  /// Continues from an earlier listing, which may be null: keeps ids and files, but not `fresh` and `notes`.
   explicit DebuggerListing(const DebuggerListing* before);
 
   NameTable folders;
-  NameTable worker_parts;  ///< By worker id: the worker's name as it stands in file names.
+  NameTable worker_parts;  ///< By worker id, the worker's name as in file names.
   NameTable leaves;
-  std::vector<std::int64_t> newest_step;  ///< By worker id: the last step that the worker has a file of.
-  std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null: not there, or unreadable.
+  std::vector<std::int64_t> newest_step;  ///< By worker id, the last step of which the worker has a file.
+  std::vector<std::shared_ptr<const FolderState>> folder_states;  ///< By folder id; null if missing or unreadable.
   std::vector<LoadedSteps::Failure> failures;                     ///< In the order of the files.
   std::map<StepPart, HalfWritten> half_written;
 
-  /// `leaf`: `no_id` for the name that the grammar gives.
+  /// `leaf`: `no_id` if the file's name is `index_leaf(step, worker_part)`.
   [[nodiscard]] static StepPart file(std::int64_t step, std::uint32_t worker, std::uint32_t folder,
                                      std::uint32_t leaf) noexcept {
     return {step, worker, std::uint64_t{folder} << 32 | leaf};
@@ -63,9 +63,9 @@ class DebuggerListing final : public Listing {
   }
 
   [[nodiscard]] std::string path(const StepPart& file) const override;
-  /// Takes in the files of `fresh`, in any order and perhaps more than once.
+  /// Sorts `fresh`, removes duplicates, and adds its files to `files`.
   void take_fresh();
-  /// The worker's id; a new worker has no rank until `take_fresh`.
+  /// Returns the worker's id. A new worker has no rank until `take_fresh`.
   [[nodiscard]] std::uint32_t worker_of(std::string_view worker_part);
 
  private:

@@ -21,7 +21,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Reads step files, one after the other; what one thread needs.
+/// Reads step files, one after the other. Each thread needs its own loader.
 class StepLoader {
  public:
   StepLoader(storage::Storage& storage, const DebuggerListing& listing, LongFiles& long_files)
@@ -33,7 +33,7 @@ class StepLoader {
     ProblemList refused{limits::problems_per_file};
   };
 
-  /// Reads `files`; `take(i, Result)` gets each.
+  /// Reads `files`; calls `take(i, Result)` for each.
   template <class Take>
   void load(std::span<const StepPart> files, Take&& take) {
     leaves_.resize(std::max(leaves_.size(), files.size()));
@@ -112,7 +112,7 @@ class StepLoader {
     if (result.failure) {
       result.failure->file = listing_.path(file);
       if (leaf.ends_with(".csv") && result.failure->kind == ProblemKind::damaged) {
-        // The reference lists such files, but nothing writes them: another program's table, most likely.
+        // The reference lists such files but does not write them: most likely it is another program's table.
         result.failure->kind = ProblemKind::note;
         result.failure->text = "ignored: not an index file";
         result.failure->offset.reset();
@@ -133,8 +133,8 @@ class StepLoader {
   std::vector<std::string_view> views_;
 };
 
-/// Whether files that could not be found have their names yet: a link that leads nowhere has, a removed file has not.
-/// Files of one folder are to be asked for one after the other, so that it is listed once.
+/// Returns whether the name of a file that was not found still exists: that of a dangling link does, that of a removed
+/// file does not. Pass the files of one folder one after the other, so that the folder is listed once.
 class StillListed {
  public:
   StillListed(storage::Storage& storage, const DebuggerListing& listing) : storage_(storage), listing_(listing) {}
@@ -173,7 +173,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
     return loaded;
   }
   jobs = std::max(1u, std::min(jobs, storage.parallelism()));
-  // Where each file costs a round trip, none may wait behind others while a thread is idle.
+  // If each file costs a round trip, none may wait behind others while a thread is idle.
   const std::size_t least = storage.remote() ? 1 : 32;
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
   LongFiles long_files;
@@ -209,8 +209,8 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
     }
   });
 
-  // What failed for want of descriptors or memory is tried once more, by one thread alone; so is what was gone, as it
-  // may have been put back.
+  // Files that failed for lack of descriptors or memory are read once more, by one thread alone; so are missing ones,
+  // which may have been put back.
   std::vector<Odd> first_try = std::move(odd);
   odd.clear();
   for (Odd& item : first_try) {

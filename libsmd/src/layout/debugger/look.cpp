@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which index files a look reads, and what became of them.
+// Chooses the index files that a look reads, and records the failures.
 #include "layout/debugger/look.hpp"
 
 #include "layout/debugger/list_index.hpp"
@@ -19,7 +19,8 @@ namespace {
 
 using Failure = LoadedSteps::Failure;
 
-/// The oldest of the newest steps that lacks a worker's file, else the newest step: from there on there may be news.
+/// Returns the first step that may have new files: the oldest of the `incomplete_steps` newest steps that lacks a
+/// worker's file, else the newest step. Nullopt if there are no steps.
 std::optional<std::int64_t> first_open_step(const DebuggerListing& listing, const CollectionsInfo& collections,
                                             std::size_t incomplete_steps) {
   const StepCounts listed = count_steps(*listing.named);
@@ -72,8 +73,8 @@ class Look {
   }
 
  private:
-  /// From the first look on, the newest steps are those and all that come after them: else a step would be left out
-  /// whenever more than that many appear between two looks.
+  /// Replaces ranges of the newest steps by all steps from the first of these on. Otherwise steps would be left out
+  /// when more than that many appear between two looks.
   void settle_newest() {
     for (StepRange& range : ranges_) {
       if (const std::optional<std::size_t> count = range.newest(); count && *count > 0) {
@@ -91,13 +92,14 @@ class Look {
     return place != read.end() && *place == file;
   }
 
-  /// Files in range that were not read: the new ones and those that failed, unless the ranges are others than before.
+  /// Returns the files in range that were not read. If the ranges are those of the look before, these are the new files
+  /// and those that failed.
   [[nodiscard]] std::vector<StepPart> wanted_files() const {
     const bool first = before_ == nullptr;
     const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
       return !range.first() && !range.end() && !range.newest() && !range.oldest();
     });
-    // Which the oldest are may change with each new one.
+    // Each new step may change which steps are the oldest.
     const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
       return range.newest() || range.oldest();
     });
@@ -132,11 +134,12 @@ class Look {
            });
   }
 
-  /// The newest file of a worker in a running job may be half written: over S3, or by a copying tool.
+  /// Records the failures. In a running job, the newest file of a worker may be half written: on S3, or by a copying
+  /// tool.
   void note_failures(std::vector<Failure>& failures) {
     std::map<StepPart, HalfWritten> half_written;
     for (Failure& failure : failures) {
-      // What is gone while a job runs may yet come anew; so may what could not be read before.
+      // While a job runs, a removed file may be written again; so may one that could not be read before.
       if (failure.removed && (!listing_.ended || unread_before(failure.file))) {
         failure.problem.kind = listing_.ended ? ProblemKind::note : ProblemKind::not_yet;
         failure.problem.file = listing_.path(failure.file);
@@ -170,13 +173,13 @@ Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& reque
   const std::optional<std::int64_t> since = before != nullptr && !before->ended && storage.remote()
                                                 ? first_open_step(*before, *collections, request.incomplete_steps)
                                                 : std::nullopt;
-  // A round trip less where each costs time; what cannot be started waits until it is asked for.
+  // Concurrently on a remote store, to save a round trip; if no thread can be started, it is deferred until `get`.
   const bool at_once = storage.remote() && before == nullptr;
   auto reading = std::async(at_once ? std::launch::async | std::launch::deferred : std::launch::deferred,
                             [&] { return read_collections(storage, std::move(collections)); });
   auto listed = list_index(storage, before, since, request.now, request.jobs);
   if (listed && since && listed->ended) {
-    // Once all of it, for what came late before the end.
+    // List everything once, for steps that came late before the end.
     listed = list_index(storage, before, std::nullopt, request.now, request.jobs);
   }
   if (!listed) {

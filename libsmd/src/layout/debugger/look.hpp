@@ -5,7 +5,7 @@
 
 namespace smd::detail::layout {
 
-/// `Layout::look` of a debugger trial: lists its index files, and reads those in range that are new.
+/// `Layout::look` for a debugger trial: lists its index files, and reads those in range that are new.
 Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before,
                              std::shared_ptr<const CollectionsInfo> collections);
 

@@ -20,7 +20,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// One collections file, and what was odd in it.
+/// One collections file, and its harmless problems.
 struct ReadCollections {
   Outcome<CollectionsFile> file;
   std::vector<Problem> notes;
@@ -42,20 +42,20 @@ ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Fol
   return {std::move(file), notes.all()};
 }
 
-/// With what tells whether they must be read again.
+/// Collections with the state of their files, which shows whether they must be read again.
 struct DebuggerCollections final : CollectionsInfo {
   std::vector<std::string> files;                         ///< Their names within the folder, by worker.
   std::vector<std::optional<storage::FileStamp>> stamps;  ///< Of `files`, before they were read.
 };
 
-/// Whether these files are those that were read before. Where there are no stamps, a name stands for its content.
+/// Returns whether the files are those that were read before. Without stamps, equal names mean equal content.
 bool same_files(const DebuggerCollections& before, const DebuggerCollections& now) {
   return before.files == now.files &&
          std::equal(before.stamps.begin(), before.stamps.end(), now.stamps.begin(), now.stamps.end(),
                     [](const auto& a, const auto& b) { return !a || !b || a == b; });
 }
 
-/// As many workers as save have theirs, and nothing was wrong.
+/// Returns whether all workers that save have their collections, and there were no problems.
 bool all_there(const CollectionsInfo& info) {
   return info.found && info.problems.empty() &&
          static_cast<std::int64_t>(info.workers.size()) >= info.num_workers.value_or(1);
@@ -66,7 +66,7 @@ bool all_there(const CollectionsInfo& info) {
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before) {
   if (before && storage.remote() && all_there(*before)) {
-    return before;  // each is written once, so that asking again would tell nothing
+    return before;  // each file is written once, so it cannot have changed
   }
   auto result = std::make_shared<DebuggerCollections>();
   DebuggerCollections& info = *result;

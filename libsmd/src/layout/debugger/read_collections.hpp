@@ -5,9 +5,9 @@
 
 namespace smd::detail::layout {
 
-/// The union of all workers' collections. `before` is what was read earlier, or null; given back if there are no other
-/// files, none was replaced, and nothing was wrong. Of a remote store, once all workers have theirs: there each is
-/// written once.
+/// Returns the union of all workers' collections. `before` is an earlier result, or null; it is returned if it had no
+/// problems and no file was added, removed or replaced. On a remote store it is returned once all workers have their
+/// collections, because each file is written only once.
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before);
 

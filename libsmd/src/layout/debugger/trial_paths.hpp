@@ -14,35 +14,35 @@ inline constexpr std::string_view collections_suffix = "_collections.json";
 inline constexpr std::string_view index_folder = "index";
 inline constexpr std::string_view events_folder = "events";
 inline constexpr std::string_view end_marker = "training_job_end.ts";
-inline constexpr std::string_view lock_file = "lock.smd";  ///< Of writers, where folders cannot be locked.
+inline constexpr std::string_view lock_file = "lock.smd";  ///< Writers lock it where folders cannot be locked.
 
-/// What the name of an index file tells.
+/// The parts of an index file's name.
 struct IndexFileName {
   std::int64_t step = 0;
-  std::string_view worker_part;  ///< The worker's name as it stands in file names; borrowed.
+  std::string_view worker_part;  ///< The worker's name as in file names; borrowed.
   bool csv = false;
 };
 
-/// Reads `000000000010_worker_0.json` (or `.csv`); nothing if the name is of another form.
+/// Parses `000000000010_worker_0.json` (or `.csv`). Nullopt if the name has another form.
 [[nodiscard]] std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept;
 
-/// The worker whose name was serialised to `worker_part`: a leading `_` marks a device name.
+/// Returns the worker whose name was serialised to `worker_part`. A leading `_` marks a device name.
 [[nodiscard]] std::string worker_name(std::string_view worker_part);
 
-/// The other way: how a worker's name stands in file names. Device names, which start with `/`, are serialised.
+/// The inverse: returns a worker's name as in file names. Device names, which start with `/`, are serialised.
 [[nodiscard]] std::string worker_part(std::string_view worker);
 
 /// Appends the step as file names write it: at least 12 digits (11 after a minus sign, as Python's `:012`).
 void append_step_digits(std::string& text, std::int64_t step);
 
 [[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
-/// Whether a name that was parsed is what `index_leaf` gives for it.
+/// Returns whether a parsed name is the one that `index_leaf` returns for its parts.
 [[nodiscard]] bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept;
-/// `index/000000000/000000000010_worker_0.json`.
+/// Returns `index/000000000/000000000010_worker_0.json`.
 [[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker_part);
 [[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);
 
-/// The step in the name of an event file that lies where the grammar puts it; nothing for other paths.
+/// Returns the step in the name of an event file in `events/`. Nullopt for other paths.
 [[nodiscard]] std::optional<std::int64_t> event_file_step(std::string_view path) noexcept;
 
 }  // namespace smd::detail::layout

@@ -30,7 +30,7 @@ LongFiles::Share::~Share() {
 }
 
 WholeFile read_whole(storage::Folder& folder, std::string_view leaf, Buffer& buffer, LongFiles& files) {
-  constexpr std::uint64_t eighth = limits::json_bytes / 8;  // what is read twice is little, several fit in at once
+  constexpr std::uint64_t eighth = limits::json_bytes / 8;  // little is read twice, and several files fit at once
   WholeFile file{{}, folder.read_all(leaf, buffer, short_file_bytes)};
   std::uint64_t allowed = short_file_bytes;
   for (const std::uint64_t most : {eighth, limits::json_bytes}) {

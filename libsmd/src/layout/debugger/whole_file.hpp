@@ -15,14 +15,14 @@
 
 namespace smd::detail::layout {
 
-/// Files up to this are read side by side, whatever their number.
+/// Files up to this size are read concurrently without a limit of their total size.
 inline constexpr std::uint64_t short_file_bytes = std::uint64_t{4} << 20;
 
-/// How many bytes of long files the threads of one question hold at once: `limits::json_bytes` in all. Nothing tells
-/// how long a file is before it has been read, so that several without an end would each take what one may.
+/// Limits the bytes of long files that the threads of one query hold at once to `limits::json_bytes`. The length of a
+/// file is unknown until it has been read, so without this each of several endless files would take the whole limit.
 class LongFiles {
  public:
-  /// A part of these bytes, given back when it ends. Movable.
+  /// A part of these bytes, released on destruction. Movable.
   class Share {
    public:
     Share() = default;
@@ -45,7 +45,7 @@ class LongFiles {
   };
 
   LongFiles() noexcept;
-  /// Waits until so many bytes are free, at most all there are. A thread that holds a share takes no other.
+  /// Waits until that many bytes are free; more than the limit count as the limit. @pre the thread holds no share
   [[nodiscard]] Share take(std::uint64_t bytes);
 
  private:
@@ -54,14 +54,13 @@ class LongFiles {
   std::uint64_t free_;  // guarded
 };
 
-/// A file's text, and the share of memory that it is read with. Where there is one, give `buffer` back before the
-/// share.
+/// A file's text, and the share of memory that it takes. If there is a share, free `buffer` before it.
 struct WholeFile {
   LongFiles::Share share;
   Outcome<std::span<const std::byte>> text;
 };
 
-/// Reads an index or collections file, at most `limits::json_bytes` long.
+/// Reads an index or collections file of at most `limits::json_bytes`.
 [[nodiscard]] WholeFile read_whole(storage::Folder& folder, std::string_view leaf, Buffer& buffer, LongFiles& files);
 
 }  // namespace smd::detail::layout

@@ -19,7 +19,7 @@ bool all_digits(std::string_view text) noexcept {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// `000000000010_worker_0.tfevents`: written for a debugger trial.
+/// Returns whether the file is of a debugger trial: `000000000010_worker_0.tfevents`.
 bool is_of_debugger(std::string_view leaf) noexcept {
   constexpr std::size_t step_digits = 12;
   const std::size_t end = leaf.find('_');
@@ -33,14 +33,14 @@ void sort_by_run(std::vector<std::string>& paths) {
   });
 }
 
-/// Folders that are still to be listed: links only after all that are none.
+/// Folders that are still to be listed, links after all others.
 class ToList {
  public:
   explicit ToList(storage::Storage& storage) : storage_(storage) { add({}, false); }
 
   void add(std::string folder, bool link) { (link ? links_ : folders_).push_back(std::move(folder)); }
 
-  /// The next folder that was not taken by another name; false if there is none.
+  /// Sets `folder` to the next one that was not visited under another name. Returns false if there is none.
   bool next(std::string& folder) {
     while (!folders_.empty() || !links_.empty()) {
       std::deque<std::string>& from = folders_.empty() ? links_ : folders_;
@@ -61,10 +61,10 @@ class ToList {
   std::set<storage::FolderIdentity> taken_;
 };
 
-/// Where the collections of a debugger trial stand. What lies in one is no run, its `tensorboard` folder neither.
+/// The collections folder of a debugger trial. No folder in such a trial is a run, not even its `tensorboard` folder.
 constexpr std::string_view debugger_collections = "/collections/000000000";
 
-/// Leaves out what lies in debugger trials below; of a store without folders, names tell.
+/// Removes paths in debugger trials below the folder, for stores without folders.
 void leave_out_debugger_trials(std::vector<std::string>& paths, const std::set<std::string>& trials) {
   std::erase_if(paths, [&](const std::string& path) {
     for (std::size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
@@ -134,8 +134,8 @@ std::string_view run_of(std::string_view path) noexcept {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-// `events.out.tfevents.TIME.HOST.PID.COUNT`, and whatever the writer was told to append. The host may have dots and
-// numbers too: the process and its count are the last two numbers that stand side by side.
+// `events.out.tfevents.TIME.HOST.PID.COUNT`, and any suffix that was configured. The host may contain dots and numbers
+// too: process and count are the last two adjacent numbers.
 std::string_view writer_of(std::string_view path) noexcept {
   const std::string_view leaf = leaf_of(path);
   const std::size_t word = leaf.find(event_word);

@@ -11,18 +11,18 @@
 #include <string_view>
 #include <vector>
 
-/// Which files of a TensorBoard log directory hold events. Paths are relative to the trial.
+/// Finds the event files of a TensorBoard log directory. Paths are relative to the trial.
 namespace smd::detail::layout {
 
-/// Whether a file of that name holds events: `events.out.tfevents.1700000000.host.4242.0`. Names alone tell; the event
-/// files of a debugger trial, `000000000010_worker_0.tfevents`, are none.
+/// Returns whether a file holds events, by its name alone: `events.out.tfevents.1700000000.host.4242.0`. False for
+/// event files of a debugger trial, such as `000000000010_worker_0.tfevents`.
 [[nodiscard]] bool is_event_file(std::string_view path) noexcept;
 
-/// The run of an event file: the path of its folder, empty for the trial's own.
+/// Returns the run of an event file: the path of its folder, empty for the trial's own.
 [[nodiscard]] std::string_view run_of(std::string_view path) noexcept;
 
-/// Host and process that wrote a file, `host.4242`, as its name has them; the file's own name if it has none. Files
-/// with equal writers are of one process.
+/// Returns the host and process in a file's name, `host.4242`; the whole name if it has none. Files with equal writers
+/// are of one process.
 [[nodiscard]] std::string_view writer_of(std::string_view path) noexcept;
 
 /// The event files of a trial.
@@ -31,8 +31,8 @@ struct EventFiles {
   ProblemList notes{limits::problems_per_trial};  ///< Folders that cannot be listed.
 };
 
-/// Lists them at any depth. Symbolic links are followed, each folder is taken once: by its own name rather than by a
-/// link's. A problem if the trial's folder cannot be listed.
+/// Lists the event files at any depth. Follows symbolic links, but lists each folder once, by its own name rather than
+/// by that of a link. Returns a problem if the trial's folder cannot be listed.
 [[nodiscard]] Outcome<EventFiles> find_event_files(storage::Storage& storage);
 
 }  // namespace smd::detail::layout

@@ -51,7 +51,7 @@ std::string_view name_of_plugin(SeriesPlugin plugin) noexcept {
   }
 }
 
-/// What users call an event that holds no values; empty if it is not worth telling.
+/// Returns the users' name of an event that holds no values; empty if it is not reported.
 std::string_view name_of_event(const wire::EventOutline& event) noexcept {
   switch (event.kind) {
     case wire::EventKind::graph:
@@ -141,7 +141,7 @@ bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time
   return true;
 }
 
-/// If the row has ended in all but name, and others like it may follow.
+/// Starts repeating if the row is complete and further rows like it may follow.
 void EventTaker::start_repeating() {
   if (!rows_.can_repeat() || !rows_.repeats_numbers(Dtype::float32)) {
     return;
@@ -177,7 +177,7 @@ void EventTaker::stop_repeating() {
   previous_ = expected_[rows_.repeated() - 1].series;
 }
 
-/// Notes the form of an event that held a number of the last series, for `take_expected`.
+/// Stores the form of an event with a number of the last series, for `take_expected`.
 void EventTaker::expect_more_like(std::span<const std::byte> payload) {
   if (Series& series = lane_->series[previous_]; series.between.empty()) {
     const std::span<const std::byte> between = wire::between_step_and_number(payload);
@@ -210,7 +210,7 @@ void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte
   }
 }
 
-/// START: what the worker wrote at this step and later ones was before a restart.
+/// START supersedes the worker's values at this step and later ones, which it wrote before a restart.
 void EventTaker::take_session(const Place& place) {
   file().stopped = place.event.session == wire::SessionStatus::stop;
   if (place.event.session != wire::SessionStatus::start) {
@@ -253,7 +253,7 @@ std::string EventTaker::full_name(std::string_view tag) const {
   return name.append(tag);
 }
 
-/// Writers repeat their tags in the same order, so the one that followed last time is tried first.
+/// Writers repeat their tags in the same order, so the tag that followed last time is tried first.
 Series& EventTaker::series_of(std::string_view tag) {
   Lane& here = lane();
   std::uint32_t id = previous_ == no_id ? no_id : here.series[previous_].next;
@@ -280,7 +280,7 @@ void EventTaker::name_in_tables(Series& series, std::string_view tag) {
 
 void EventTaker::supersede(Series& series, std::int64_t from_step) {
   if (series.supersession != no_id && loaded_.supersessions[series.supersession].from_step >= from_step) {
-    // It takes away all that the one before did.
+    // The new supersession includes the last one.
     Supersession& last = loaded_.supersessions[series.supersession];
     last.from_step = from_step;
     last.before = rows_.row();

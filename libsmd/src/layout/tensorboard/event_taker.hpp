@@ -18,24 +18,24 @@
 
 namespace smd::detail::layout {
 
-/// Where an event stands in its file, with its frame.
+/// The place of an event in its file, including its frame.
 struct RecordPlace {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
 };
 
-/// Turns the events of files into rows, and says which values later ones supersede. Events are given in the order of
-/// time: file by file, those of a run in its order.
+/// Turns the events of files into rows, and records which values later ones supersede. Events must come in order of
+/// time: file by file, the files of a run in its order.
 class EventTaker {
  public:
   /// Continues the series of `cursor`. Both must outlive this.
   EventTaker(LogCursor& cursor, LoadedSteps& loaded);
 
-  /// `seen`: an earlier look took in what follows, until `end_seen`.
+  /// `seen`: an earlier look took the events that follow, until `end_seen`.
   void begin_file(std::uint32_t file, bool seen);
   void end_seen();
-  /// Takes in an event if it holds a number of the series that is expected next, after all that the series has.
-  /// Returns false, and does nothing, for any other.
+  /// Takes an event if it holds a number of the series that is expected next, at a step after all values of the series.
+  /// For any other event returns false and has no effect.
   [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time) {
     if (repeating_) {
       if (take_repeated(payload, wall_time)) {
@@ -45,25 +45,25 @@ class EventTaker {
     }
     return take_next(payload, wall_time);
   }
-  /// Takes in any event. `payload` is what `event` outlines.
+  /// Takes any event. `event` is the outline of `payload`.
   void take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& place);
   /// Ends the last row.
   void finish(const Listing& listing);
 
-  /// An event came after one that it stands before: what was taken in is wrong.
+  /// Returns true if an event came after one that it should precede: the rows are then wrong.
   [[nodiscard]] bool out_of_order() const noexcept { return out_of_order_; }
-  /// Tensors of which kinds of values appeared that they did not have.
+  /// Returns tensors with kinds of values that they did not have before.
   [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return new_names_; }
 
  private:
-  /// Ids of the stored names that `reduction_prefixes` gives.
+  /// Ids of the stored names, by `reduction_prefixes`.
   using ReductionNames = std::array<std::uint32_t, reduction_prefixes.size()>;
   struct Place {
     const wire::EventOutline& event;
     const RecordPlace& record;
   };
 
-  /// Of a number that is expected: how its event looks, and its series.
+  /// An expected number: the form of its event, and its series.
   struct Expected {
     std::span<const std::byte> between;  ///< `Series::between`
     std::uint32_t series = 0;
@@ -72,7 +72,7 @@ class EventTaker {
   [[nodiscard]] bool take_next(std::span<const std::byte> payload, double& wall_time);
   void start_repeating();
   void stop_repeating();
-  /// `take_expected` while each row has the same numbers. Series learn of it in `stop_repeating`.
+  /// `take_expected` while each row has the same numbers. `stop_repeating` then updates the series.
   [[nodiscard]] bool take_repeated(std::span<const std::byte> payload, double& wall_time) {
     const bool next_row = rows_.repeated() == expected_.size();
     wire::PlainNumber event;
@@ -106,7 +106,7 @@ class EventTaker {
 
   [[nodiscard]] LogFile& file() noexcept { return cursor_.files[file_]; }
   [[nodiscard]] Lane& lane() noexcept { return cursor_.runs[file().run].lanes[file().worker]; }
-  /// Whether that file stands after the current one in the order of the run.
+  /// Returns whether `other` comes after the current file in the order of the run.
   [[nodiscard]] bool is_later(std::uint32_t other) const noexcept {
     return cursor_.files[other].place > cursor_.files[file_].place;
   }
@@ -114,10 +114,10 @@ class EventTaker {
   Series& series_of(std::string_view tag);
   void name_in_tables(Series& series, std::string_view tag);
   const ReductionNames& reductions_of(Series& series);
-  /// Prepares the row for a value: what it supersedes, and what it is.
+  /// Prepares the row for a value: records its kind and the values that it supersedes.
   void begin_value(Series& series, ValueKind kind, const Place& place);
   void supersede(Series& series, std::int64_t from_step);
-  /// Says so if another run has a tag that makes the same name: `train/x` of the trial's folder, and `x` of `train`.
+  /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
   void look_for_namesake(const Series& series, const Place& place);
   void add_record(std::uint32_t name, PlaceKind kind, const Place& place);
   void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
@@ -128,10 +128,10 @@ class EventTaker {
   RowWriter rows_;
   std::uint32_t file_ = 0;
   Lane* lane_ = nullptr;            ///< `lane()`
-  std::uint32_t previous_ = no_id;  ///< The series of the value before.
+  std::uint32_t previous_ = no_id;  ///< The series of the previous value.
   bool repeating_ = false;
-  std::vector<Expected> expected_;  ///< Of a whole row, while `repeating_`.
-  std::int64_t step_before_ = 0;    ///< Of the row before the current one.
+  std::vector<Expected> expected_;  ///< The numbers of a whole row, while `repeating_`.
+  std::int64_t step_before_ = 0;    ///< The step of the row before the current one.
   bool out_of_order_ = false;
   std::vector<NamedValues> new_names_;
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.

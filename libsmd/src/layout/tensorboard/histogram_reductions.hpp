@@ -11,19 +11,19 @@
 
 namespace smd::detail::layout {
 
-/// How the stored names of a histogram's reductions begin, as those of a debugger trial. `num` is the number of
-/// elements, those outside all buckets too (infinities). The last one is that of the record, whose buckets are read
-/// from it.
+/// Prefixes of the stored names of a histogram's reductions, the same as in a debugger trial. `num` is the number of
+/// elements, including those outside all buckets (infinities). The last prefix is that of the record, from which the
+/// buckets are read.
 inline constexpr std::array<std::string_view, 9> reduction_prefixes = {
     "smdebug/reductions/min/",  "smdebug/reductions/max/", "smdebug/reductions/sum/",
     "smdebug/reductions/mean/", "smdebug/reductions/l2/",  "smdebug/reductions/variance/",
     "smdebug/reductions/std/",  "smdebug/reductions/num/", "smdebug/reductions/histogram/"};
 
-/// By `reduction_prefixes`, without the last; nullopt if the sums do not tell.
+/// By `reduction_prefixes`, without the last; nullopt if the sums do not determine the reduction.
 using HistogramReductions = std::array<std::optional<double>, reduction_prefixes.size() - 1>;
 
-/// What a histogram's sums say of its elements; nothing if there are none. A variance of which the difference of the
-/// sums leaves only rounding errors is not given.
+/// Returns the reductions of a histogram's elements, from its sums; all nullopt if it has no elements. The variance is
+/// nullopt if the difference of the sums has only rounding errors.
 [[nodiscard]] HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept;
 
 }  // namespace smd::detail::layout

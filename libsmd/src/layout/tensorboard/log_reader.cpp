@@ -14,7 +14,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// A time that can be compared.
+/// Returns the event's time; minus infinity instead of NaN, so that times can be compared.
 double time_of(const wire::EventOutline& event) noexcept {
   return std::isnan(event.wall_time) ? -std::numeric_limits<double>::infinity() : event.wall_time;
 }
@@ -71,7 +71,7 @@ bool LogReader::is_changed(std::uint32_t file) const noexcept {
   return std::binary_search(changed_.begin(), changed_.end(), file);
 }
 
-/// The file's first event, without reading on.
+/// Reads the file up to its first event, and sets `first_time`.
 void LogReader::find_first_event(LogFile& file) {
   const auto opened = storage_.open(file.path);
   if (!opened) {

@@ -15,15 +15,15 @@ namespace smd::detail::layout {
 /// Reads what is new in the files of a log directory.
 class LogReader {
  public:
-  /// Goes on from `cursor`. `seen`: how far the files were read that are read again; null: none.
+  /// Continues from `cursor`. `seen`: how far earlier looks read the files that are read again; null: not at all.
   LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor, const LogCursor* seen)
       : storage_(storage), request_(request), cursor_(cursor), seen_(seen) {}
 
-  /// Notes which files there are and which have changed. False if files are gone, or hold less than what was read.
+  /// Finds new and changed files. Returns false if a file was removed, replaced, or cut below what was read.
   [[nodiscard]] bool survey(const EventFiles& files);
   [[nodiscard]] bool nothing_new() const noexcept { return changed_.empty(); }
-  /// Reads what is new, run by run. False if events must be taken in again, all and in order: one came late, or a file
-  /// turned out to be of a concurrent writer.
+  /// Reads what is new, run by run. Returns false if all events must be taken again, in order: one came late, or a file
+  /// is of a concurrent writer.
   [[nodiscard]] bool read(EventTaker& taker);
 
  private:

@@ -13,7 +13,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// What a new reading from the start keeps: ids of rows go on, and workers keep theirs.
+/// Returns a cursor for reading from the start, which keeps the next row id and the number of workers.
 LogCursor emptied(const LogCursor& cursor) {
   LogCursor empty;
   empty.next_row = cursor.next_row;
@@ -21,7 +21,7 @@ LogCursor emptied(const LogCursor& cursor) {
   return empty;
 }
 
-/// The job is over if the last file of each run says so.
+/// Returns whether the job is over: whether the last file of each run ends with a stop.
 bool says_end(const LogCursor& cursor) {
   return !cursor.runs.empty() && std::all_of(cursor.runs.begin(), cursor.runs.end(), [&](const LogRun& run) {
     const auto last = std::find_if(run.files.rbegin(), run.files.rend(),
@@ -30,7 +30,7 @@ bool says_end(const LogCursor& cursor) {
   });
 }
 
-/// A file that ends within a record may still be written, for a time.
+/// Adds the problem of a file's rest. A file that ends within a record may still be written to, for a time.
 void add_rest(const LogFile& file, const LookRequest& request, Found& found, ProblemList& notes) {
   if (!file.rest) {
     return;
@@ -49,7 +49,7 @@ void add_rest(const LogFile& file, const LookRequest& request, Found& found, Pro
   notes.add(std::move(problem));
 }
 
-/// Hyperparameters by name; of several runs with the run's name before it.
+/// Sets the hyperparameters by name; if several runs have some, with the run's name as a prefix.
 void name_hyperparameters(LogCursor& cursor) {
   auto& values = cursor.extras.hyperparameters.values;
   values.clear();
@@ -116,8 +116,8 @@ Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& reques
     }
     cursor = std::make_shared<LogCursor>(emptied(before == nullptr ? LogCursor() : *before->cursor));
     found.afresh = before != nullptr;
-    // The same files, in another order or of other workers: each value comes once all the same. But other files than
-    // before, or all of them on request, are new.
+    // Events of the same files are not reported as new, although their order or workers changed. If files were
+    // replaced, or all rows were requested, all events are new.
     seen = intact && before != nullptr && !request.everything ? before->cursor.get() : nullptr;
   }
   name_hyperparameters(*cursor);

@@ -9,7 +9,7 @@
 
 namespace smd::detail::layout {
 
-/// `Layout::look` of a log directory: reads what its event files hold that no earlier look has read.
+/// `Layout::look` for a log directory: reads the parts of its event files that no earlier look has read.
 Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& request, const LogListing* before,
                             std::shared_ptr<const CollectionsInfo> collections);
 

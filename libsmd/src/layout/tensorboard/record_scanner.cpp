@@ -13,7 +13,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-constexpr std::uint64_t local_block = std::uint64_t{256} << 10;  // fits the second cache, checksums are computed there
+constexpr std::uint64_t local_block = std::uint64_t{256} << 10;  // fits the L2 cache, for computing checksums
 constexpr std::uint64_t remote_block = std::uint64_t{4} << 20;   // each costs a request
 
 }  // namespace

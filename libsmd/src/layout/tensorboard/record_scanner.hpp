@@ -16,23 +16,24 @@
 
 namespace smd::detail::layout {
 
-/// Reads the records of one file from front to back, in blocks; both checksums of each are verified. Memory: a block,
-/// or the longest record.
+/// Reads the records of one file from front to back, in blocks, and verifies both checksums of each. Takes the memory
+/// of a block or of the longest record.
 class RecordScanner {
  public:
   enum class Found : std::uint8_t {
-    record,   ///< `payload` is a sound record's.
-    damaged,  ///< That record's payload is not what was written; the next one may be sound. See `problem`.
-    lost,     ///< Where the next record begins is unknown: nothing more of the file can be read. See `problem`.
+    record,   ///< `payload` is that of a sound record.
+    damaged,  ///< The checksum of the payload is wrong; the next record may be sound. See `problem`.
+    lost,     ///< The length of the record is damaged: nothing more of the file can be read. See `problem`.
     cut,      ///< The file ends within the record. See `problem`, which is damage unless more will come.
-    end,      ///< The file ends with the record before.
+    end,      ///< The file ends after the previous record.
     failed,   ///< Reading failed. See `problem`.
   };
 
-  /// From `offset` on, where a record begins, to the end of the file as it was opened. `file` must outlive this.
+  /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
+  /// this.
   RecordScanner(const storage::File& file, std::uint64_t offset, bool remote);
 
-  /// Goes on to the next record.
+  /// Advances to the next record.
   Found next() {
     begin_ += length_;
     offset_ += length_;
@@ -40,15 +41,16 @@ class RecordScanner {
     return take_short_record() ? Found::record : find_record();
   }
 
-  [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }  ///< Until the next call.
-  /// Where the record begins, and with its frame how long it is; after `cut` and `lost` where it would begin.
+  [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }  ///< Valid until `next`.
+  /// Returns where the record begins; after `cut` and `lost`, where it would begin.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  /// Returns the length of the record, including its frame.
   [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
-  /// Without the file's name; its offset is the record's.
+  /// Returns the problem, without the file's name; its offset is the record's.
   [[nodiscard]] Problem& problem() noexcept { return problem_; }
 
  private:
-  /// Checksums of the lengths that are below 256: most records are so short.
+  /// Checksums of the lengths below 256, as most records have.
   using LengthChecksums = std::array<std::uint32_t, 256>;
   [[nodiscard]] static const LengthChecksums& length_checksums() noexcept;
 
@@ -74,7 +76,7 @@ class RecordScanner {
     return true;
   }
   Found find_record();
-  /// Makes at least `bytes` of the record available; false if reading failed. Precondition: the file has them.
+  /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
   Found tell(Found found, std::string text);
 
@@ -84,7 +86,7 @@ class RecordScanner {
   std::uint64_t block_;
   std::unique_ptr<std::byte[]> buffer_;
   std::uint64_t capacity_ = 0;
-  std::uint64_t begin_ = 0;  ///< Of the unread bytes in the buffer, which are those from `offset_` on.
+  std::uint64_t begin_ = 0;  ///< Where the unread bytes begin in the buffer: those from `offset_` on.
   std::uint64_t end_ = 0;
   std::uint64_t offset_;
   std::uint64_t length_ = 0;

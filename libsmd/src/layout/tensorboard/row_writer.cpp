@@ -9,7 +9,7 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Entries of rows that share a payload, at most.
+/// The most entries of rows that share a payload.
 constexpr std::size_t stretch_entries = 4096;
 
 template <class List>
@@ -49,7 +49,7 @@ std::uint32_t RowWriter::list_of_types() {
   return id;
 }
 
-/// The current row turns out to be unlike the last one: what it has so far goes on by itself.
+/// Moves the entries of the current row out of the stretch: the row differs from the last one.
 void RowWriter::leave_stretch() {
   if (filled_ == 0) {
     return;
@@ -97,7 +97,7 @@ void RowWriter::enter_stretch(const StretchKey& key) {
   stretch_ = &stretch;
 }
 
-/// Twice as many rows as before: a look that finds a step or two takes no more memory than these.
+/// Doubles the number of rows each time, so that a look that finds a step or two takes little memory.
 void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   const std::size_t count = stretch.names.size();
   stretch.capacity = static_cast<std::uint32_t>(

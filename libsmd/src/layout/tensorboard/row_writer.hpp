@@ -17,9 +17,8 @@
 
 namespace smd::detail::layout {
 
-/// Makes rows of values in the order of their arrival. A row has values of one file at one step. Writers repeat
-/// themselves: lists of names and of types that were there before are shared, and rows that have both in common share a
-/// payload.
+/// Makes rows of values in the order of their arrival. A row has values of one file at one step. Rows share equal lists
+/// of names and of types, which writers repeat, and rows with both in common share a payload.
 class RowWriter {
  public:
   /// `next_id`: the id of the next row.
@@ -29,21 +28,21 @@ class RowWriter {
   ~RowWriter() = default;
 
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
-  /// What follows is of this file. `seen`: see `RowSequence`.
+  /// Sets the file of the entries that follow. `seen`: see `RowSequence`.
   void begin_file(std::uint32_t path, std::uint32_t worker, bool seen = false);
-  /// What follows was not seen before.
+  /// The entries that follow were not seen before.
   void end_seen() {
     end_row();
     seen_ = false;
   }
-  /// What follows is of this step.
+  /// Sets the step of the entries that follow.
   void begin_values(std::int64_t step) {
     if (step != step_) {
       end_row();
       step_ = step;
     }
   }
-  /// The row that takes the next entry.
+  /// Returns the id of the row that takes the next entry.
   [[nodiscard]] std::uint64_t row() const noexcept { return row_; }
   /// Adds an entry: a record's place, or a number's bits and the bits of its wall time.
   void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::uint64_t start, std::uint64_t length) {
@@ -69,52 +68,52 @@ class RowWriter {
     }
   }
 
-  // For entries that are as those of the row before:
+  // For rows with the same names and types as the row before:
 
-  /// Whether the current row has all that the one before had, and nothing else; it has not ended.
+  /// Returns whether the current row, which has not ended, has exactly the names and types of the row before.
   [[nodiscard]] bool repeats() const noexcept {
     return names_.empty() && filled_ != 0 && filled_ == stretch_->names.size();
   }
-  /// Names of its entries. @pre repeats()
+  /// Returns the names of its entries. @pre repeats()
   [[nodiscard]] std::span<const std::uint32_t> repeated_names() const noexcept { return stretch_->names; }
-  /// Whether all of them are numbers of that type, of 4 bytes. @pre repeats()
+  /// Returns whether all its entries are numbers of that type, of 4 bytes. @pre repeats()
   [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
     const TypeCode type = type_code(PlaceKind::number, dtype);
     return !stretch_->wide && stretch_->wide_lengths &&
            std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
   }
-  /// Whether there is room for another such row. @pre repeats()
+  /// Returns whether there is room for another such row. @pre repeats()
   [[nodiscard]] bool can_repeat() const noexcept { return stretch_->rows + 1 < stretch_->capacity; }
-  /// Begins it. @pre can_repeat(), and another step than the current one
+  /// Begins another such row. @pre can_repeat(); `step` differs from the current one
   void repeat_row(std::int64_t step) {
     push_row();
     step_ = step;
   }
-  /// Adds its next entry. @pre repeat_row() was called, and the row has fewer entries than the one before; all are
-  /// numbers, as `repeats_numbers` said.
+  /// Adds its next entry. @pre repeat_row() was called, the row has fewer entries than the one before, and
+  /// `repeats_numbers` was true
   void repeat_number(std::uint32_t bits, double wall_time) noexcept {
     std::memcpy(stretch_->starts + filled_ * sizeof bits, &bits, sizeof bits);
     std::memcpy(stretch_->lengths + filled_ * sizeof wall_time, &wall_time, sizeof wall_time);
     ++filled_;
   }
-  /// Of the current row.
+  /// Returns the step of the current row.
   [[nodiscard]] std::int64_t step() const noexcept { return step_; }
-  /// How many entries it has that are as those of the row before.
+  /// Returns how many entries of the current row have names and types as in the row before.
   [[nodiscard]] std::size_t repeated() const noexcept { return filled_; }
 
-  /// Ends the last row, and puts all in the listing's order: in sequences, if rows came in that order.
+  /// Ends the last row and sorts all rows in the listing's order. Sequences remain only if rows came in that order.
   void finish(const Listing& listing);
 
  private:
-  /// What tells the type of an entry: all of them are scalars or records.
+  /// The type of an entry, which is a scalar or a record, in a number.
   using TypeCode = std::uint16_t;
   static constexpr unsigned dtype_bits = 8;
 
-  /// Room for rows that share a payload.
+  /// Memory for rows that share a payload.
   struct Stretch {
     std::vector<std::uint32_t> names;
     std::vector<TypeCode> types;
-    std::byte* starts = nullptr;  ///< Of the row that comes next, as is `lengths`.
+    std::byte* starts = nullptr;  ///< Columns of the next row, as is `lengths`.
     std::byte* lengths = nullptr;
     std::uint32_t payload = 0;
     std::uint32_t rows = 0;
@@ -135,7 +134,7 @@ class RowWriter {
     return static_cast<TypeCode>(static_cast<unsigned>(kind) << dtype_bits | static_cast<unsigned>(dtype));
   }
   [[nodiscard]] static bool is_wide(std::uint64_t number) noexcept { return number > 0xFFFFFFFF; }
-  /// Whether the entry is what the row that came last had in this place.
+  /// Returns whether the last row had an entry of this name and type in this place, and the stretch has room for it.
   [[nodiscard]] bool fits(std::uint32_t name, TypeCode type, std::uint64_t start, std::uint64_t length) const noexcept {
     return names_.empty() && stretch_ != nullptr && stretch_->rows < stretch_->capacity &&
            filled_ < stretch_->names.size() && stretch_->names[filled_] == name && stretch_->types[filled_] == type &&
@@ -152,9 +151,9 @@ class RowWriter {
   void leave_stretch();
   void end_new_row();
   void push_row();
-  /// Whether the current row is the next one of a sequence.
+  /// Returns whether the current row is the next one of a sequence.
   [[nodiscard]] bool goes_on(const RowSequence& last) const noexcept {
-    /// Steps between two rows, at most: so many as share a payload never lie beyond the last number.
+    /// The most steps between two rows, so that `count * stride` of rows that share a payload does not overflow.
     constexpr std::uint64_t most_apart = std::uint64_t{1} << 48;
     const StepRow& first = last.row;
     if (first.payload != stretch_->payload || first.event_file != path_ || first.file.worker != worker_ ||
@@ -175,9 +174,9 @@ class RowWriter {
   std::uint32_t path_ = no_id;
   std::uint32_t worker_ = 0;
   bool seen_ = false;
-  Stretch* stretch_ = nullptr;  ///< Where the last row stands.
-  std::size_t filled_ = 0;      ///< Entries of the current row that stand in the stretch.
-  // The current row, if it is unlike the last one:
+  Stretch* stretch_ = nullptr;  ///< The stretch of the last row.
+  std::size_t filled_ = 0;      ///< The number of entries of the current row in the stretch.
+  // The current row, if it differs from the last one:
   std::vector<std::uint32_t> names_;
   std::vector<TypeCode> types_;
   std::vector<std::uint64_t> starts_;

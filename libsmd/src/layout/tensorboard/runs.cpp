@@ -14,7 +14,7 @@ namespace {
 
 using Paths = std::vector<std::string_view>;
 
-/// Those of `paths` below `folder`, by the name of the folder in it that leads to them.
+/// Groups paths below a folder, whose own path has `folder_bytes`, by the name of the folder in it that leads to them.
 std::map<std::string_view, Paths> by_next_part(const Paths& paths, std::size_t folder_bytes) {
   std::map<std::string_view, Paths> parts;
   for (const std::string_view path : paths) {

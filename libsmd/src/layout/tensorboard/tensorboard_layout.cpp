@@ -22,14 +22,14 @@ class TensorboardLayout final : public Layout {
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_logs(storage, request, static_cast<const LogListing*>(before), std::move(collections));
   }
-  /// Only reading tells.
+  /// Only reading the files shows whether the job is over.
   [[nodiscard]] bool ended(storage::Storage& /*storage*/) const override { return false; }
   [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
   [[nodiscard]] std::span<const std::string_view> folders() const noexcept override {
     static constexpr std::array<std::string_view, 1> all = {""};
     return all;
   }
-  /// The tag: a stored name has the run before it, and of buckets says that they are those.
+  /// Returns the tag: the stored name without the run, and without the prefix of buckets.
   [[nodiscard]] std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
     if (const std::string_view buckets = reduction_prefixes.back(); stored.starts_with(buckets)) {
       stored.remove_prefix(buckets.size());

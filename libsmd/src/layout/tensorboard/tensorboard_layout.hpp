@@ -7,7 +7,8 @@
 
 namespace smd::detail::layout {
 
-/// The layout of TensorBoard log directories: folders of event files, each a run, whose records hold everything.
+/// Returns the layout of TensorBoard log directories: folders of event files, each a run, whose records hold
+/// everything.
 [[nodiscard]] std::unique_ptr<Layout> tensorboard_layout();
 
 }  // namespace smd::detail::layout

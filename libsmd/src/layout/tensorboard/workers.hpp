@@ -9,14 +9,14 @@
 
 namespace smd::detail::layout {
 
-/// Tells the writers of one run apart: a file that begins before the end of an earlier one, and is of another process,
-/// is written by a concurrent worker. Files are given in the order of their first events.
+/// Distinguishes the workers of one run: a file that begins before the end of an earlier one of another process is that
+/// of a concurrent worker. Files must be passed in the order of their first events.
 class WorkersOfRun {
  public:
-  /// The worker of the next file: that of an earlier file of the same writer, else the lowest none of whose files
-  /// overlaps it.
+  /// Returns the worker of the next file: that of an earlier file of the same writer, else the lowest worker without a
+  /// file that overlaps it.
   [[nodiscard]] std::uint32_t begin_file(std::string_view writer, double first_time);
-  /// When the last event of that file was written.
+  /// Ends a file. `last_time`: when its last event was written.
   void end_file(std::uint32_t worker, double last_time);
 
  private:

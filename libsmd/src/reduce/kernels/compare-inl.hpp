@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
 
-// Of a lambda that the compiler takes for too large to inline: its sums would go through memory.
+// For a lambda that the compiler considers too large to inline: its sums would go through memory.
 #undef SMD_INLINE_LAMBDA
 #define SMD_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 
@@ -29,8 +29,8 @@ struct WidenDoubles {
   }
 };
 
-// Calls step(a, b) for every two vectors of doubles. What remains is filled up with zeros, which no sum notices. There
-// is one call, so that the compiler inlines it and keeps the sums in registers.
+// Calls step(a, b) for every two vectors of doubles. The last elements are filled up with zeros, which change no sum.
+// There is one call, so that the compiler inlines it and keeps the sums in registers.
 template <class T, class Step>
 HWY_INLINE void each_pair(const std::byte* a, const std::byte* b, std::size_t n, const Step& step) {
   const std::size_t width = 2 * hn::Lanes(Doubles());
@@ -58,7 +58,7 @@ HWY_INLINE void each_pair(const std::byte* a, const std::byte* b, std::size_t n,
   }
 }
 
-// The largest |a - b| / |b| so far. Dividing is slow and the largest changes seldom, so a product tells whether it
+// The largest |a - b| / |b| so far. Division is slow and the largest seldom changes, so a product tests whether it
 // does.
 struct LargestQuotient {
   hn::Vec<Doubles> best;

@@ -37,7 +37,7 @@ TEST_CASE("trainer state: numbers of the log, named as TensorBoard shows them") 
   CHECK(log->numbers[3].value == -HUGE_VAL);
 }
 
-TEST_CASE("trainer state: what is no JSON is told with its place") {
+TEST_CASE("trainer state: what is no JSON is reported with its place") {
   const auto log = parse_trainer_log(R"({"log_history":[{"loss":}]})");
   REQUIRE_FALSE(log);
   CHECK(log.problem().offset == 24);

@@ -319,7 +319,7 @@ TEST_CASE("files that are gone or are shorter than what was read: all is read ag
   CHECK(logs.values() == Values{{w0, "a", 1, 5.0F}});
 }
 
-TEST_CASE("damage is told with file and offset, and costs no more than it must") {
+TEST_CASE("damage is reported with file and offset, and costs no more than it must") {
   Logs logs;
   const std::string first = scalar("a", 1, 1, 1);
   std::string second = scalar("a", 2, 2, 2);

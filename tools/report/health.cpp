@@ -36,7 +36,7 @@ Counts counts_of(const TrialReport& trial) {
 std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
 
 struct Headline {
-  std::string_view look;  // a class, and a sign that is told apart without colour
+  std::string_view look;  // a class, and a sign that differs without colour
   std::string text;
 };
 
@@ -53,7 +53,7 @@ Headline headline_of(const TrialReport& trial) {
                                          : "Not sure: not everything could be read"};
   }
   if (counts.evaluated == 0) {
-    return {"unknown", "Not judged: no rule had anything to look at"};
+    return {"unknown", "Not evaluated: no rule had anything to look at"};
   }
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", rules_word(counts.evaluated))};
 }
@@ -133,12 +133,12 @@ std::string list_html(const std::vector<std::string>& items, std::string_view re
 
 }  // namespace
 
-std::string verdict_html(const PageContext& page) {
+std::string health_html(const PageContext& page) {
   std::string out;
   for (std::size_t i = 0; i < page.trials.size(); ++i) {
     const TrialReport& trial = page.trials[i];
     const Headline headline = headline_of(trial);
-    out += fmt::format("<div class=\"verdict {}\">\n", headline.look);
+    out += fmt::format("<div class=\"health {}\">\n", headline.look);
     if (page.trials.size() > 1) {
       out += fmt::format("<p class=\"quiet\">{}</p>\n", name_html(trial.name));
     }
