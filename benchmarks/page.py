@@ -8,7 +8,7 @@ import sys
 HEAD = """# Performance
 
 Every value here is a ratio to a peer or to a physical limit, measured in the same run. One command repeats all
-measurements and writes this page, in about twenty minutes and with 12 GiB of disk:
+measurements and writes this page, in about ten minutes and with 12 GiB of disk:
 
 ```sh
 cmake --preset release -DSMD_BUILD_BENCHMARKS=ON && cmake --build build/release --target benchmarks
@@ -16,7 +16,7 @@ benchmarks/run.py --build build/release --work FOLDER --json result.json --page 
 ```
 
 `benchmarks/page.py result.json` writes the page again from the results of a run. [benchmarks/README.md](../benchmarks/README.md)
-says what each measurement means, how it is made, and what limits those that miss their limit.
+says what each measurement means, how it is made, and what bounds those that miss theirs.
 """
 
 METHOD = """## Method

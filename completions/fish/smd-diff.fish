@@ -2,10 +2,10 @@
 complete -c smd-diff -f -a '(__smd_values operand trial trial)'
 complete -c smd-diff -l steps-b -d 'steps of B, as --step takes them; the first is compared with the first of A\'s, and so on' -x -a '(__smd_values step)'
 complete -c smd-diff -l rtol -d 'elements differ unless |a - b| <= atol + rtol |b| (default: 0)' -x
-complete -c smd-diff -l atol -d 'likewise (default: 0)' -x
+complete -c smd-diff -l atol -d 'the absolute part of this tolerance (default: 0)' -x
 complete -c smd-diff -l no-equal-nan -d 'NaN differs from NaN'
 complete -c smd-diff -s b -l by -d 'of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)' -x -a '(__smd_values ,choice tensor step worker)'
-complete -c smd-diff -l all -d 'print what is equal too'
+complete -c smd-diff -l all -d 'print equal values too'
 complete -c smd-diff -l summary -d 'one row: how many tensors are equal, differ, or are in one only'
 complete -c smd-diff -s n -l name -d 'tensors of exactly this name' -x -a '(__smd_values tensor)'
 complete -c smd-diff -s e -l regex -d 'tensors in whose name RE (PCRE2) is found' -x
@@ -13,7 +13,7 @@ complete -c smd-diff -s c -l collection -d 'tensors of this collection, by name 
 complete -c smd-diff -s x -l exclude -d 'drop tensors in whose name RE is found' -x
 complete -c smd-diff -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-diff -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'
-complete -c smd-diff -l every -d 'of these steps keep each Nth' -x
+complete -c smd-diff -l every -d 'keep every Nth of these steps' -x
 complete -c smd-diff -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-diff -l incomplete -d 'also steps that not all workers have written'
 complete -c smd-diff -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl svg)'
@@ -34,7 +34,7 @@ complete -c smd-diff -l color -d 'colour tables and messages (default: auto)' -x
 complete -c smd-diff -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-diff -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-diff -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-diff -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-diff -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-diff -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-diff -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-diff -l no-progress -d 'never show progress'
@@ -44,7 +44,7 @@ complete -c smd-diff -s j -l jobs -d 'threads (default: one for each CPU); on S3
 complete -c smd-diff -l no-verify -d 'do not check the checksums of records'
 complete -c smd-diff -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-diff -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-diff -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-diff -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-diff -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-diff -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-diff -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-diff -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'

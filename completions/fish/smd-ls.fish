@@ -8,7 +8,7 @@ complete -c smd-ls -l workers -d 'one line per worker'
 complete -c smd-ls -l collections -d 'collections as the job configured them, and how much of each was saved'
 complete -c smd-ls -l summary -d 'the trial at a glance'
 complete -c smd-ls -l get -d 'print one bare value of the summary' -x -a '(__smd_values choice layout status age tensors collections workers modes steps first_step last_step last_complete_step bytes superseded hparams)'
-complete -c smd-ls -l locations -d 'where each record lies: file, offset, length'
+complete -c smd-ls -l locations -d 'the place of each record: file, offset, length'
 complete -c smd-ls -l check -d 'read everything and list what is wrong; status 4 if something is damaged'
 complete -c smd-ls -l find -d 'list the trials at and below the operands'
 complete -c smd-ls -s n -l name -d 'tensors of exactly this name' -x -a '(__smd_values tensor)'
@@ -17,10 +17,10 @@ complete -c smd-ls -s c -l collection -d 'tensors of this collection, by name or
 complete -c smd-ls -s x -l exclude -d 'drop tensors in whose name RE is found' -x
 complete -c smd-ls -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-ls -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'
-complete -c smd-ls -l every -d 'of these steps keep each Nth' -x
+complete -c smd-ls -l every -d 'keep every Nth of these steps' -x
 complete -c smd-ls -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-ls -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-ls -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
+complete -c smd-ls -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
 complete -c smd-ls -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl)'
 complete -c smd-ls -l json -d 'short for --format=json'
 complete -c smd-ls -l jsonl -d 'short for --format=jsonl'
@@ -41,15 +41,15 @@ complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, 
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
 complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-ls -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-ls -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-ls -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-ls -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-ls -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-ls -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-ls -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-ls -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-ls -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-ls -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-ls -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
-complete -c smd-ls -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-ls -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-ls -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-ls -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-ls -l no-progress -d 'never show progress'

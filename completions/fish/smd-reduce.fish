@@ -8,9 +8,9 @@ complete -c smd-reduce -l nan -d 'propagate: NaN makes computed statistics NaN, 
 complete -c smd-reduce -s b -l by -d 'of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)' -x -a '(__smd_values ,choice tensor step worker)'
 complete -c smd-reduce -l hist -d 'histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all'
 complete -c smd-reduce -l bins -d 'how many bins, and between which bounds (default: 10, from the least to the greatest value)' -x
-complete -c smd-reduce -l pivot -d 'one reduction: rows steps, columns tensors'
+complete -c smd-reduce -l pivot -d 'one reduction, with a row per step and a column per tensor'
 complete -c smd-reduce -l spark -d 'a line per tensor, its curve over the steps'
-complete -c smd-reduce -l slice -d 'of that part only, indexed as in NumPy: 0,:,::2,-1 and ...' -x
+complete -c smd-reduce -l slice -d 'reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ...' -x
 complete -c smd-reduce -l shard -d 'part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave' -x
 complete -c smd-reduce -l merge -d 'operands are the JSON lines of shards made with the same options: pool them'
 complete -c smd-reduce -l strict -d 'status 1 if something asked for is not available'
@@ -20,10 +20,10 @@ complete -c smd-reduce -s c -l collection -d 'tensors of this collection, by nam
 complete -c smd-reduce -s x -l exclude -d 'drop tensors in whose name RE is found' -x
 complete -c smd-reduce -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-reduce -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'
-complete -c smd-reduce -l every -d 'of these steps keep each Nth' -x
+complete -c smd-reduce -l every -d 'keep every Nth of these steps' -x
 complete -c smd-reduce -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-reduce -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-reduce -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
+complete -c smd-reduce -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
 complete -c smd-reduce -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl svg)'
 complete -c smd-reduce -l json -d 'short for --format=json'
 complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
@@ -42,7 +42,7 @@ complete -c smd-reduce -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-reduce -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-reduce -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-reduce -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-reduce -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-reduce -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-reduce -l no-progress -d 'never show progress'
@@ -52,10 +52,10 @@ complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on 
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-reduce -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-reduce -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-reduce -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-reduce -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-reduce -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-reduce -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-reduce -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-reduce -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-reduce -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-reduce -l idle -d 'give up (status 124) after D without a new step' -x

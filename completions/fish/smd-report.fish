@@ -14,16 +14,16 @@ complete -c smd-report -s c -l collection -d 'tensors of this collection, by nam
 complete -c smd-report -s x -l exclude -d 'drop tensors in whose name RE is found' -x
 complete -c smd-report -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-report -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'
-complete -c smd-report -l every -d 'of these steps keep each Nth' -x
+complete -c smd-report -l every -d 'keep every Nth of these steps' -x
 complete -c smd-report -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-report -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-report -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-report -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-report -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-report -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-report -l no-progress -d 'never show progress'
 complete -c smd-report -s h -l help -d 'print this help'
 complete -c smd-report -l version -d 'print the version and what is built in'
-complete -c smd-report -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-report -s F -l follow -d 'rewrite the page as steps complete, until the jobs end'
 complete -c smd-report -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-report -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-report -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
@@ -31,7 +31,7 @@ complete -c smd-report -s j -l jobs -d 'threads (default: one for each CPU); on 
 complete -c smd-report -l no-verify -d 'do not check the checksums of records'
 complete -c smd-report -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-report -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-report -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-report -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-report -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-report -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-report -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-report -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'

@@ -16,7 +16,7 @@ complete -c smd-rule -l now -d 'the present, for StalledTrainingRule: seconds si
 complete -c smd-rule -l on-trigger -d 'run CMD by sh each time a rule triggers, with the finding as JSON on its standard input' -x
 complete -c smd-rule -l trigger-timeout -d 'end CMD of --on-trigger after D (default: 1m): SIGTERM, then SIGKILL, and a warning' -x
 complete -c smd-rule -l report -d 'write a further report of format F to FILE, which appears once it is whole; may be given again' -x -a '(__smd_values format_file text table tsv csv json jsonl junit tap github sagemaker)'
-complete -c smd-rule -l allow-empty -d 'status 0 instead of 5 if a rule had nothing to look at'
+complete -c smd-rule -l allow-empty -d 'status 0 instead of 5 if a rule had nothing to evaluate'
 complete -c smd-rule -l exit-zero -d 'status 0 instead of 1 and 5'
 complete -c smd-rule -l shard -d 'part I (from 1) of N of the trials; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave' -x
 complete -c smd-rule -l merge -d 'operands are files of results (--jsonl), parts of one whole or not: print them as one'
@@ -39,7 +39,7 @@ complete -c smd-rule -l precision -d 'significant digits (default: 6 in tables, 
 complete -c smd-rule -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-rule -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-rule -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-rule -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-rule -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-rule -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-rule -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-rule -l no-progress -d 'never show progress'
@@ -53,7 +53,7 @@ complete -c smd-rule -s j -l jobs -d 'threads (default: one for each CPU); on S3
 complete -c smd-rule -l no-verify -d 'do not check the checksums of records'
 complete -c smd-rule -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-rule -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-rule -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-rule -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-rule -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-rule -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-rule -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-rule -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'

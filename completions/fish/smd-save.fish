@@ -3,26 +3,26 @@ complete -c smd-save -f -a '(__smd_values operand trial )'
 complete -c smd-save -s s -l step -d 'global step; required with data' -x
 complete -c smd-save -s m -l mode -d 'train, eval, predict or global (default)' -x -a '(__smd_values mode)'
 complete -c smd-save -l mode-step -d 'step within the mode (default: the number of its steps saved so far; global: N)' -x
-complete -c smd-save -s w -l worker -d 'who saves (default: worker_0)' -x -a '(__smd_values worker)'
+complete -c smd-save -s w -l worker -d 'the worker that saves (default: worker_0)' -x -a '(__smd_values worker)'
 complete -c smd-save -l workers -d 'how many workers save (default: 1)' -x
 complete -c smd-save -s c -l collection -d 'the tensors belong to this collection; repeatable' -x -a '(__smd_values collection)'
 complete -c smd-save -s r -l reduce -d 'save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_' -x -a '(__smd_values ,choice min max mean std variance sum prod l1 l2 median abs_min abs_max abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 abs_median)'
 complete -c smd-save -l no-raw -d 'do not save the tensors themselves'
 complete -c smd-save -l shape -d 'save shapes too'
 complete -c smd-save -s C -l config -d 'hook configuration (JSON) that decides what is saved, and when' -r -F
-complete -c smd-save -l checksum -d 'true checksums of contents, which the reference implementation cannot read'
+complete -c smd-save -l checksum -d 'write checksums of record contents, which the reference implementation cannot read'
 complete -c smd-save -l append -d 'join what this worker saved at the step before, instead of refusing'
 complete -c smd-save -l init -d 'make the trial, with its collections, even without data'
-complete -c smd-save -l end -d 'mark the job as over, after all else'
-complete -c smd-save -l lock-timeout -d 'wait so long for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h' -x
-complete -c smd-save -l no-lock -d 'no other process saves into TRIAL now: do without a lock, where the file system has none'
+complete -c smd-save -l end -d 'mark the job as over, after everything else was saved'
+complete -c smd-save -l lock-timeout -d 'how long to wait for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h' -x
+complete -c smd-save -l no-lock -d 'save without a lock, on a file system that has none; no other process may save into TRIAL'
 complete -c smd-save -l jsonl -d 'read one object per tensor and line from standard input: step tensor value, optionally mode mode_step worker dtype shape collections'
 complete -c smd-save -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-save -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-save -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-save -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-save -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-save -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
-complete -c smd-save -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-save -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-save -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-save -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-save -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-save -l no-progress -d 'never show progress'

@@ -2,7 +2,7 @@
 complete -c smd-tensor -f -a '(__smd_values operand trial tensor)'
 complete -c smd-tensor -l slice -d 'that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis' -x
 complete -c smd-tensor -l stat -d 'statistics in place of values: dtype shape size min max mean std nan inf zero'
-complete -c smd-tensor -l full -d 'show every value in a table, also of large tensors (other formats always do)'
+complete -c smd-tensor -l full -d 'show every value in a table, even for large tensors (other formats always do)'
 complete -c smd-tensor -l matrix -d 'bare rows of numbers, the last axis across, a blank line between planes; one value only'
 complete -c smd-tensor -l hist -d 'a histogram of each value: bars in a table, rows bin lo hi count elsewhere'
 complete -c smd-tensor -l bins -d 'how many bins, and between which bounds (default: 10, from the least to the greatest value)' -x
@@ -15,10 +15,10 @@ complete -c smd-tensor -s c -l collection -d 'tensors of this collection, by nam
 complete -c smd-tensor -s x -l exclude -d 'drop tensors in whose name RE is found' -x
 complete -c smd-tensor -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
 complete -c smd-tensor -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end' -x -a '(__smd_values ,step)'
-complete -c smd-tensor -l every -d 'of these steps keep each Nth' -x
+complete -c smd-tensor -l every -d 'keep every Nth of these steps' -x
 complete -c smd-tensor -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-tensor -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-tensor -l superseded -d 'in place of what counts, the values that later ones of a restarted job replaced'
+complete -c smd-tensor -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
 complete -c smd-tensor -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl npy npz raw pgm svg)'
 complete -c smd-tensor -l json -d 'short for --format=json'
 complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
@@ -41,15 +41,15 @@ complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on 
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
 complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-tensor -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-tensor -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-tensor -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-tensor -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-tensor -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-tensor -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-tensor -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-tensor -s F -l follow -d 'print rows as steps complete, until the job ends'
 complete -c smd-tensor -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-tensor -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-tensor -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
-complete -c smd-tensor -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-tensor -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-tensor -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-tensor -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-tensor -l no-progress -d 'never show progress'

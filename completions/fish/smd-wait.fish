@@ -2,8 +2,8 @@
 complete -c smd-wait -f -a '(__smd_values operand trial)'
 complete -c smd-wait -s s -l step -d 'these steps can be read; counted in the mode' -x -a '(__smd_values ,step_number)'
 complete -c smd-wait -s n -l name -d 'a tensor of exactly this name was saved, at the steps of -s, else at any' -x -a '(__smd_values tensor)'
-complete -c smd-wait -s e -l regex -d 'likewise a tensor in whose name RE (PCRE2) is found' -x
-complete -c smd-wait -s c -l collection -d 'likewise a tensor of this collection' -x -a '(__smd_values collection)'
+complete -c smd-wait -s e -l regex -d 'a tensor in whose name RE (PCRE2) is found was saved, at these steps' -x
+complete -c smd-wait -s c -l collection -d 'a tensor of this collection was saved, at these steps' -x -a '(__smd_values collection)'
 complete -c smd-wait -l after -d 'a step after step N can be read; --columns step prints it, with -m --columns mode_step' -x
 complete -c smd-wait -l count -d 'N steps can be read' -x
 complete -c smd-wait -l end -d 'the job is over'
@@ -29,14 +29,14 @@ complete -c smd-wait -s j -l jobs -d 'threads (default: one for each CPU); on S3
 complete -c smd-wait -l no-verify -d 'do not check the checksums of records'
 complete -c smd-wait -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
 complete -c smd-wait -l endpoint-url -d 'ask this server instead of AWS' -x
-complete -c smd-wait -l region -d 'the region of the buckets (default: as the AWS CLI, else found out)' -x
+complete -c smd-wait -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-wait -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-wait -l no-sign-request -d 'ask without credentials, for public buckets'
-complete -c smd-wait -l request-payer -d 'requester: pay for what is asked of a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-wait -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
 complete -c smd-wait -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-wait -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-wait -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
-complete -c smd-wait -s q -l quiet -d 'print nothing but errors; the exit status answers'
+complete -c smd-wait -s q -l quiet -d 'print nothing but errors; see the exit status'
 complete -c smd-wait -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-wait -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-wait -l no-progress -d 'never show progress'

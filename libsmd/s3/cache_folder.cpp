@@ -9,12 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/filesystem/operations.hpp>
 #include <cerrno>
 #include <ctime>
-#include <filesystem>
 #include <memory>
 #include <random>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -73,9 +72,8 @@ Descriptor open_or_make(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) {
     path.pop_back();
   }
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // the next call reports
-                                                                                          // failures
+  boost::system::error_code error;  // the next call reports failures
+  boost::filesystem::create_directories(boost::filesystem::path(path).parent_path(), error);
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return {};
   }

@@ -128,7 +128,7 @@ Finding credentials_from_web_identity(const CredentialContext& context) {
   }
   const auto role = environment("AWS_ROLE_ARN");
   if (!role) {
-    return no_credentials("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to take on, is not");
+    return no_credentials("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to assume, is not");
   }
   return assume_role_with_web_identity(context, {*role, environment("AWS_ROLE_SESSION_NAME").value_or(std::string()),
                                                  *file, "AWS_WEB_IDENTITY_TOKEN_FILE"});

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 # `run COMMAND ARG...` writes a transcript: the command on both streams, then on stdout its status.
-# `memory_limit KIB` bounds the address space of what follows, unless sanitizers need it without bounds.
+# `memory_limit KIB` bounds the address space of what follows, unless the commands need it without bounds.
 PRELUDE = r"""
 run() {
   printf '$ %s\n' "$*"
@@ -177,7 +177,7 @@ def main():
     parser.add_argument("--trials", required=True, metavar="DIR", help="the unpacked recorded trials: $TRIALS")
     parser.add_argument("--fixtures", default=os.path.join(here, os.pardir, "fixtures"), metavar="DIR")
     parser.add_argument("--timeout", type=float, default=30, metavar="SECONDS", help="for each case (default 30)")
-    parser.add_argument("--sanitized", action="store_true", help="the commands are built with sanitizers")
+    parser.add_argument("--sanitized", action="store_true", help="the commands need memory without bounds, as with sanitizers")
     parser.add_argument("--rewrite", action="store_true", help="write what came out as what is expected; review it")
     options = parser.parse_args()
     options.fixtures = os.path.realpath(options.fixtures)

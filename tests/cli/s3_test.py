@@ -433,7 +433,7 @@ class Following(Case):
         self.add(source, sorted(files, key=lambda name: not name.startswith("events/")))
         out, err = follower.communicate(timeout=100)
         self.assertEqual((follower.returncode, out), (0, expected))
-        self.assertEqual(err, b"smd-ls: note: s3://live/trial: is not there yet, waiting for it\n")
+        self.assertEqual(err, b"smd-ls: note: s3://live/trial: does not exist yet; waiting for it\n")
         late = self.run_command("smd-tensor", "-F", "--interval", "0.02", "--timeout", "0.1", "s3://live/none", "loss")
         self.assertEqual(late.returncode, 124)
         self.assertIn(b"Timeout: s3://live/none: no trial appeared within 0.1s", late.stderr)

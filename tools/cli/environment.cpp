@@ -16,10 +16,10 @@ namespace smd::tool {
 
 namespace {
 
-// smd-save does not wait.
-constexpr std::string_view readers = "ls tensor reduce rule wait";
+// smd-diff and smd-save do not wait.
+constexpr std::string_view waiting = "ls tensor reduce rule wait report";
 constexpr std::string_view sharding = "reduce rule";
-constexpr std::string_view on_s3 = "ls tensor reduce rule wait save";
+constexpr std::string_view on_s3 = "ls tensor reduce rule wait diff report save";
 
 constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},
@@ -43,13 +43,13 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
      EnvironmentForm::count,
      "1000"},
     {"SMDEBUG_TRAINING_END_DELAY_REFRESH",
-     "While waiting: for how many seconds nothing may have changed after the job's end marker appeared, before what is "
-     "not there counts as never saved; default 1.",
-     readers, EnvironmentForm::seconds, "1"},
+     "While waiting: for how many seconds nothing may have changed after the job's end marker appeared, before missing "
+     "data counts as never saved; default 1.",
+     waiting, EnvironmentForm::seconds, "1"},
     {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT",
      "While waiting: how often to look again for an event file that an index file names and that is not there; "
      "default 100.",
-     readers, EnvironmentForm::count, "100"},
+     waiting, EnvironmentForm::count, "100"},
     {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", on_s3},
     {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
      on_s3},
@@ -57,8 +57,8 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE", "The AWS files; by default ~/.aws/config and ~/.aws/credentials.",
      on_s3},
     {"AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME",
-     "A role to take on by the token in a file, as pods of Kubernetes are given them (IAM roles for service accounts). "
-     "Keys in the environment win over it, and --profile.",
+     "A role to assume with the token in a file, as pods of Kubernetes are given them (IAM roles for service "
+     "accounts). Keys in the environment win over it, and --profile.",
      on_s3},
     {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it.", on_s3},
     {"AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SAGEMAKER, AWS_ENDPOINT_URL, "
@@ -68,8 +68,7 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
      "be disregarded (true). --endpoint-url wins over them.",
      on_s3},
     {"AWS_USE_FIPS_ENDPOINT",
-     "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Endpoints of one's own win over "
-     "it.",
+     "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Configured endpoints win over it.",
      on_s3},
     {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's.", on_s3},
     {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI, AWS_CONTAINER_AUTHORIZATION_TOKEN, "

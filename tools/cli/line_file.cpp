@@ -4,8 +4,8 @@
 #include "cli/text.hpp"
 
 #include <algorithm>
+#include <boost/filesystem/operations.hpp>
 #include <cerrno>
-#include <filesystem>
 #include <system_error>
 
 namespace smd::tool {
@@ -17,8 +17,8 @@ constexpr std::size_t block_size = std::size_t{64} << 10;
 }  // namespace
 
 std::optional<LineFile> LineFile::open(const std::string& path, std::string_view what, Diagnostics& messages) {
-  std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) {
+  boost::system::error_code unknown;
+  if (boost::filesystem::is_directory(path, unknown)) {
     messages.fail("ReadError", single_quoted(path) + " is a folder: --merge takes " + std::string(what),
                   ExitStatus::unreadable);
     return std::nullopt;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<OptionSpec, 6> message_table = {{
     {.short_name = 'q',
      .name = "quiet",
-     .help = "print nothing but errors; the exit status answers",
+     .help = "print nothing but errors; see the exit status",
      .group = group::messages},
     {.short_name = 'v',
      .name = "verbose",

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/operations.hpp>
 #include <cstddef>
 #include <deque>
-#include <filesystem>
 #include <optional>
 #include <smd/trial.hpp>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,23 +19,26 @@ namespace smd::tool {
 
 namespace {
 
-namespace fs = std::filesystem;
+namespace fs = boost::filesystem;
+using boost::system::error_code;
 
 // Not find_trials(): a hint looks at a bounded number of names, so that an error comes at once in any folder.
 constexpr std::size_t most_entries = 10'000;  // that are looked at to find trials below a folder
 constexpr std::size_t shown_trials = 3;
 
 bool is_folder(const fs::path& path) {
-  std::error_code error;
+  error_code error;
   return fs::is_directory(path, error);
 }
 
 bool has_collections(const fs::path& folder) { return is_folder(folder / "collections"); }
 
 // Makes `./run`, `run/` and `run` the same path.
-fs::path trimmed(const std::string& path) {
-  fs::path result = fs::path(path).lexically_normal();
-  return result.has_filename() || !result.has_parent_path() ? result : result.parent_path();
+fs::path trimmed(std::string path) {
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
+  return fs::path(path).lexically_normal();
 }
 
 bool is_event_file(std::string_view name) {
@@ -45,11 +48,11 @@ bool is_event_file(std::string_view name) {
 // Whether an event file is in the folder or below: such a folder is no part of a trial above, but holds several runs.
 bool holds_runs(const fs::path& folder) {
   std::size_t entries = most_entries;
-  std::error_code error;
+  error_code error;
   fs::recursive_directory_iterator entry(folder, error);
   for (; !error && entry != fs::recursive_directory_iterator() && entries > 0; entry.increment(error), --entries) {
-    std::error_code unknown;
-    if (is_event_file(entry->path().filename().string()) && entry->is_regular_file(unknown)) {
+    error_code unknown;
+    if (is_event_file(entry->path().filename().string()) && entry->status(unknown).type() == fs::regular_file) {
       return true;
     }
   }
@@ -59,13 +62,13 @@ bool holds_runs(const fs::path& folder) {
 // Whether the folder holds a file that its name marks as a checkpoint or, with `logs`, as an event file of a log
 // directory. Looks at `entries` more names at most.
 bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
-  std::error_code error;
+  error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
     const std::string name = entry->path().filename().string();
     const bool ours = name.ends_with(".safetensors") || (logs && is_event_file(name));
-    std::error_code unknown;
-    if (ours && entry->is_regular_file(unknown)) {
+    error_code unknown;
+    if (ours && entry->status(unknown).type() == fs::regular_file) {
       return true;
     }
   }
@@ -84,11 +87,11 @@ bool is_trial_of_files(const fs::path& folder, bool logs, std::size_t& entries) 
   if (holds_files_of_trial(folder, logs, entries)) {
     return true;
   }
-  std::error_code error;
+  error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error)) {
-    std::error_code unknown;
-    if (may_be_step(entry->path().filename().string()) && entry->is_directory(unknown) &&
+    error_code unknown;
+    if (may_be_step(entry->path().filename().string()) && entry->status(unknown).type() == fs::directory_file &&
         holds_files_of_trial(entry->path(), false, entries)) {
       return true;
     }
@@ -102,7 +105,7 @@ fs::path folder_around(const fs::path& path) {
   while (!folder.empty() && folder != folder.parent_path() && !is_folder(folder)) {
     folder = folder.parent_path();
   }
-  return folder.empty() ? "." : folder;
+  return folder.empty() ? fs::path(".") : folder;
 }
 
 // The trial that contains a path; nullopt if there is none. The path itself is not considered.
@@ -114,10 +117,10 @@ std::optional<fs::path> trial_around(const fs::path& path) {
   }
   // `index/000000000` within the trial that is the working directory.
   if (path.is_relative() && has_collections(".")) {
-    return ".";
+    return fs::path(".");
   }
   std::size_t entries = most_entries;
-  std::error_code error;
+  error_code error;
   const fs::path around = folder_around(path);
   if (fs::exists(path, error)) {
     return !holds_runs(path) && is_trial_of_files(around, true, entries) ? std::optional(around) : std::nullopt;
@@ -145,14 +148,14 @@ Below trials_below(const fs::path& top) {
       below.trials.push_back(folder.string());
       continue;
     }
-    std::error_code error;
+    error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
       if (++entries > most_entries) {
         below.all = false;
         break;
       }
-      std::error_code unknown;
-      if (entry->symlink_status(unknown).type() == fs::file_type::directory) {
+      error_code unknown;
+      if (entry->symlink_status(unknown).type() == fs::directory_file) {
         folders.push_back(entry->path());
       }
     }
@@ -166,11 +169,11 @@ Below trials_below(const fs::path& top) {
 bool holds_compressed_copies(const fs::path& folder) {
   bool compressed = false;
   std::size_t entries = 0;
-  std::error_code error;
+  error_code error;
   fs::recursive_directory_iterator entry(folder / "collections", error);
   for (; !error && entry != fs::recursive_directory_iterator() && entries < most_entries; entry.increment(error)) {
-    std::error_code unknown;
-    if (entry->is_regular_file(unknown)) {
+    error_code unknown;
+    if (entry->status(unknown).type() == fs::regular_file) {
       if (entry->path().extension() != ".gz") {
         return false;
       }
@@ -202,6 +205,27 @@ std::string archive_hint(const std::string& path) {
     }
   }
   return {};
+}
+
+bool is_pickled_checkpoint(std::string_view name) {
+  constexpr std::array<std::string_view, 5> endings = {".pt", ".pth", ".ckpt", ".pkl", "_model.bin"};
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+constexpr const char* not_unpickled =
+    " in Python's pickle format, which can run any program when it is read: only safetensors is read here; convert it "
+    "(safetensors.torch.save_file)";
+
+bool holds_pickled_checkpoint(const fs::path& folder) {
+  std::size_t entries = most_entries;
+  error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
+    if (is_pickled_checkpoint(entry->path().filename().string())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The hint for an operand that joins the names of a trial and of a tensor.
@@ -242,23 +266,31 @@ std::string instead_of_trial(const std::string& operand) {
     return {};
   }
   const fs::path path = trimmed(operand);
-  std::error_code error;
+  error_code error;
   const fs::file_status status = fs::status(path, error);
-  const bool folder = status.type() == fs::file_type::directory;
-  if (status.type() == fs::file_type::regular) {
+  const bool folder = status.type() == fs::directory_file;
+  if (status.type() == fs::regular_file) {
     if (std::string hint = archive_hint(path.string()); !hint.empty()) {
       return hint;
+    }
+    if (is_pickled_checkpoint(path.string())) {
+      return std::string("is a checkpoint") + not_unpickled;
     }
   }
   if (folder && holds_compressed_copies(path)) {
     return "holds compressed copies of a trial's files: uncompress them (gunzip -r " + path.string() + ")";
   }
   if (const std::optional<fs::path> trial = trial_around(path)) {
-    return status.type() == fs::file_type::not_found
-               ? tensor_hint(path, *trial)
-               : "lies in the trial " + single_quoted(trial->string()) + ": name that";
+    return status.type() == fs::file_not_found ? tensor_hint(path, *trial)
+                                               : "lies in the trial " + single_quoted(trial->string()) + ": name that";
   }
-  return folder ? below_hint(path) : std::string();
+  if (!folder) {
+    return {};
+  }
+  const std::string below = below_hint(path);
+  return below.empty() && holds_pickled_checkpoint(path)
+             ? std::string("holds no more than a checkpoint") + not_unpickled
+             : below;
 }
 
 }  // namespace smd::tool

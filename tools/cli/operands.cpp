@@ -8,21 +8,23 @@
 #include "cli/reading_options.hpp"
 #include "cli/text.hpp"
 
-#include <filesystem>
-#include <system_error>
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/operations.hpp>
 
 namespace smd::tool {
 
 namespace {
 
+namespace fs = boost::filesystem;
+using boost::system::error_code;
+
 /// For a path that does not exist: existing folders whose names are nearest to its first part that does not exist.
 std::vector<std::string> nearest_folders(std::string path) {
-  namespace fs = std::filesystem;
   constexpr std::size_t most_entries = 10'000;
   while (path.size() > 1 && path.back() == '/') {
     path.pop_back();
   }
-  std::error_code error;
+  error_code error;
   fs::path wanted(path);
   fs::path rest;
   while (!wanted.parent_path().empty() && !fs::exists(wanted.parent_path(), error)) {
@@ -33,8 +35,8 @@ std::vector<std::string> nearest_folders(std::string path) {
   std::vector<std::string> names;
   fs::directory_iterator entry(parent.empty() ? fs::path(".") : parent, error);
   for (; !error && entry != fs::directory_iterator() && names.size() < most_entries; entry.increment(error)) {
-    std::error_code unknown;
-    if (entry->is_directory(unknown)) {
+    error_code unknown;
+    if (entry->status(unknown).type() == fs::directory_file) {
       names.push_back(entry->path().filename().string());
     }
   }
@@ -54,8 +56,8 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
     messages.fail(error.tag(), single_quoted(path) + " " + instead, ExitStatus::unreadable);
     return;
   }
-  std::error_code unknown;
-  if (error.tag() != "NotFound" || std::filesystem::exists(path, unknown) || path.starts_with("s3://")) {
+  error_code unknown;
+  if (error.tag() != "NotFound" || fs::exists(path, unknown) || path.starts_with("s3://")) {
     messages.fail(error, path);
     return;
   }
@@ -71,8 +73,8 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
     return {};
   }
   std::string nearest = did_you_mean(nearest_folders(path));
-  std::error_code unknown;
-  if (!nearest.empty() || std::filesystem::exists(std::filesystem::path(path).parent_path(), unknown)) {
+  error_code unknown;
+  if (!nearest.empty() || fs::exists(fs::path(path).parent_path(), unknown)) {
     return nearest;  // in an existing folder, it must have been meant as a path
   }
   return std::string(hint);

@@ -24,17 +24,17 @@ constexpr std::array<OptionSpec, 3> own_table = {{
      .manual = "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to 1 "
                "GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this option "
                "made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and nothing in it "
-               "is touched. A cache that version 0.1.0 made has no such file: delete it. Only what has the name of a "
-               "cache's own is ever removed."},
+               "is touched. A cache that version 0.1.0 made has no such file: delete it. Only files with names of the "
+               "cache's own form are removed."},
 }};
 
 constexpr std::array<OptionSpec, 1> superseded_option = {{
     {.name = "superseded",
-     .help = "in place of what counts, the values that later ones of a restarted job replaced",
+     .help = "show superseded values instead: those that later values of a restarted job replaced",
      .group = group::selection,
-     .manual = "Show what does not count in place of what counts: a job that was restarted from an earlier step wrote "
-               "values again, and the later ones replace the earlier. Equal steps stand in the order in which they "
-               "were written; the column wall_time of smd-tensor tells them apart. smd-ls --summary counts them."},
+     .manual = "Show superseded values instead: a job that was restarted from an earlier step wrote values again, and "
+               "the later ones replace the earlier. Equal steps stand in the order in which they were written; the "
+               "column wall_time of smd-tensor tells them apart. smd-ls --summary counts them."},
 }};
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr std::array<Example, 3> examples = {{
 
 constexpr std::array<ExitNote, 5> exit_notes = {{
     {ExitStatus::yes, "the same: all that is selected is equal"},
-    {ExitStatus::no, "not the same, nothing is selected, or something named is not there"},
+    {ExitStatus::no, "not the same, nothing is selected, or something named does not exist"},
     {ExitStatus::usage, "wrong usage"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; what can be read was compared"},
@@ -40,8 +40,8 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "STATISTICS",
      .text = "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
              "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
-             "max_abs is infinite; everything else is over the pairs of finite numbers, in double precision, also the "
-             "pairs that are within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
+             "max_abs is infinite; all other statistics are over pairs of finite numbers, in double precision, "
+             "including pairs within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
              "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
              "sums of squares, rel_l2 is l2_diff / l2_b, and cosine the sum of products / (l2_a l2_b). 0 / 0 counts as "
              "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
@@ -56,12 +56,12 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "POOLING",
      .text = "What --by leaves out is pooled: the elements of all such values count as one array, so that --by step "
              "is the distance of two models, step by step. Pairs that cannot be compared element by element are not in "
-             "the pool, and a warning says so. Such a row is never equal."},
+             "the pool, and a warning says so. A pool with such pairs is never equal."},
     {.title = "SUMMARY",
      .text =
-         "--summary counts tensors: equal ones are so at all steps, only_a and only_b are those that are nowhere in "
-         "both; all others count as differing, but for those that could not be read. first_step is the first "
-         "step of A at which something is not equal."},
+         "--summary counts tensors: equal means equal at all steps, only_a and only_b are those that are nowhere in "
+         "both; all others count as differing, except those that could not be read. first_step is the first step of A "
+         "at which something is not equal."},
     {.title = "PICTURES",
      .text = "-f svg draws max_abs, l2_diff and rel_l2 over A's steps, a chart each: with --by step one curve of all "
              "that is selected, with --by tensor,step one for each tensor. What is equal counts as 0."},

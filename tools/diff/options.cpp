@@ -31,7 +31,7 @@ constexpr std::array<OptionSpec, 7> own_options = {{
                "is 0."},
     {.name = "no-equal-nan", .help = "NaN differs from NaN", .group = group::view},
     by_option,
-    {.name = "all", .help = "print what is equal too", .group = group::view},
+    {.name = "all", .help = "print equal values too", .group = group::view},
     {.name = "summary",
      .help = "one row: how many tensors are equal, differ, or are in one only",
      .group = group::view},

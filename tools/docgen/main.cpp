@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions for the option tables into
 // OUT_DIR/{man,completions}, and the documents in docs with tables of such facts. Runs at build time only.
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/operations.hpp>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -15,10 +16,10 @@
 
 namespace {
 
-namespace fs = std::filesystem;
+namespace fs = boost::filesystem;
 
 std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path.string(), std::ios::binary);
   if (!file) {
     throw std::runtime_error("cannot read " + path.string());
   }
@@ -27,7 +28,7 @@ std::string read(const fs::path& path) {
 
 void write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
-  std::ofstream file(path, std::ios::binary);
+  std::ofstream file(path.string(), std::ios::binary);
   file << text;
   file.close();
   if (!file) {

@@ -4,9 +4,8 @@
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
 
+#include <boost/filesystem/operations.hpp>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 
 namespace smd::tool {
 
@@ -14,8 +13,9 @@ namespace {
 
 /// Whether nothing exists at the path yet, and a trial may appear there.
 bool may_come(const std::string& path) {
-  std::error_code error;
-  return is_remote_path(path) || (!std::filesystem::exists(path, error) && error != std::errc::filename_too_long);
+  boost::system::error_code error;
+  return is_remote_path(path) ||
+         (!boost::filesystem::exists(path, error) && error != boost::system::errc::filename_too_long);
 }
 
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
@@ -29,7 +29,7 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
     if (error.problem.kind != ProblemKind::not_found || !may_come(path)) {
       throw;
     }
-    missing = "is not there yet, waiting for it" + meant_instead(path, hint);
+    missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
   }
   return std::nullopt;
 }

@@ -22,8 +22,8 @@ constexpr OptionSpec follow_option = {.short_name = 'F',
                                       .help = "print rows as steps complete, until the job ends",
                                       .group = group::reading,
                                       .manual =
-                                          "Print rows as steps complete, until the job ends. A trial that is not "
-                                          "there yet is waited for; a message says so."};
+                                          "Print rows as steps complete, until the job ends. If a trial does not exist "
+                                          "yet, wait for it; a message says so."};
 constexpr OptionSpec timeout_option = {.name = "timeout",
                                        .metavar = "D",
                                        .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",

@@ -21,13 +21,13 @@ constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, tr
 constexpr std::array<Example, 4> examples = {{
     {"which tensors were saved?", "smd-ls run"},
     {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
-    {"is the loss there? The status answers", "smd-ls -q run -n loss"},
+    {"was the loss saved? (the exit status tells)", "smd-ls -q run -n loss"},
     {"is a checkpoint whole, with all its shards?", "smd-ls --check checkpoints"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "something was listed; with --check, nothing was found"},
-    {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named is not there"},
+    {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named does not exist"},
     {ExitStatus::usage, "an option or a pattern is wrong"},
     {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
     {ExitStatus::damaged, "something in a trial is damaged, or --check found something; the rest was listed"},
@@ -40,8 +40,7 @@ constexpr std::array<Prose, 1> prose = {{
      "shape, how many steps it was saved at, the first and the last of them, modes, workers, collections, what was "
      "saved (value, shape, reductions such as abs_mean) and the length of its records in bytes. -l shows the same as "
      "columns and adds the dtype, for which one record of each tensor is read, and one for each worker and each length "
-     "that its records have. A shape or dtype that is not the same in these, over steps or workers, is said as "
-     "varies.\n\n"
+     "that its records have. A shape or dtype that differs among them, over steps or workers, is shown as varies.\n\n"
      "Only steps that all workers have written count, unless --incomplete is given or the job has ended; --summary "
      "counts all. Its age is that of a job that has not ended: the seconds since the newest file was written. Where "
      "nothing marks the end of a job, as in TensorBoard's log directories, its status is unknown. superseded counts "

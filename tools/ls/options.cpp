@@ -78,8 +78,8 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .help = "one line per worker",
        .group = group::view,
        .manual =
-           "One line per worker: those that have a collections file, and those that only index files name, which a "
-           "note tells apart. Values of both can be read with -w."},
+           "One line per worker: those that have a collections file, and those known from index files only, which a "
+           "note names. Values of both can be read with -w."},
       {.name = "collections",
        .metavar = {},
        .help = "collections as the job configured them, and how much of each was saved",
@@ -91,10 +91,10 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .group = group::view,
        .kind = ValueKind::text,
        .choices = summary_keys,
-       .manual = "Print one bare value of the summary: the one of this key."},
+       .manual = "Print one bare value of the summary: the value of KEY."},
       {.name = "locations",
        .metavar = {},
-       .help = "where each record lies: file, offset, length",
+       .help = "the place of each record: file, offset, length",
        .group = group::view},
       {.name = "check",
        .metavar = {},
@@ -105,10 +105,10 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .help = "list the trials at and below the operands",
        .group = group::view,
        .manual = "List the trials at and below the operands, in the order of their paths. A symbolic link to a trial "
-                 "elsewhere counts as one; no other link is followed, and a message names those that lead to folders "
-                 "elsewhere or back to where they lie. A folder that cannot be entered, without permission or with a "
-                 "path longer than the system allows, is named, with status 3; what lies elsewhere is listed. Of many "
-                 "of a kind three are named, and the others counted."},
+                 "elsewhere counts as one. Other links are not followed; a message names links that lead to folders "
+                 "elsewhere or in a circle. A folder that cannot be entered, without permission or with a path longer "
+                 "than the system allows, is named, with status 3; what lies elsewhere is listed. Of each kind of "
+                 "problem three are named and the others counted."},
   }};
   return table;
 }

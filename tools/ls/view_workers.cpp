@@ -49,9 +49,13 @@ void count_tensors(const Trial& trial, const Selection& selection, const Selecti
   }
 }
 
-/// The reference does not count workers without a collections file, although it counts their tensors.
+/// The reference does not count workers without a collections file, although it counts their tensors. A layout without
+/// such files announces no worker.
 void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics& messages) {
   const std::vector<std::string> announced = trial.workers();
+  if (announced.empty()) {
+    return;
+  }
   std::vector<std::string> others;
   for (const auto& [worker, work] : workers) {
     if (!std::binary_search(announced.begin(), announced.end(), worker)) {

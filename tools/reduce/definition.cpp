@@ -23,8 +23,7 @@ constexpr std::array<Example, 3> examples = {{
 constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "what was asked for was printed"},
     {ExitStatus::no,
-     "nothing to reduce is selected, something named is not there, or with --strict, something is "
-     "not available"},
+     "nothing to reduce is selected, something named does not exist, or with --strict, something is not available"},
     {ExitStatus::usage, "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
@@ -39,14 +38,14 @@ constexpr std::string_view reduce_pictures =
 
 constexpr std::array<Prose, 8> prose = {{
     {.title = "REDUCTIONS",
-     .text = "All are of all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and l2 "
-             "the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
-             "extremes are exact, rounded once; a mean is infinite where its sum is beyond a double. Squares must be "
-             "in the range of double: variance, std, l2 and rms are infinite from 1e154 on, and lose digits if all |x| "
-             "are below 1e-120. variance and std divide by the number of elements less --ddof; PyTorch jobs save them "
-             "divided by one less than the number, which is why the column source tells saved statistics from computed "
-             "ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of computed statistics "
-             "(counts and fractions stay those of all elements).\n\n"
+     .text = "Each is over all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and "
+             "l2 the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
+             "extremes are exact, rounded once; a mean is infinite if its sum exceeds the range of double. Squares "
+             "must be in the range of double: variance, std, l2 and rms are infinite from 1e154 on, and lose digits if "
+             "all |x| are below 1e-120. variance and std divide by the number of elements less --ddof; PyTorch jobs "
+             "save them divided by one less than the number, which is why the column source tells saved statistics "
+             "from computed ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of computed "
+             "statistics (counts and fractions stay those of all elements).\n\n"
              "pN is the N-th percentile, linear between neighbours as numpy.percentile, and NaN beside an infinite "
              "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
              "however large a value is.\n\n"
@@ -77,12 +76,12 @@ constexpr std::array<Prose, 8> prose = {{
          "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
          "the same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
          "the last place. median and pN cannot be pooled. Where steps are pooled, shards read values also where "
-         "statistics are saved, unless --source says saved: only together they tell which of both it takes. A "
+         "statistics are saved, unless --source says saved: only all shards together determine which is needed. A "
          "statistic that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "
          "status is 1.\n\n"
-         "Each row tells which part it is, and of which steps: parts of other steps than the first (a job may have "
-         "saved more since; then choose steps with -s), and parts given twice, are refused. Parts that are not there "
-         "are named; with --strict the status is 1."},
+         "Each row records its part and the steps that were divided. Parts of other steps than the first one's (a job "
+         "may have saved more since; then choose steps with -s) and parts given twice are refused. Missing parts are "
+         "named; with --strict the status is 1."},
     {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
 }};
 

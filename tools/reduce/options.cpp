@@ -36,10 +36,10 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .choices = reduction_words,
      .manual =
          "Which statistics: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
-         "values with abs_ in front; saved stands for all that the job saved, all for these twenty. What only saved "
-         "asks for is not computed where it was not saved, unless --source is computed. Further "
-         "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and "
-         "percentiles p0 to p100, like p99.9. The default is min,max,mean,std."},
+         "values with abs_ in front; saved stands for all that the job saved, all for these twenty. A statistic "
+         "selected only through saved is not computed if the job did not save it, unless --source is computed. Further "
+         "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and percentiles "
+         "p0 to p100, like p99.9. The default is min,max,mean,std."},
     {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",
@@ -68,11 +68,14 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
      .group = group::view,
      .kind = ValueKind::text},
-    {.name = "pivot", .metavar = "", .help = "one reduction: rows steps, columns tensors", .group = group::view},
+    {.name = "pivot",
+     .metavar = "",
+     .help = "one reduction, with a row per step and a column per tensor",
+     .group = group::view},
     {.name = "spark", .metavar = "", .help = "a line per tensor, its curve over the steps", .group = group::view},
     {.name = "slice",
      .metavar = "S",
-     .help = "of that part only, indexed as in NumPy: 0,:,::2,-1 and ...",
+     .help = "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ...",
      .group = group::view,
      .kind = ValueKind::text},
     {.name = "shard",

@@ -21,12 +21,12 @@ constexpr std::array<Example, 3> more_examples = {{
      .command = "smd-report run -C job.json -o report.html"},
     {.purpose = "Only the last part of a long run, and one rule with a parameter",
      .command = "smd-report run -s 50000: -r LossNotDecreasing -p num_steps=50 -o end.html"},
-    {.purpose = "A heading of one's own", .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"},
+    {.purpose = "A custom heading", .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "the page was written, and no rule triggered"},
-    {ExitStatus::no, "the page was written, and a rule triggered; or something named is not there"},
+    {ExitStatus::no, "the page was written, and a rule triggered; or something named does not exist"},
     {ExitStatus::usage, "wrong usage, an unknown rule or parameter"},
     {ExitStatus::unreadable, "a trial cannot be read, or the page not written"},
     {ExitStatus::damaged, "damaged data; the page shows the rest, and says so"},
@@ -39,9 +39,9 @@ constexpr std::array<Prose, 4> prose = {{
          "One HTML file that holds everything: it opens from disk, can be mailed, prints, follows the reader's light "
          "or dark, and loads nothing. Its Content-Security-Policy allows the page's own style and script, by their "
          "digests, and nothing else; names and values of the trial are text, whatever they hold. Without script "
-         "everything is there but the conveniences: the readout under the pointer, zoom (drag a rectangle; a double "
-         "click shows the whole again), hiding a curve by a click on its name, and sorting of tables. The same trial "
-         "gives the same bytes.\n\n"
+         "everything is shown; only the conveniences are missing: the readout under the pointer, zoom (drag a "
+         "rectangle; a double click shows the whole again), hiding a curve by a click on its name, and sorting of "
+         "tables. The same trial gives the same bytes.\n\n"
          "The first screen says whether the run is healthy, what is broken, and what the loss does. Then, each only if "
          "there is something to show: what the trial is; the results of the rules; losses, training beside validation; "
          "other scalars; norms of gradients and weights, and how much the weights change in a step; how the elements "
@@ -50,24 +50,23 @@ constexpr std::array<Prose, 4> prose = {{
          "with findings and then those with NaN or infinities, and the rest is one click away, by layer."},
     {.title = "CURVES",
      .text = "Curves are those of the first worker by name that saved a tensor at a step. Saved statistics are used "
-             "where there are any, as smd-reduce does; behind each figure are a table of numbers that read back equal, "
-             "and the command that prints the curve. Curves are thinned to what a screen shows: the least and the "
-             "greatest number of each column are kept. Lines end at NaN, infinities and missing steps, which are "
-             "marked. Percentiles are computed of values of 512 bytes to 8 MiB, at no more than 96 steps evenly "
-             "spread. The "
+             "where there are any, as smd-reduce does; behind each figure are a table of exact numbers, and the "
+             "command that prints the curve. Curves are thinned to what a screen shows: the least and the greatest "
+             "number of each column are kept. Lines end at NaN, infinities and missing steps, which are marked. "
+             "Percentiles are computed of values of 512 bytes to 8 MiB, at no more than 96 steps evenly spread. The "
              "update to weight ratio is the root of the sum of squares of what changed since the step before, over "
              "that of the weights before; large weights, beyond 32 MiB together, are left out, and the page says so."},
     {.title = "RULES",
      .text =
          "Without -r and -C each built-in rule is evaluated that needs neither a parameter nor another trial, and "
          "those "
-         "that had something to look at are shown. A rule goes on after a step that triggered, so that all findings "
+         "that had something to evaluate are shown. A rule goes on after a step that triggered, so that all findings "
          "are marked in the figures. Statistics and rules are evaluated together, so that each record is read once; "
-         "buckets are read beside that. Nothing stops a job: that is for smd-rule. The present, for rules that go by "
-         "the clock, is when the trial was last written; with --follow it is this machine's clock."},
+         "saved histograms are read separately. Nothing stops a job: that is for smd-rule. The present, for rules that "
+         "use the clock, is when the trial was last written; with --follow it is this machine's clock."},
     {.title = "FOLLOWING",
-     .text = "With -F the page is rewritten, whole, at most each --interval (default: 2s), and reads itself anew at "
-             "that interval (default: 5s), until the jobs have ended. A signal ends it with a last page."},
+     .text = "With -F the page is rewritten, whole, at most each --interval (default: 2s), and reloads itself at that "
+             "interval (default: 5s), until the jobs have ended. A signal ends it with a last page."},
 }};
 
 constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-rule(1)", "smd-rules(7)",
@@ -84,7 +83,7 @@ const CommandDefinition& ReportCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleOptions::table(), ReportCommandOptions::table(), SelectionOptions::name_table(),
-                        SelectionOptions::table(), MessageOptions::table(), FollowingOptions::table(),
+                        SelectionOptions::table(), MessageOptions::table(), ReportCommandOptions::following_table(),
                         ReadingOptions::table()},
       .formats = {},
       .exit_notes = exit_notes,

@@ -18,8 +18,8 @@ constexpr std::array<OptionSpec, 5> own_options = {{
      .help = "the page; it appears once it is whole",
      .group = group::output,
      .kind = ValueKind::file,
-     .manual = "The file that holds the page: required. It is written beside its place and renamed once it is whole; "
-               "a file that is there keeps its mode."},
+     .manual = "The file that holds the page: required. It is written under a temporary name in the same folder and "
+               "renamed once it is whole; a file that is there keeps its mode."},
     {.name = "title",
      .metavar = "TEXT",
      .help = "the heading of the page (default: the names of the trials)",
@@ -46,7 +46,7 @@ void check(const ReportCommandOptions& options) {
     throw UsageError("-o: the page is written to a file, not to standard output");
   }
   if (options.rules.empty() && !options.rules.parameters.empty()) {
-    throw UsageError("--param needs the rule that it is of: -r RULE");
+    throw UsageError("--param needs a rule: -r RULE");
   }
   const SelectionOptions& selection = options.selection;
   if (selection.incomplete) {
@@ -63,6 +63,23 @@ void check(const ReportCommandOptions& options) {
 }  // namespace
 
 std::span<const OptionSpec> ReportCommandOptions::table() noexcept { return own_options; }
+
+std::span<const OptionSpec> ReportCommandOptions::following_table() noexcept {
+  static const auto options = [] {
+    const std::span<const OptionSpec> shared = FollowingOptions::table();
+    std::vector<OptionSpec> all(shared.begin(), shared.end());
+    for (OptionSpec& spec : all) {
+      if (spec.name == "follow") {
+        spec.help = "rewrite the page as steps complete, until the jobs end";
+        spec.manual =
+            "Rewrite the page as steps complete, at most each --interval, until the jobs end. If a trial does not "
+            "exist yet, wait for it; a message says so.";
+      }
+    }
+    return all;
+  }();
+  return options;
+}
 
 ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
   ReportCommandOptions options;

@@ -156,7 +156,7 @@ std::string passed_over_html(const TrialReport& trial) {
   for (const RuleResult& result : trial.passed_over) {
     list += fmt::format("<li><strong>{}</strong>: {}</li>\n", name_html(result.name), name_html(result.message));
   }
-  return details_html(fmt::format("{} built-in rules had nothing to look at", trial.passed_over.size()),
+  return details_html(fmt::format("{} built-in rules had nothing to evaluate", trial.passed_over.size()),
                       list + "</ul>\n");
 }
 

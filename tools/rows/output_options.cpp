@@ -33,10 +33,10 @@ constexpr std::array<OptionSpec, 16> output_table = {{
      .help = "write results to FILE, which appears once it is whole",
      .group = group::output,
      .kind = ValueKind::file,
-     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then what was there stays, "
-               "and for good if the command line is wrong (status 2) or nothing could be read. Where nothing is "
-               "selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it is "
-               "written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
+     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
+               "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. Where nothing "
+               "is selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it "
+               "is written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
                "allows it, without which a set-user-ID or set-group-ID file is not replaced."},
     {.name = "columns",
      .metavar = "A,B",
@@ -52,11 +52,11 @@ constexpr std::array<OptionSpec, 16> output_table = {{
      .kind = ValueKind::sort_keys,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual = "Sort rows by these columns, the first one first; with a - ahead, from the greatest to the least. They "
-               "need not be printed. Numbers are compared as numbers, text by its bytes; NaN and what is missing come "
-               "last in either direction; rows that are equal keep their order. Where rows are of tensors, written "
-               "stands for the order in which the job saved: the step, then the place in the event file. Not with "
-               "--follow."},
+     .manual = "Sort rows by these columns, the first one first; with a leading -, from the greatest to the least. "
+               "They need not be printed. Numbers are compared as numbers, text by its bytes; NaN and what is missing "
+               "come last in either direction; rows that are equal keep their order. Where rows are of tensors, "
+               "written stands for the order in which the job saved: the step, then the place in the event file. Not "
+               "with --follow."},
     {.name = "limit",
      .metavar = "N",
      .help = "print the first N rows only",

@@ -19,8 +19,8 @@ constexpr std::array<OptionSpec, 2> picture_table = {{
     {.name = "log",
      .help = "with -f svg: a logarithmic axis",
      .group = group::output,
-     .manual = "With -f svg: the numbers stand on a logarithmic axis. Zeros and negative numbers have no place there "
-               "and are marked at the lower edge."},
+     .manual = "With -f svg: the numbers use a logarithmic axis. Zeros and negative numbers cannot be shown on it and "
+               "are marked at the lower edge."},
     {.name = "title",
      .metavar = "TEXT",
      .help = "with -f svg: a heading for the picture",

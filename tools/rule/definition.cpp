@@ -33,7 +33,7 @@ constexpr std::array<Example, 7> more_examples = {{
      .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
     {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
      .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
-    {.purpose = "Many runs in two parts, by turns or on two machines, and one report of both",
+    {.purpose = "Many runs in two parts, one after the other or on two machines, and one report of both",
      .command = "for i in 1 2; do smd-ls --find runs | smd-rule - -C rules.json --shard $i/2 --jsonl -o part-$i.jsonl; "
                 "done; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
     {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
@@ -43,14 +43,14 @@ constexpr std::array<Example, 7> more_examples = {{
 
 constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::yes, "every rule was evaluated and none triggered"},
-    {ExitStatus::no, "a rule triggered, or something named is not there"},
+    {ExitStatus::no, "a rule triggered, or something named does not exist"},
     {ExitStatus::usage,
      "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that do not "
-     "go together"},
+     "belong together"},
     {ExitStatus::unreadable, "a trial cannot be read, a part is not there, or a report not written"},
     {ExitStatus::damaged,
      "a record that a rule asked for could not be read, or other data are damaged; the rest was evaluated"},
-    {ExitStatus::nothing_evaluated, "a rule had nothing to look at: silence is no health"},
+    {ExitStatus::nothing_evaluated, "a rule had nothing to evaluate"},
     {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
 }};
 
@@ -58,8 +58,8 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "RULES",
      .text =
          "A rule is invoked at each complete step, in order, and may look back at earlier ones. Tensors that were not "
-         "saved at a step are passed over; saved reductions are used where they suffice. All rules are evaluated in "
-         "one pass in which each value is read once. --list names the rules; --describe tells the condition and the "
+         "saved at a step are skipped; saved reductions are used where they suffice. All rules are evaluated in one "
+         "pass in which each value is read once. --list names the rules; --describe tells the condition and the "
          "parameters of one. Parameters have the names and defaults of SageMaker's built-in rules.\n\n"
          "start_step and end_step are parameters of every rule; -s wins over them. base_trial, rule_to_invoke and "
          "action_json are accepted and not used."},
@@ -71,9 +71,8 @@ constexpr std::array<Prose, 7> prose = {{
          "findings (their number), first_step and last_step (the first and the last step at which something was "
          "evaluated), elapsed (seconds in the rule itself), kind and parameter (of an error), warnings, "
          "records_unread and pairs (the tensors that were compared, as train_name:eval_name, where names tell training "
-         "from validation). With -k, each finding comes ahead of it with record, trial, rule and step to message. "
-         "record "
-         "tells them apart: finding or result. --findings prints the findings alone.\n\n"
+         "from validation). With -k, each finding precedes it, with record, trial, rule and step to message. record "
+         "distinguishes them: finding or result. --findings prints the findings alone.\n\n"
          "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever evaluated, and the "
          "message says why, with the names that may have been meant. kind is unread, or of a configuration error "
          "unknown_rule, unknown_parameter, bad_value, missing_parameter, bad_config, bad_trial, custom_rule or "
@@ -81,12 +80,11 @@ constexpr std::array<Prose, 7> prose = {{
          "(unsupported_rule) are NotEvaluated, with a warning, and leave the exit status to the other rules; where "
          "there "
          "are no others it is 5.\n\n"
-         "NoIssuesFound is said only if every record that the rule asked for was read. Otherwise the status is Error "
-         "of kind unread, and the message says how many steps were evaluated, how many records were not read "
+         "NoIssuesFound is reported only if every record that the rule asked for was read. Otherwise the status is "
+         "Error of kind unread, and the message says how many steps were evaluated, how many records were not read "
          "(records_unread; an index or collections file counts as one) and why; a rule that triggered says so in a "
-         "warning. An event "
-         "file that is missing and a record that is too short count as damage does, also while the job runs; with -F "
-         "they are waited for first."},
+         "warning. An event file that is missing and a record that is too short count as damage does, also while the "
+         "job runs; with -F they are waited for first."},
     {.title = "REPORT FORMATS",
      .text =
          "text (the same as table) has a line a result: status, rule, step, finding. junit has a test suite for each "
@@ -98,9 +96,8 @@ constexpr std::array<Prose, 7> prose = {{
      .text =
          "With -F, each rule sees each step once it is complete, in order, until the job has ended or no rule wants "
          "to see more; the results are those of an evaluation after the fact. A result is reported when its rule is "
-         "done. StalledTrainingRule goes by this machine's clock, which starts when the command does. Several "
-         "trials are followed at once. A signal ends it with whole reports; rules that found nothing are then "
-         "InProgress."},
+         "done. StalledTrainingRule uses this machine's clock, which starts when the command does. Several trials are "
+         "followed at once. A signal ends it; reports are complete, and rules that found nothing are then InProgress."},
     {.title = "PARTS",
      .text =
          "--shard I/N evaluates the I-th of N runs of neighbouring trials, in the order given, which must be the same "
@@ -109,12 +106,12 @@ constexpr std::array<Prose, 7> prose = {{
          "rules), records and status. A part that a signal ends leaves no file of -o or --report, and has no such "
          "line.\n\n"
          "--merge prints the results in files of JSON lines, as text or as any report, byte for byte as the whole "
-         "would have, but for times; names that are not UTF-8 lose what JSON cannot hold. Parts come in the order of "
-         "their trials, however the files are ordered; results without --shard come as they are given. The exit status "
-         "is the whole's: of statuses 1 and 5 it goes by the results, so that parts may be made with --exit-zero, "
-         "which a scheduler takes for success, and be merged without. Parts of different wholes, and a part given "
-         "twice, are refused (2). A part that is not there is status 3, a line that is no result, or a part that was "
-         "cut off, 4; the rest is printed."},
+         "would have, except for times; names that are not UTF-8 lose what JSON cannot hold. Parts come in the order "
+         "of their trials, however the files are ordered; results without --shard come as they are given. The exit "
+         "status is the whole's: whether it is 1 or 5 depends on the results alone, so that parts may be made with "
+         "--exit-zero, which a scheduler takes for success, and be merged without. Parts of different wholes, and a "
+         "part given twice, are refused (2). A part that is not there is status 3, a line that is no result, or a part "
+         "that was cut off, 4; the rest is printed."},
     {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
     {.title = "STOPPING A JOB",
      .text = "StalledTrainingRule can ask that its job be stopped. With -p stop_training_on_fire=True and -p "

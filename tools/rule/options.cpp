@@ -57,8 +57,8 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .help = "print findings only, no results",
      .group = rules_group,
      .manual = "Print the findings, and not the results: all of the first step that triggered, or of every step with "
-               "-k. It is implied where --columns chooses no column of a result's own, such as --columns step,tensor. "
-               "Files of --report are not concerned. Rules that were not evaluated are then named in a message."},
+               "-k. It is implied where --columns chooses only columns of findings, such as --columns step,tensor. "
+               "Files of --report are not affected. Rules that were not evaluated are then named in a message."},
     {.name = "now",
      .metavar = "TIME",
      .help = "the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)",
@@ -87,7 +87,7 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .group = group::output,
      .kind = ValueKind::format_file,
      .repeat = Repeat::adds_up},
-    {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to look at", .group = rules_group},
+    {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to evaluate", .group = rules_group},
     {.name = "exit-zero", .help = "status 0 instead of 1 and 5", .group = rules_group},
     {.name = "shard",
      .metavar = "I/N",

@@ -44,7 +44,7 @@ constexpr std::array<Example, 4> examples = {{
 constexpr std::array<ExitNote, 5> exit_notes = {{
     {ExitStatus::yes, "all was saved, as far as the configuration wants it"},
     {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
-    {ExitStatus::usage, "wrong usage, or a configuration that cannot be"},
+    {ExitStatus::usage, "wrong usage, or an invalid configuration"},
     {ExitStatus::unreadable, "cannot read or write, or others have held the trial's lock for too long"},
     {ExitStatus::damaged, "an array or a line of input is damaged; with --jsonl the others were saved"},
 }};
@@ -67,15 +67,14 @@ constexpr std::array<Prose, 3> prose = {{
          "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
          "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
          "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
-         "anew for each step gives --mode-step, or an interval is never reached. Tensors in losses and metrics are "
-         "always saved themselves, and never reduced, unless a collection of the configuration that has them says "
-         "so.\n\n"
+         "anew for each step must give --mode-step, otherwise an interval is never reached. Tensors in losses and "
+         "metrics are always saved themselves, and never reduced, unless a collection of the configuration that has "
+         "them says so.\n\n"
          "The configuration may be a CreateTrainingJob request or the reply of describe-training-job; of a job without "
-         "a DebugHookConfig nothing is saved, and a warning says so. So it is with dry_run, and for workers that "
+         "a DebugHookConfig nothing is saved, and a warning says so. The same holds for dry_run, and for workers that "
          "include_workers leaves out. Its S3OutputPath and LocalPath are not used: TRIAL says where to save. Nor are "
-         "those of "
-         "TensorBoardOutputConfig and tensorboard_dir: files for TensorBoard go to the folder tensorboard in TRIAL. "
-         "smd-rule --hook-config writes the configuration that rules need."},
+         "those of TensorBoardOutputConfig and tensorboard_dir: files for TensorBoard go to the folder tensorboard in "
+         "TRIAL. smd-rule --hook-config writes the configuration that rules need."},
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
              "file, the end marker last. --end without data writes the marker and nothing else; saving to a trial that "
@@ -88,10 +87,10 @@ constexpr std::array<Prose, 3> prose = {{
              "at the same time give --mode-step. Where the file system locks files only (NFS), an empty file lock.smd "
              "stays in the trial. Where it has no locks, nothing is saved without --no-lock.\n\n"
              "On S3 each file is one object, which appears whole and in the same order: put by one request up to 64 "
-             "MiB, larger ones in parts. Requests that fail in passing are tried again (AWS_MAX_ATTEMPTS); what cannot "
-             "be written is an error, with status 3, and no index file names it. There are no locks: two commands must "
-             "not save as the same worker at the same time. The bucket must be there. What is needed are s3:PutObject, "
-             "s3:ListBucket, s3:GetObject and s3:AbortMultipartUpload.\n\n"
+             "MiB, larger ones in parts. Requests that fail temporarily are tried again (AWS_MAX_ATTEMPTS); what "
+             "cannot be written is an error, with status 3, and no index file names it. There are no locks: two "
+             "commands must not save as the same worker at the same time. The bucket must exist. Required permissions: "
+             "s3:PutObject, s3:ListBucket, s3:GetObject and s3:AbortMultipartUpload.\n\n"
              "SIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
              "the tensors that it has, but no end marker. On S3 there are two seconds for that: what the server has "
              "not taken by then is not saved, and a message says so. A second one removes temporary files and ends the "

@@ -165,8 +165,10 @@ std::string without_modes(const Trial& trial, Mode asked) {
   if (!of_side) {
     names = trial.tensor_names();
   }
-  return "steps have no modes here, names tell what a value belongs to" +
-         (names.empty() ? std::string() : (of_side ? ", such as " : "; there is ") + single_quoted(names.front())) +
+  return "the steps of this trial have no modes" +
+         (names.empty() ? std::string()
+                        : (of_side ? "; tensor names show them, such as " : "; tensor names may show them; there is ") +
+                              single_quoted(names.front())) +
          "; -n and -e select by name";
 }
 

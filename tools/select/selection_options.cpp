@@ -68,7 +68,7 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
                "refused."},
     {.name = "every",
      .metavar = "N",
-     .help = "of these steps keep each Nth",
+     .help = "keep every Nth of these steps",
      .group = group::selection,
      .kind = ValueKind::number},
     {.short_name = 'w',

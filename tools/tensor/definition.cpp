@@ -22,7 +22,7 @@ constexpr std::array<Example, 3> examples = {{
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
     {ExitStatus::yes, "what was asked for was printed"},
-    {ExitStatus::no, "nothing is selected, or something named is not there"},
+    {ExitStatus::no, "nothing is selected, or something named does not exist"},
     {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
     {ExitStatus::unreadable, "cannot read or write"},
     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
@@ -43,10 +43,10 @@ constexpr std::array<Prose, 7> prose = {{
              "tensor itself was saved, each tensor its own; in a mode, those of that mode. For tensors chosen by name "
              "only the index files that this needs are read; patterns and collections need all of them."},
     {.title = "FOLLOWING",
-     .text = "With -F, values are printed as steps complete, each once, until the job ends. What counts from the end "
-             "means the steps that were there at the beginning: without -s, the last of them and all that come; with "
+     .text = "With -F, values are printed as steps complete, each once, until the job ends. Numbers from the end, and "
+             "last, refer to the steps that existed at the start: without -s, the last of them and all that come; with "
              "-s :, all. Steps are those of the trial, not of a tensor. SIGHUP, SIGINT and SIGTERM end it after the "
-             "step at hand: files are closed and put in their place."},
+             "current step: files are closed and put in their place."},
     {.title = "FORMATS",
      .text =
          "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
@@ -58,26 +58,24 @@ constexpr std::array<Prose, 7> prose = {{
          "NumPy's <U (without NUL characters at their end), quantised types as their integers. In <U each text takes "
          "as much room as the longest: where that would be more than 64 MiB and sixteen times the tensor's own bytes, "
          "it is refused; use jsonl.\n\n"
-         "An npz archive unpacks beneath the folder where that is done, whatever tensors are called. Keys such as "
+         "An npz archive always unpacks into the current folder, whatever the tensors' names. Keys such as "
          "layer1/conv/weight:0 stay as they are; in others some bytes are written %XX, as in URLs, and Python's "
          "urllib.parse.unquote gives the key back: % itself, the backslash, \" * < > ? |, control characters and bytes "
          "that are not UTF-8; a slash at the beginning or after another; the points of . and .. between slashes; a "
          "point or space before a slash; the colon of C: at the beginning; the first letter of a part that is a device "
-         "to Windows (CON, NUL, COM1). Where two keys differ in case alone, letters of the later one are written so."
-         "\n\n"
+         "to Windows (CON, NUL, COM1). Where two keys differ only in case, letters of the later one are encoded.\n\n"
          "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a "
-         "string it is the bytes as they are, so a picture is its file; of a value of several strings, each follows "
-         "its "
-         "length in 4 bytes, and --slice chooses one. pgm is an 8-bit grey image of a value with two axes, "
-         "from its least to its greatest finite value; NaN is black.\n\n"
+         "string it is the bytes as they are, so a saved picture becomes a picture file; several strings are each "
+         "preceded by their length in 4 bytes, and --slice chooses one. pgm is an 8-bit grey image of a value with two "
+         "axes, from its least to its greatest finite value; NaN is black.\n\n"
          "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
          "is 4 and what was written must not be used."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
              "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "
-             "NaN and infinities are in no bin; how many there are is said. Of a tensor whose histogram was saved in "
-             "place of its values, rows are the saved buckets as they are, and so are bars, up to 30; --bins shares "
-             "each bucket out by width, as if its elements were spread evenly."},
+             "NaN and infinities are in no bin; their number is shown. Of a tensor whose histogram was saved in place "
+             "of its values, rows are the saved buckets as they are, and so are bars, up to 30; --bins shares each "
+             "bucket out by width, as if its elements were spread evenly."},
     {.title = "PICTURES", .text = tensor_pictures},
     {.title = "READING PICTURES", .text = picture_prose},
     {.title = "STATISTICS",

@@ -24,18 +24,17 @@ constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::unreadable,
      "a trial cannot be read, or was removed; nothing was saved; with --timeout 0, no such path"},
     {ExitStatus::damaged, "something in a trial is damaged"},
-    {ExitStatus::no_more_data, "the job ended before (NoMoreData)"},
+    {ExitStatus::no_more_data, "the job ended first (NoMoreData)"},
     {ExitStatus::timed_out, "not yet, and the time is up"},
 }};
 
 constexpr std::array<Prose, 1> prose = {{
     {"CONDITIONS",
      "All conditions must hold, for each trial; with --any, one. Without any, all collections files must be there: the "
-     "job has begun to save. A path that is not there yet is waited for.\n\n"
-     "Steps count when all workers have written them, or later ones, or the job is over. The end of the job is "
-     "believed "
-     "when nothing more came for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Waiting ends at once "
-     "when a condition can no longer come true.\n\n"
+     "job has begun to save. smd-wait waits for a path that does not exist yet.\n\n"
+     "Steps count when all workers have written them, or later ones, or the job is over. The job counts as ended if "
+     "nothing changed for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Waiting ends at once when a "
+     "condition can no longer come true.\n\n"
      "Nothing is printed when the conditions hold: the status says it. With --after, -f (or --json and the like), -o "
      "or "
      "--columns, and where the conditions do not hold, there is one record for each condition: the step that it is "
@@ -44,10 +43,8 @@ constexpr std::array<Prose, 1> prose = {{
      "--timeout limits the whole wait, --idle the time without a new complete step, both with status 124. --timeout 0 "
      "asks once.\n\n"
      "With -m, the numbers given to -s and --after are mode steps, while the record's step is always the global one. "
-     "In "
-     "a loop with --after, what goes round is then --columns mode_step: s=-1; while s=$(smd-wait run -m train --after "
-     "$s "
-     "--columns mode_step); do smd-tensor run loss -m train -s $s; done."},
+     "In a loop with --after, use --columns mode_step: s=-1; while s=$(smd-wait run -m train --after $s --columns "
+     "mode_step); do smd-tensor run loss -m train -s $s; done."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};

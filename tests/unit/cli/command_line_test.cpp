@@ -84,7 +84,7 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({"--col", "x", "t"}).starts_with("unknown option '--col'"));  // no abbreviations
   CHECK(usage_error({"-Z", "t"}) == "unknown option '-Z'");
   CHECK(usage_error({"-qZ", "t"}) == "unknown option '-Z'");
-  CHECK(usage_error({"-5", "t"}) == "unknown option '-5'; a step, also a negative one, follows -s: -s -5");
+  CHECK(usage_error({"-5", "t"}) == "unknown option '-5'; a step, even a negative one, follows -s: -s -5");
   CHECK(usage_error({"---", "t"}) == "unknown option '---'");
   CHECK(usage_error({"t", "-s"}) == "option '-s' needs a value");
   CHECK(usage_error({"t", "--step"}) == "option '--step' needs a value");

@@ -223,7 +223,7 @@ TEST_CASE("s3 credentials: a web identity") {
   S3Server server({"--key", "ASIAROLE:role-secret:role-token", "--serve-key", "ASIAROLE", "--web-identity", token});
   environment.set("AWS_ENDPOINT_URL_STS", server.url());
   environment.set("AWS_WEB_IDENTITY_TOKEN_FILE", environment.dir.write("token", token + "\n"));
-  CHECK(problem_of() == "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to take on, is not");
+  CHECK(problem_of() == "AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to assume, is not");
   environment.set("AWS_ROLE_ARN", "arn:aws:iam::1:role/pod");
   CHECK(key_of() == "ASIAROLE/role-secret/role-token");
   environment.set("AWS_ROLE_SESSION_NAME", "pod-1");
