@@ -1,17 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the processor: the unit tests of
-# checksums, wire formats, element types and kernels, and all recorded outputs of the commands. Nothing of arm64 is
-# installed: the packages of the dependencies are unpacked in build/arm64-root.
+# arm64.sh [packages]: cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the processor:
+# the unit tests of checksums, wire formats, element types and kernels, and the recorded outputs of the commands. With
+# `packages`: makes the Debian packages in build/arm64-package/packages instead. Nothing of arm64 is installed: the
+# packages of the dependencies are unpacked in build/arm64-root. Exits with 77 if such packages are unavailable.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
+apt-get install -qq --simulate g++-aarch64-linux-gnu qemu-user >/dev/null 2>&1 || apt-get update -qq >/dev/null 2>&1 || true
+if ! apt-get install -qq --simulate g++-aarch64-linux-gnu qemu-user >/dev/null 2>&1; then
+  packages_say "skipped: the compiler for arm64 or qemu is unavailable as a package"
+  exit 77
+fi
 # shellcheck disable=SC2086
 need_packages $build_packages cmake doctest-dev g++-aarch64-linux-gnu ninja-build python3 qemu-user xz-utils
 root=$PWD/build/arm64-root
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 fi
+
+# Notes an unpacked package as installed, for dpkg-shlibdeps.
+describe() {
+  id=$(dpkg-deb -f "$1" Package)
+  [ "$(dpkg-deb -f "$1" Multi-Arch)" != same ] || id=$id:arm64
+  dpkg-deb -e "$1" "$work/control"
+  for file in symbols shlibs; do
+    [ ! -e "$work/control/$file" ] || mv "$work/control/$file" "$work/root/dpkg/info/$id.$file"
+  done
+  rm -r "$work/control"
+  dpkg-deb --fsys-tarfile "$1" | tar -t | sed "s|^\.|$root|; s|/\$||" >"$work/root/dpkg/info/$id.list"
+  { dpkg-deb -f "$1" && printf 'Status: install ok installed\n\n'; } >>"$work/root/dpkg/status"
+}
 
 # Packages of another architecture, with all that they need, as if nothing was installed.
 make_root() {
@@ -23,12 +42,18 @@ make_root() {
   set -- -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State::status="$work/status" \
     -o Dir::State::lists="$work/lists" -o Dir::Cache::archives="$work/archives" -o Dir::Cache::pkgcache= \
     -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=
-  apt-get "$@" update
   # The list is split into words.
   # shellcheck disable=SC2086
-  apt-get "$@" -o Debug::NoLocking=1 install -y --download-only --no-install-recommends $libraries doctest-dev libstdc++6
+  if ! { apt-get "$@" update && apt-get "$@" -o Debug::NoLocking=1 install -y --download-only --no-install-recommends \
+    $libraries doctest-dev libstdc++6; } >/dev/null; then
+    packages_say "skipped: packages of arm64 are unavailable"
+    exit 77
+  fi
+  mkdir -p "$work/root/dpkg/info"
+  echo 1 >"$work/root/dpkg/info/format"
   for archive in "$work"/archives/*.deb; do
     dpkg-deb -x "$archive" "$work/root"
+    describe "$archive"
   done
   # Links to /lib would leave the folder.
   find "$work/root" -type l -lname '/*' | while read -r link; do
@@ -41,12 +66,18 @@ make_root() {
 }
 [ -d "$root" ] || make_root
 
+if [ "${1:-}" = packages ]; then
+  cmake --preset package -B build/arm64-package --toolchain "$PWD/cmake/aarch64-linux-gnu.cmake" -DSMD_ARM64_ROOT="$root" \
+    -DCMAKE_INSTALL_LIBDIR=lib/aarch64-linux-gnu
+  cmake --build build/arm64-package
+  DPKG_ADMINDIR=$root/dpkg dpkg-architecture -aarm64 -c cpack --config build/arm64-package/CPackConfig.cmake -G DEB
+  exit
+fi
+
 cmake --preset arm64
 cmake --build --preset arm64
-for test in base types wire reduce; do
-  printf '\n== unit_%s\n' "$test"
-  qemu-aarch64 -L "$root" "build/arm64/tests/unit/$test/unit_$test"
-done
+printf '%s\n' base types wire reduce | xargs -P "$(nproc)" -I{} sh -c '
+  printf "\n== unit_%s\n" "$1" && qemu-aarch64 -L "$2" "build/arm64/tests/unit/$1/unit_$1"' sh {} "$root"
 
 # The commands as scripts that run them under qemu: the kernel need not know how.
 commands=build/arm64/commands
@@ -55,6 +86,7 @@ for command in build/arm64/bin/smd-*; do
   printf '#!/bin/sh\nexec qemu-aarch64 -0 "$0" -L %s %s "$@"\n' "$root" "$PWD/$command" >"$commands/${command##*/}"
   chmod +x "$commands/${command##*/}"
 done
+# qemu reserves memory as sanitizers do.
 printf '\n== recorded outputs\n'
-python3 tests/cli/run.py --tools "$PWD/$commands" --trials build/arm64/tests/fixtures/recorded-trials --timeout 300 \
-  tests/cli/ls tests/cli/tensor tests/cli/reduce tests/cli/rule tests/cli/diff
+printf 'tests/cli/%s\n' reduce ls tensor rule diff | xargs -P "$(nproc)" -n 1 python3 tests/cli/run.py --sanitized \
+  --tools "$PWD/$commands" --trials build/arm64/tests/fixtures/recorded-trials --timeout 300

@@ -45,4 +45,4 @@ cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DC
   -DCMAKE_UNITY_BUILD_BATCH_SIZE=30
 cmake --build --preset ci
 # Many of these wait, for a server or a scheduler.
-ctest --preset ci --label-exclude '^unit$' --parallel "$((2 * jobs))"
+ctest --preset ci --label-exclude '^unit$' --parallel "$((2 * jobs + 1))"
