@@ -101,11 +101,12 @@ def large_values(bench):
             bench.ratio(f'smd-tensor -f raw, {what}, to a pipe : cat, to a pipe', ours, cat, limit)
 
 
-def ranges(bench, trial, collection='all'):
-    """A list of the locations of all values of a collection, except the loss."""
-    path = f'{trial}.{collection}.ranges'
+def ranges(bench, trial, collection=None):
+    """A list of the locations of all values, or of those of a collection, except the loss."""
+    path = f'{trial}.{collection or "all"}.ranges'
     if not os.path.exists(path):
-        rows = bench.output([bench.tool('smd-ls'), trial, '--locations', '-H', '-c', collection, '-x', '^loss$',
+        some = ['-c', collection] if collection else []
+        rows = bench.output([bench.tool('smd-ls'), trial, '--locations', '-H', *some, '-x', '^loss$',
                              '--columns', 'file,offset,length'])
         with open(path, 'w', encoding='utf-8') as file:
             file.writelines(sorted(rows.splitlines(keepends=True),

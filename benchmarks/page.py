@@ -8,7 +8,7 @@ import sys
 HEAD = """# Performance
 
 Every value here is a ratio to a peer or to a physical limit, measured in the same run. One command repeats all
-measurements and writes this page, in about ten minutes and with 12 GiB of disk:
+measurements and writes this page, in about twenty minutes and with 12 GiB of disk:
 
 ```sh
 cmake --preset release -DSMD_BUILD_BENCHMARKS=ON && cmake --build build/release --target benchmarks

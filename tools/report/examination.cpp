@@ -18,7 +18,7 @@ namespace {
 
 // The columns that all curves of a trial may keep together.
 constexpr std::size_t column_budget = 160000;
-constexpr std::size_t fewest_columns = 16;
+constexpr std::size_t fewest_columns = 12;
 constexpr std::size_t most_columns = 512;
 // Bytes of the values kept for rules that look back.
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{8} << 20;

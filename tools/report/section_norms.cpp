@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_together = 60;  // tensors in one figure
 constexpr std::size_t worst_shown = 24;    // if there are more
-constexpr std::size_t rows_of_group = 12;  // in the table behind a figure of one group
+constexpr std::size_t rows_of_group = 8;   // in the table behind a figure of one group
 
 // One statistic of many tensors.
 struct Many {
