@@ -154,6 +154,8 @@ def s3(bench):
         raise Skipped("Debian's package curl is not installed")
     found = measured.measure(os.path.join(bench.installed, 'bin'), quick=bench.options.quick)
     bench.ratio('2,000 objects, 20 ms before each answer : curl --parallel-max 16', found['objects'], found['curl'], 1.25)
+    bench.ratio('smd-ls --summary, 1,000 trials : curl --parallel-max 16, the same requests', found['fleet'],
+                found['curl_fleet'], 1.3)
     bench.times_as_fast('1,000 values of one scalar : the same requests one by one', found['values'],
                         found['one_by_one'], 20)
     bench.times_as_fast('1,000 values of one scalar : a listing for each, as the reference', found['values'],

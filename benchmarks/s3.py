@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """s3.py --tools DIR: requests, bytes and times of reading a trial of 1,000 steps from the test server, with 20 ms before
 each answer. The peers, in the same run: a reader that sends the same requests one by one; a reader that lists the event
-files for each value, as the reference does; and `curl --parallel --parallel-max 16` for 2,000 objects.
+files for each value, as the reference does; and `curl --parallel --parallel-max 16` for 2,000 objects, and for the same
+requests as for 1,000 trials.
 Needs curl. Nothing leaves this machine."""
 
 import argparse
@@ -111,7 +112,7 @@ def say(name, **measurements):
 
 def measure(tools, quick=False, jobs=None):
     """Returns the times of `timed` by name; `last_requests` is a number. Prints the measurements."""
-    steps, objects, latency = (100, 200, 5) if quick else (1000, 2000, 20)
+    steps, objects, trials, latency = (100, 200, 20, 5) if quick else (1000, 2000, 1000, 20)
     root = tempfile.mkdtemp(prefix="smd-s3-")
     bench = None
     try:
@@ -149,6 +150,16 @@ def measure(tools, quick=False, jobs=None):
             ours.append(seconds)
             peer.append(bench.curl(entries))
         found["objects"], found["curl"] = timed(ours), timed(peer)
+        runs = [f"run-{run:04}" for run in range(trials)]
+        for run in runs:
+            make_trial(os.path.join(root, "bench", run), 2)
+        ours, peer = [], []
+        for _ in range(3):
+            seconds, log, _ = bench.command("smd-ls", "-j", "16", "--summary", *[f"s3://bench/{run}" for run in runs])
+            ours.append(seconds)
+            peer.append(bench.curl(log))
+        say(f"{trials} trials of 2 steps", **measurements(log, min(ours)))
+        found["fleet"], found["curl_fleet"] = timed(ours), timed(peer)
         return found
     finally:
         if bench is not None:
