@@ -23,24 +23,24 @@ fi
 describe() {
   id=$(dpkg-deb -f "$1" Package)
   [ "$(dpkg-deb -f "$1" Multi-Arch)" != same ] || id=$id:arm64
-  dpkg-deb -e "$1" "$work/control"
+  dpkg-deb -e "$1" "$temporary/control"
   for file in symbols shlibs; do
-    [ ! -e "$work/control/$file" ] || mv "$work/control/$file" "$work/root/dpkg/info/$id.$file"
+    [ ! -e "$temporary/control/$file" ] || mv "$temporary/control/$file" "$temporary/root/dpkg/info/$id.$file"
   done
-  rm -r "$work/control"
-  dpkg-deb --fsys-tarfile "$1" | tar -t | sed "s|^\.|$root|; s|/\$||" >"$work/root/dpkg/info/$id.list"
-  { dpkg-deb -f "$1" && printf 'Status: install ok installed\n\n'; } >>"$work/root/dpkg/status"
+  rm -r "$temporary/control"
+  dpkg-deb --fsys-tarfile "$1" | tar -t | sed "s|^\.|$root|; s|/\$||" >"$temporary/root/dpkg/info/$id.list"
+  { dpkg-deb -f "$1" && printf 'Status: install ok installed\n\n'; } >>"$temporary/root/dpkg/status"
 }
 
 # Packages of another architecture, with all that they need, as if nothing was installed.
 make_root() {
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-  mkdir -p "$work/archives/partial" "$work/lists/partial" "$work/root"
-  : >"$work/status"
+  temporary=$(mktemp -d)
+  trap 'rm -rf "$temporary"' EXIT
+  mkdir -p "$temporary/archives/partial" "$temporary/lists/partial" "$temporary/root"
+  : >"$temporary/status"
   libraries=$(printf '%s\n' $build_packages | grep -E -- '-dev$')
-  set -- -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State::status="$work/status" \
-    -o Dir::State::lists="$work/lists" -o Dir::Cache::archives="$work/archives" -o Dir::Cache::pkgcache= \
+  set -- -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State::status="$temporary/status" \
+    -o Dir::State::lists="$temporary/lists" -o Dir::Cache::archives="$temporary/archives" -o Dir::Cache::pkgcache= \
     -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=
   # The list is split into words.
   # shellcheck disable=SC2086
@@ -49,20 +49,20 @@ make_root() {
     packages_say "skipped: packages of arm64 are unavailable"
     exit 77
   fi
-  mkdir -p "$work/root/dpkg/info"
-  echo 1 >"$work/root/dpkg/info/format"
-  for archive in "$work"/archives/*.deb; do
-    dpkg-deb -x "$archive" "$work/root"
+  mkdir -p "$temporary/root/dpkg/info"
+  echo 1 >"$temporary/root/dpkg/info/format"
+  for archive in "$temporary"/archives/*.deb; do
+    dpkg-deb -x "$archive" "$temporary/root"
     describe "$archive"
   done
   # Links to /lib would leave the folder.
-  find "$work/root" -type l -lname '/*' | while read -r link; do
+  find "$temporary/root" -type l -lname '/*' | while read -r link; do
     target=$(readlink "$link")
-    ln -snf "$(realpath -ms --relative-to="$(dirname "$link")" "$work/root$target")" "$link"
+    ln -snf "$(realpath -ms --relative-to="$(dirname "$link")" "$temporary/root$target")" "$link"
   done
   rm -rf "$root"
   mkdir -p build
-  mv "$work/root" "$root"
+  mv "$temporary/root" "$root"
 }
 [ -d "$root" ] || make_root
 

@@ -56,7 +56,7 @@ complete -c smd-reduce -l region -d 'the region of the buckets (default: as the 
 complete -c smd-reduce -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-reduce -l no-sign-request -d 'ask without credentials, for public buckets'
 complete -c smd-reduce -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
-complete -c smd-reduce -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-reduce -s F -l follow -d 'go on as steps complete, until the job ends'
 complete -c smd-reduce -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-reduce -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-reduce -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x

@@ -23,7 +23,7 @@ complete -c smd-report -l progress -d 'show progress even if standard error is n
 complete -c smd-report -l no-progress -d 'never show progress'
 complete -c smd-report -s h -l help -d 'print this help'
 complete -c smd-report -l version -d 'print the version and what is built in'
-complete -c smd-report -s F -l follow -d 'rewrite the page as steps complete, until the jobs end'
+complete -c smd-report -s F -l follow -d 'go on as steps complete, until the job ends'
 complete -c smd-report -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-report -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-report -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x

@@ -45,7 +45,7 @@ complete -c smd-rule -l progress -d 'show progress even if standard error is no 
 complete -c smd-rule -l no-progress -d 'never show progress'
 complete -c smd-rule -s h -l help -d 'print this help'
 complete -c smd-rule -l version -d 'print the version and what is built in'
-complete -c smd-rule -s F -l follow -d 'print rows as steps complete, until the job ends'
+complete -c smd-rule -s F -l follow -d 'go on as steps complete, until the job ends'
 complete -c smd-rule -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-rule -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-rule -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x

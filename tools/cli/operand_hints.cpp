@@ -34,11 +34,9 @@ bool is_folder(const fs::path& path) {
 bool has_collections(const fs::path& folder) { return is_folder(folder / "collections"); }
 
 // Makes `./run`, `run/` and `run` the same path.
-fs::path trimmed(std::string path) {
-  while (path.size() > 1 && path.back() == '/') {
-    path.pop_back();
-  }
-  return fs::path(path).lexically_normal();
+fs::path trimmed(const std::string& path) {
+  fs::path result = fs::path(path).lexically_normal();
+  return result.filename_is_dot() && result.has_parent_path() ? result.parent_path() : result;
 }
 
 bool is_event_file(std::string_view name) {
@@ -59,20 +57,26 @@ bool holds_runs(const fs::path& folder) {
   return false;
 }
 
-// Whether the folder holds a file that its name marks as a checkpoint or, with `logs`, as an event file of a log
-// directory. Looks at `entries` more names at most.
-bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
+// Whether the folder holds a file with a name that is wanted. Looks at `entries` more names at most.
+template <class Wanted>
+bool holds_file(const fs::path& folder, std::size_t& entries, Wanted wanted) {
   error_code error;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
-    const std::string name = entry->path().filename().string();
-    const bool ours = name.ends_with(".safetensors") || (logs && is_event_file(name));
     error_code unknown;
-    if (ours && entry->status(unknown).type() == fs::regular_file) {
+    if (wanted(entry->path().filename().string()) && entry->status(unknown).type() == fs::regular_file) {
       return true;
     }
   }
   return false;
+}
+
+// Whether the folder holds a file that its name marks as a checkpoint or, with `logs`, as an event file of a log
+// directory. Looks at `entries` more names at most.
+bool holds_files_of_trial(const fs::path& folder, bool logs, std::size_t& entries) {
+  return holds_file(folder, entries, [&](const std::string& name) {
+    return name.ends_with(".safetensors") || (logs && is_event_file(name));
+  });
 }
 
 // Whether a folder of that name may be one checkpoint of several: the name has a number, or a label.
@@ -218,14 +222,7 @@ constexpr const char* not_unpickled =
 
 bool holds_pickled_checkpoint(const fs::path& folder) {
   std::size_t entries = most_entries;
-  error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator() && entries > 0; entry.increment(error), --entries) {
-    if (is_pickled_checkpoint(entry->path().filename().string())) {
-      return true;
-    }
-  }
-  return false;
+  return holds_file(folder, entries, is_pickled_checkpoint);
 }
 
 // The hint for an operand that joins the names of a trial and of a tensor.

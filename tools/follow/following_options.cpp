@@ -19,11 +19,11 @@ namespace {
 
 constexpr OptionSpec follow_option = {.short_name = 'F',
                                       .name = "follow",
-                                      .help = "print rows as steps complete, until the job ends",
+                                      .help = "go on as steps complete, until the job ends",
                                       .group = group::reading,
                                       .manual =
-                                          "Print rows as steps complete, until the job ends. If a trial does not exist "
-                                          "yet, wait for it; a message says so."};
+                                          "Go on as steps complete, until the job ends. If a trial does not exist yet, "
+                                          "wait for it; a message says so."};
 constexpr OptionSpec timeout_option = {.name = "timeout",
                                        .metavar = "D",
                                        .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",

@@ -83,7 +83,7 @@ const CommandDefinition& ReportCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleOptions::table(), ReportCommandOptions::table(), SelectionOptions::name_table(),
-                        SelectionOptions::table(), MessageOptions::table(), ReportCommandOptions::following_table(),
+                        SelectionOptions::table(), MessageOptions::table(), FollowingOptions::table(),
                         ReadingOptions::table()},
       .formats = {},
       .exit_notes = exit_notes,

@@ -53,7 +53,7 @@ Headline headline_of(const TrialReport& trial) {
                                          : "Not sure: not everything could be read"};
   }
   if (counts.evaluated == 0) {
-    return {"unknown", "Not evaluated: no rule had anything to look at"};
+    return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", rules_word(counts.evaluated))};
 }

@@ -64,23 +64,6 @@ void check(const ReportCommandOptions& options) {
 
 std::span<const OptionSpec> ReportCommandOptions::table() noexcept { return own_options; }
 
-std::span<const OptionSpec> ReportCommandOptions::following_table() noexcept {
-  static const auto options = [] {
-    const std::span<const OptionSpec> shared = FollowingOptions::table();
-    std::vector<OptionSpec> all(shared.begin(), shared.end());
-    for (OptionSpec& spec : all) {
-      if (spec.name == "follow") {
-        spec.help = "rewrite the page as steps complete, until the jobs end";
-        spec.manual =
-            "Rewrite the page as steps complete, at most each --interval, until the jobs end. If a trial does not "
-            "exist yet, wait for it; a message says so.";
-      }
-    }
-    return all;
-  }();
-  return options;
-}
-
 ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
   ReportCommandOptions options;
   options.operands = line.operands();

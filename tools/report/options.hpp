@@ -27,8 +27,6 @@ struct ReportCommandOptions {
   bool null_separated = false;
 
   static std::span<const OptionSpec> table() noexcept;
-  /// The options of `FollowingOptions::table()`; --follow says that the page is rewritten.
-  static std::span<const OptionSpec> following_table() noexcept;
   /// @throws UsageError, also for options that contradict each other.
   static ReportCommandOptions from(const CommandLine& line);
 };

@@ -45,7 +45,7 @@ enum class Dtype : std::uint8_t {
 /// Returns all element types, ordered by number.
 [[nodiscard]] SMD_EXPORT std::span<const Dtype> all_dtypes() noexcept;
 
-/// Returns the type with this name, as `to_string` returns it; nullopt if there is none.
+/// Returns the type with this name, as `to_string` returns it; nullopt if no type has it.
 [[nodiscard]] SMD_EXPORT std::optional<Dtype> dtype_from_name(std::string_view name) noexcept;
 
 /// Returns NumPy's name if NumPy has the type (`float32`, `bool`, …), otherwise `string`, `bfloat16`, `qint8` and so

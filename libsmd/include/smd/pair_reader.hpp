@@ -48,7 +48,7 @@ class SMD_EXPORT PairReader {
   ~PairReader();
 
   /// `name_a` and `name_b` are the names that the records must have, as for `Trial::read_blocks`. Returns the first
-  /// problem, nullopt if there is none; `sink` may have received blocks before it.
+  /// problem, nullopt if all was read; `sink` may have received blocks before it.
   [[nodiscard]] std::optional<PairProblem> read(const TensorLocation& a, std::string_view name_a,
                                                 const TensorLocation& b, std::string_view name_b, PairSink& sink);
 

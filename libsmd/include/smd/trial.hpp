@@ -189,7 +189,7 @@ class SMD_EXPORT Trial {
   void read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
             const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options = {}) const;
 
-  /// Reads one record in blocks. Returns the problem, nullopt if there is none; `sink` may have received blocks before
+  /// Reads one record in blocks. Returns the problem, nullopt if all was read; `sink` may have received blocks before
   /// it.
   [[nodiscard]] std::optional<Problem> read_blocks(const TensorLocation& location, std::string_view tensor,
                                                    BlockSink& sink) const;

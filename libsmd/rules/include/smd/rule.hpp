@@ -227,7 +227,7 @@ class SMD_EXPORT RuleTick {
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
   /// Returns whether an index file has appeared since the last tick.
   [[nodiscard]] bool new_data() const noexcept { return new_data_; }
-  /// Returns the last step at which the rule was invoked; nullopt if there is none.
+  /// Returns the last step at which the rule was invoked; nullopt before the first.
   [[nodiscard]] std::optional<GlobalStep> last_step() const noexcept;
   void evaluated();
   /// Reports a finding at the last step seen.

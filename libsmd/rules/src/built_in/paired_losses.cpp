@@ -33,7 +33,7 @@ std::string names_of(const std::vector<TensorPair>& pairs) {
   return first_names({texts.begin(), texts.end()});
 }
 
-/// Calls `use(unit, loss)` for each worker's value of a tensor; returns their mean, nullopt if there is none.
+/// Calls `use(unit, loss)` for each worker's value of a tensor; returns their mean, nullopt without a value.
 template <class Use>
 std::optional<double> mean_over_workers(const StepView& step, const std::string& tensor, const Use& use) {
   double sum = 0;

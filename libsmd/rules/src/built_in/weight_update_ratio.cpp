@@ -63,7 +63,7 @@ class WeightUpdateRatio final : public Rule {
   }
 
   /// Returns, without `num_steps`, the value saved last before this one; with it, the earliest that was saved at most
-  /// that many mode steps ago. Nullopt if there is none.
+  /// that many mode steps ago. Nullopt if nothing was saved then.
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
     std::span<const Unit> all = step.series(unit);
     all = all.first(all.size() - 1);

@@ -144,7 +144,7 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   return read;
 }
 
-/// Returns a placeholder for an invalid entry, so that the others are still read.
+/// Returns a configuration that holds the error of an invalid entry, so that the others are still read.
 RuleConfiguration no_configuration(std::string position, const std::string& why) {
   RuleConfiguration read;
   read.position = std::move(position);
