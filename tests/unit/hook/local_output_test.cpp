@@ -43,11 +43,6 @@ void link_to(const std::string& target, const std::string& path) {
   REQUIRE(::symlink(target.c_str(), path.c_str()) == 0);
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::size_t entries(const std::string& path) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
 }
@@ -95,7 +90,7 @@ TEST_CASE("output: a link that stays within the trial is followed, as in reading
     link_to("data/./../data", dir / "trial/events");
     const auto output = open(dir / "trial", way);
     REQUIRE(write_atomically(*output, "events/000000000001/x", "text", false));
-    CHECK(text_of(dir / "trial/data/000000000001/x") == "text");
+    CHECK(read_file(dir / "trial/data/000000000001/x") == "text");
     CHECK(*output->exists("events/000000000001/x"));
     CHECK_FALSE(*output->exists("events/000000000001/y"));
     CHECK_FALSE(*output->exists("events/000000000002/x"));
@@ -114,10 +109,10 @@ TEST_CASE("output: what stands under a temporary name is removed, never opened")
     const auto output = open(trial, way);
     for (const char* const name : {"a", "b", "c"}) {
       REQUIRE(write_atomically(*output, name, "new", false));
-      CHECK(text_of(trial + "/" + name) == "new");
+      CHECK(read_file(trial + "/" + name) == "new");
     }
   }
-  CHECK(text_of(dir / "victim") == "precious");
+  CHECK(read_file(dir / "victim") == "precious");
   CHECK(entries(trial) == 3);
 }
 
@@ -129,7 +124,7 @@ TEST_CASE("output: a file's own link is replaced, not followed") {
   for (const Resolve way : ways()) {
     REQUIRE(write_atomically(*open(dir / "trial", way), "training_job_end.ts", "", false));
   }
-  CHECK(text_of(dir / "victim") == "precious");
+  CHECK(read_file(dir / "victim") == "precious");
   CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(dir / "trial/training_job_end.ts")));
 }
 
@@ -150,9 +145,9 @@ TEST_CASE("output: two writers of one name do not share a temporary file") {
   REQUIRE(first.write("first"));
   REQUIRE(second.write("second"));
   REQUIRE(first.commit(false));
-  CHECK(text_of(dir / "trial/end") == "first");
+  CHECK(read_file(dir / "trial/end") == "first");
   REQUIRE(second.commit(false));
-  CHECK(text_of(dir / "trial/end") == "second");
+  CHECK(read_file(dir / "trial/end") == "second");
   CHECK(entries(dir / "trial") == 1);
 }
 
@@ -207,7 +202,7 @@ TEST_CASE("hook: links and FIFOs under every temporary name that earlier version
       }
     }
     save_one_step({.out_dir = trial});
-    CHECK(text_of(dir / "victim") == "precious");
+    CHECK(read_file(dir / "victim") == "precious");
     for (const std::string& name : names) {
       CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(trial + "/" + name + ".tmp")));
     }

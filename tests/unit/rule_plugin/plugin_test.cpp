@@ -11,8 +11,6 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace smd::test {
@@ -85,8 +83,7 @@ TEST_CASE("wrong and broken plug-ins are refused with a reason") {
 }
 
 TEST_CASE("a plug-in that is cut off anywhere is refused before the loader touches what is not there") {
-  std::ifstream file(EXAMPLE_PLUGIN, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const std::string whole = read_file(EXAMPLE_PLUGIN);
   REQUIRE(whole.size() > 32768);
   const TempDir dir;
   for (const std::size_t bytes : {100U, 4096U, 16384U}) {  // debug information at the end is not loaded

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
-#include <iterator>
 
 namespace smd::test {
 namespace {
@@ -157,8 +156,7 @@ TEST_CASE("recorded documents") {
     }
     ++documents;
     INFO(one.at("id").get<std::string>());
-    std::ifstream config(root + one.at("config").get<std::string>());
-    const std::string text{std::istreambuf_iterator<char>(config), std::istreambuf_iterator<char>()};
+    const std::string text = read_file(root + one.at("config").get<std::string>());
     const Trial trial = Trial::open(root + one.at("trial").get<std::string>());
     Evaluator evaluator(trial, {.keep_going = true});
     for (const RuleConfiguration& configuration : parse_rule_configurations(text)) {

@@ -7,7 +7,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 // Values of two trials in step: short and long records, and bare elements, in each combination.
@@ -70,8 +69,7 @@ TensorLocation record_of(const Trial& trial) { return trial.tensor("a").entries(
 /// The same elements as they stand in the record, which `tensor_content` holds in one piece.
 TensorLocation bare_of(const Trial& trial, const std::vector<float>& numbers) {
   const TensorLocation record = record_of(trial);
-  std::ifstream file(std::filesystem::path(trial.path()) / record.file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string bytes = read_file(trial.path() + "/" + record.file);
   const std::string_view elements(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
   const std::size_t at = bytes.find(elements, record.offset);
   REQUIRE(at != std::string::npos);

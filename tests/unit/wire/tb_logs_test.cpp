@@ -2,6 +2,7 @@
 // Recorded event files of TensorBoard's writers: every value that tests/fixtures/tb-logs expects, read by its name.
 #include "hex.hpp"
 #include "support/sha256.hpp"
+#include "support/temp_dir.hpp"
 #include "text/json.hpp"
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
@@ -14,8 +15,6 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -31,17 +30,11 @@ using nlohmann::json;
 
 const std::filesystem::path logs = std::filesystem::path(SMD_TEST_FIXTURES) / "tb-logs";
 
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  REQUIRE(in);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// The payloads of all event files in a folder.
 std::vector<std::string> payloads(const std::string& name) {
   std::vector<std::string> all;
   for (const auto& file : std::filesystem::directory_iterator(logs / name)) {
-    const std::string bytes = contents(file.path());
+    const std::string bytes = read_file(file.path());
     for (auto rest = bytes_of(bytes); !rest.empty();) {
       const auto frame = next_record(rest);
       REQUIRE(frame);
@@ -68,7 +61,7 @@ Found find_values(const std::string& name) {
 }
 
 json expected(const std::string& name) {
-  return json::parse(contents(logs / (name + ".expected.json")))["trials"]["."]["tensors"];
+  return json::parse(read_file(logs / (name + ".expected.json")))["trials"]["."]["tensors"];
 }
 
 double number_in(const json& value) {
