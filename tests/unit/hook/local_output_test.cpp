@@ -27,6 +27,7 @@ using detail::hook::open_local_output_beneath;
 using detail::hook::Output;
 using detail::hook::write_atomically;
 using detail::storage::Resolve;
+using test::read_file;
 using test::TempDir;
 
 /// The ways of resolving names that this system has.
