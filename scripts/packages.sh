@@ -23,7 +23,7 @@ packages_apt_get() {
 
 need_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    packages_say "this is no Debian; going on with what is installed (README.md lists what is needed)"
+    packages_say "this is no Debian; going on with what is installed (README.md and CONTRIBUTING.md list what is needed)"
     return 0
   fi
   packages_wanted=$(packages_missing "$@")

@@ -136,10 +136,8 @@ CacheFolder open_cache_folder(const std::string& path) {
   } else if (!std::all_of(names.begin(), names.end(), is_temporary) && !has_marker(root)) {
     // The folder is not one that another process has just begun, because it writes the marker first.
     folder.foreign = true;
-    folder.trouble =
-        "holds files, but no marker of a cache (" + std::string(cache_marker) +
-        "), so nothing in it is touched; name a new or an empty folder. A cache that version 0.1.0 made has no marker: "
-        "delete it, and a new one is made";
+    folder.trouble = "holds files, but no marker of a cache (" + std::string(cache_marker) +
+                     "), so nothing in it is touched; name a new or an empty folder";
   } else if (const int error = write_whole(root, temporary_name(), cache_marker, marker_text); error != 0) {
     folder.trouble = error_text(error);
   }

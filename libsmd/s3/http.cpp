@@ -228,11 +228,6 @@ class HttpPool::Loop {
     successes_ = 0;
   }
 
-  [[nodiscard]] unsigned limit() const noexcept {
-    const std::lock_guard lock(mutex_);
-    return limit_;
-  }
-
  private:
   void run() {
     while (true) {
@@ -471,6 +466,5 @@ HttpResponse HttpPool::perform(const HttpRequest& request) {
 }
 
 void HttpPool::slow_down() noexcept { loop_->slow_down(); }
-unsigned HttpPool::in_flight_limit() const noexcept { return loop_->limit(); }
 
 }  // namespace smd::detail::storage::s3

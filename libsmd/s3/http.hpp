@@ -73,7 +73,6 @@ class HttpPool {
 
   /// Halves the number of requests at once, because the server asked for less. It grows by one with each success.
   void slow_down() noexcept;
-  [[nodiscard]] unsigned in_flight_limit() const noexcept;
 
  private:
   class Loop;

@@ -50,6 +50,15 @@ class Stopped(Case):
         process.send_signal(number)
         return self.check_ends(process, -number)
 
+    def hanging_requests(self, *more):
+        """Yields each kind of request, while the server never answers it, with each command that makes it: of those that
+        follow, and of `more`."""
+        for match in REQUESTS:
+            self.server.faults({"match": match, "act": "hang", **FOREVER})
+            for command in (*FOLLOWING, *more):
+                if not (match.endswith("events/") and command[1].startswith("--")):  # which reads no values
+                    yield match, command
+
     def listener(self):
         """A port that accepts connections and sends nothing, not even to begin TLS."""
         listener = socket.create_server(("127.0.0.1", 0))
@@ -62,16 +71,12 @@ class Deadlines(Stopped):
     """After --timeout: 124, whatever the command is waiting for."""
 
     def test_requests(self):
-        for match in REQUESTS:
-            self.server.faults({"match": match, "act": "hang", **FOREVER})
-            for command in FOLLOWING:
-                if match.endswith("events/") and command[1] == "--steps":
-                    continue  # reads no values
-                with self.subTest(match=match, command=command[0]):
-                    process = self.start(*command, "-F", "--timeout", "0.5", TRIAL)
-                    _, err = self.check_ends(process, 124)
-                    self.assertIn(b"Timeout: " + TRIAL.encode(), err)
-                    self.assertNotIn(b"Network", err)
+        for match, command in self.hanging_requests():
+            with self.subTest(match=match, command=command[0]):
+                process = self.start(*command, "-F", "--timeout", "0.5", TRIAL)
+                _, err = self.check_ends(process, 124)
+                self.assertIn(b"Timeout: " + TRIAL.encode(), err)
+                self.assertNotIn(b"Network", err)
 
     def test_wait(self):
         for match in REQUESTS[:3]:
@@ -168,16 +173,12 @@ class Idle(Stopped):
 
 class Signals(Stopped):
     def test_followed(self):
-        for match in REQUESTS:
-            self.server.faults({"match": match, "act": "hang", **FOREVER})
-            for command in FOLLOWING:
-                if match.endswith("events/") and command[1] == "--steps":
-                    continue
-                with self.subTest(match=match, command=command[0]):
-                    process = self.start(*command, "-F", TRIAL)
-                    self.reach(process)
-                    _, err = self.check_signal(process)
-                    self.assertNotIn(b"Network", err)
+        for match, command in self.hanging_requests():
+            with self.subTest(match=match, command=command[0]):
+                process = self.start(*command, "-F", TRIAL)
+                self.reach(process)
+                _, err = self.check_signal(process)
+                self.assertNotIn(b"Network", err)
                     self.assertNotIn(b"Timeout", err)
 
     def test_every_signal(self):
@@ -188,15 +189,11 @@ class Signals(Stopped):
             self.check_signal(process, number)
 
     def test_snapshot(self):
-        for match in REQUESTS:
-            self.server.faults({"match": match, "act": "hang", **FOREVER})
-            for command in (*FOLLOWING, ("smd-wait", "--end")):
-                if match.endswith("events/") and command[1].startswith("--"):
-                    continue
-                with self.subTest(match=match, command=command[0]):
-                    process = self.start(*command, TRIAL)
-                    self.reach(process)
-                    self.check_signal(process)
+        for match, command in self.hanging_requests(("smd-wait", "--end")):
+            with self.subTest(match=match, command=command[0]):
+                process = self.start(*command, TRIAL)
+                self.reach(process)
+                self.check_signal(process)
 
     def test_reports_are_closed(self):
         """A rule that was interrupted during a request has no result, and the complete report says so."""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""slurm_test.py --tools DIR... --trials DIR --readme FILE: README's recipe, and what can go wrong with it, on a real
-Slurm; and the same parts by GNU parallel. Needs root; the cluster is one node on the loopback, stopped at the end."""
+"""slurm_test.py --tools DIR... --trials DIR --recipe FILE: the scripts of FILE (docs/scale.md), and what can go wrong with
+them, on a real Slurm; and the same parts by GNU parallel. Needs root; the cluster is one node on the loopback, stopped at
+the end."""
 
 import argparse
 import os
@@ -15,7 +16,7 @@ import unittest
 from slurm_cluster import Cluster, why_not
 
 TRIALS = ''
-README = ''
+RECIPE = ''
 ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'TZ': 'UTC'}
 RULES = '[{"RuleConfigurationName": "exploding", "RuleParameters": {"rule_to_invoke": "ExplodingTensor"}}]'
 
@@ -33,9 +34,9 @@ def timeless(junit):
 
 
 def recipe():
-    """The scripts in README's section, by the name that their first comment gives."""
-    with open(README, encoding='utf-8') as file:
-        section = re.search(r'^## Under a scheduler\n(.*?)^## ', file.read(), re.DOTALL | re.MULTILINE)[1]
+    """The scripts in the section about Slurm, by the name that their first comment gives."""
+    with open(RECIPE, encoding='utf-8') as file:
+        section = re.search(r'^### Slurm\n(.*?)^##', file.read(), re.DOTALL | re.MULTILINE)[1]
     scripts = {}
     for block in re.findall(r'^```sh\n(.*?)^```$', section, re.DOTALL | re.MULTILINE):
         name = re.match(r'(?:#!/bin/sh\n)?# ([a-z]+\.sh)', block)
@@ -81,7 +82,7 @@ class OnSlurm(unittest.TestCase):
         return ''.join(f'{name}: {self.output(name).decode()}' for name in sorted(os.listdir(self.folder))
                        if name.startswith('slurm-'))
 
-    def test_the_recipe_of_the_readme(self):
+    def test_the_recipe(self):
         scripts = recipe()
         self.assertEqual(sorted(scripts), ['evaluate.sh', 'merge.sh', 'submit.sh'])
         for name, text in scripts.items():
@@ -182,14 +183,14 @@ def trial(name):
 
 
 def main():
-    global TRIALS, README  # pylint: disable=global-statement
+    global TRIALS, RECIPE  # pylint: disable=global-statement
     parser = argparse.ArgumentParser()
     parser.add_argument('--tools', nargs='+', required=True)
     parser.add_argument('--trials', required=True)
-    parser.add_argument('--readme', required=True)
+    parser.add_argument('--recipe', required=True)
     arguments = parser.parse_args()
     TRIALS = os.path.abspath(arguments.trials)
-    README = os.path.abspath(arguments.readme)
+    RECIPE = os.path.abspath(arguments.recipe)
     ENVIRONMENT['PATH'] = os.pathsep.join(list(map(os.path.abspath, arguments.tools)) + [os.environ['PATH']])
     os.environ['PATH'] = ENVIRONMENT['PATH']
     reason = why_not()

@@ -15,7 +15,7 @@ def read(path):
 
 
 text = read(os.path.join(root, "docs", "faults.md"))
-cases = [name for path in glob.glob(os.path.join(root, "tests/unit/*/*.cpp"))
+cases = [name for path in glob.glob(os.path.join(root, "tests/unit/**/*.cpp"), recursive=True)
          for name in re.findall(r'TEST_CASE\("([^"]+)', read(path))]
 scripts = "".join(read(path) for path in glob.glob(os.path.join(root, "tests/cli/*.py")))
 absent = []

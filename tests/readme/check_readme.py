@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_readme.py ROOT BIN_DIR...: every `$ smd-…` in the README's console blocks prints what the README shows, and
-what scripts/demo.sh shows is among them, in the same order."""
+"""check_readme.py ROOT BIN_DIR...: every `$ smd-…` in the console blocks of README.md and docs/questions.md prints what is
+shown there, and README.md begins with what scripts/demo.sh shows, in the same order."""
 import difflib
 import os
 import pathlib
@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 
-def sessions(readme):
+def sessions(page):
     """(command, expected output) of every command in the console blocks."""
-    for block in re.findall(r"^```console\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE):
+    for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             yield command, output
@@ -24,7 +24,8 @@ def main():
         sys.argv[2:] + [os.path.dirname(sys.executable), os.environ["PATH"]]))
     run = []
     failed = False
-    for command, expected in sessions((root / "README.md").read_text(encoding="utf-8")):
+    pages = (root / "README.md", root / "docs/questions.md")
+    for page, command, expected in ((page, *session) for page in pages for session in sessions(page)):
         if not command.startswith("smd-"):
             continue
         run.append(command)
@@ -36,7 +37,7 @@ def main():
         if shown != printed:
             failed = True
             print("$ " + command)
-            print("\n".join(difflib.unified_diff(shown, printed, "README.md", "printed", lineterm="")))
+            print("\n".join(difflib.unified_diff(shown, printed, page.name, "printed", lineterm="")))
     demo = re.findall(r"^show (.*)$", (root / "scripts/demo.sh").read_text(encoding="utf-8"), re.MULTILINE)
     if not demo or run[:len(demo)] != demo:
         failed = True

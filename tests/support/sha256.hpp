@@ -7,8 +7,7 @@
 
 namespace smd::test {
 
-/// Returns the SHA-256 (FIPS 180-4) of some bytes, as 64 lower-case hexadecimal digits, for comparison with recorded
-/// digests.
+/// Returns the SHA-256 digest of bytes, in hexadecimal digits, as recorded results state it.
 [[nodiscard]] std::string sha256(std::span<const std::byte> bytes);
 
 }  // namespace smd::test

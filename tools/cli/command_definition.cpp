@@ -26,9 +26,9 @@ const OptionSpec* CommandDefinition::find(std::string_view long_name) const noex
 
 std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
   std::span<const std::string_view> words;
-  if (spec.kind == ValueKind::format) {
+  if (spec.kind == ArgumentKind::format) {
     words = formats;
-  } else if (spec.kind == ValueKind::choice) {
+  } else if (spec.kind == ArgumentKind::choice) {
     words = spec.choices;
   }
   std::string list;

@@ -41,7 +41,7 @@ struct ColumnTable {
 /// Operands in order; the last one may repeat.
 struct OperandSpec {
   std::string_view metavar;  ///< `TRIAL`
-  ValueKind kind = ValueKind::trial;
+  ArgumentKind kind = ArgumentKind::trial;
   bool required = true;
   bool repeats = false;
 };

@@ -91,9 +91,9 @@ bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& argume
 
 void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
   std::span<const std::string_view> choices;
-  if (spec.kind == ValueKind::format) {
+  if (spec.kind == ArgumentKind::format) {
     choices = definition.formats;
-  } else if (spec.kind == ValueKind::choice) {
+  } else if (spec.kind == ArgumentKind::choice) {
     choices = spec.choices;
   } else {
     return;

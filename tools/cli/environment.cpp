@@ -31,7 +31,7 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"COLUMNS", "The width of help texts and pictures where the output is no terminal; default 80."},
     {"SMDEBUG_LOG_LEVEL",
      "Which messages are shown, as with the reference implementation: debug, info, warning (the default), error or "
-     "off. -q and -v win over it.",
+     "off. -q and -v take precedence.",
      {},
      EnvironmentForm::level,
      "warning"},
@@ -53,22 +53,23 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", on_s3},
     {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
      on_s3},
-    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile wins over it.", on_s3},
+    {"AWS_PROFILE, AWS_DEFAULT_PROFILE", "The profile in the AWS files; --profile takes precedence.", on_s3},
     {"AWS_CONFIG_FILE, AWS_SHARED_CREDENTIALS_FILE", "The AWS files; by default ~/.aws/config and ~/.aws/credentials.",
      on_s3},
     {"AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME",
      "A role to assume with the token in a file, as pods of Kubernetes are given them (IAM roles for service "
-     "accounts). Keys in the environment win over it, and --profile.",
+     "accounts). Keys in the environment take precedence, and so does --profile.",
      on_s3},
-    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region wins over it.", on_s3},
+    {"AWS_REGION, AWS_DEFAULT_REGION", "The region; --region takes precedence.", on_s3},
     {"AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SAGEMAKER, AWS_ENDPOINT_URL, "
      "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
      "Where services are reached, in place of AWS's own addresses: those of one service, of all, and whether they are "
      "to "
-     "be disregarded (true). --endpoint-url wins over them.",
+     "be disregarded (true). --endpoint-url takes precedence.",
      on_s3},
     {"AWS_USE_FIPS_ENDPOINT",
-     "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Configured endpoints win over it.",
+     "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Configured endpoints take "
+     "precedence.",
      on_s3},
     {"AWS_CA_BUNDLE", "A file of certificates to trust, in place of the system's.", on_s3},
     {"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, AWS_CONTAINER_CREDENTIALS_FULL_URI, AWS_CONTAINER_AUTHORIZATION_TOKEN, "

@@ -99,7 +99,7 @@ bool lists(std::string_view words, std::string_view word) {
 
 std::string option_hint(const CommandDefinition& definition, std::string_view tried) {
   const OptionSpec* const step = definition.find("step");
-  if (tried.size() == 2 && tried[1] >= '0' && tried[1] <= '9' && step != nullptr && step->kind == ValueKind::step) {
+  if (tried.size() == 2 && tried[1] >= '0' && tried[1] <= '9' && step != nullptr && step->kind == ArgumentKind::step) {
     return "; a step, even a negative one, follows -s: -s " + std::string(tried);
   }
   for (const Hint& hint : hints) {

@@ -8,7 +8,7 @@
 namespace smd::tool {
 
 /// What kind of thing an option's value is: for completion and manual pages. Checking is the command's own business.
-enum class ValueKind : std::uint8_t {
+enum class ArgumentKind : std::uint8_t {
   none,  ///< A flag: takes no value.
   text,
   file,
@@ -46,10 +46,10 @@ struct OptionSpec {
   std::string_view metavar{};  ///< Empty exactly for flags.
   std::string_view help{};     ///< A phrase without full stop: `print only names`.
   std::string_view group{};    ///< Heading in `--help`, one of `group::…`.
-  ValueKind kind = ValueKind::none;
+  ArgumentKind kind = ArgumentKind::none;
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.
-  std::span<const std::string_view> choices{};  ///< For `ValueKind::choice`; for other kinds only offered by shells.
+  std::span<const std::string_view> choices{};  ///< For `ArgumentKind::choice`; for other kinds only offered by shells.
   bool hidden = false;                          ///< Parsed, but left out of `--help`.
   std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
 };

@@ -14,17 +14,17 @@ constexpr std::array<OptionSpec, 3> own_table = {{
      .metavar = "N",
      .help = "threads (default: one for each CPU); on S3, requests at once (default: 32)",
      .group = group::reading,
-     .kind = ValueKind::number},
+     .kind = ArgumentKind::number},
     {.name = "no-verify", .help = "do not check the checksums of records", .group = group::reading},
     {.name = "cache",
      .metavar = "DIR",
      .help = "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)",
      .group = group::reading,
-     .kind = ValueKind::folder,
+     .kind = ArgumentKind::folder,
      .manual = "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to 1 "
                "GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this option "
                "made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and nothing in it "
-               "is touched. A cache that version 0.1.0 made has no such file: delete it. Only files with names of the "
+               "is touched. Only files with names of the "
                "cache's own form are removed."},
 }};
 

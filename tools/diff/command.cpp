@@ -44,9 +44,9 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
     of_b.steps = options_.steps_b;
   }
   const auto compare = [&](Trial& trial_a, Trial& trial_b) {
-    Side a = {trial_a, operands.front(), options_.selection};
-    Side b = {trial_b, operands.back(), of_b};
-    for (Side* const side : {&a, &b}) {
+    ComparedTrial a = {trial_a, operands.front(), options_.selection};
+    ComparedTrial b = {trial_b, operands.back(), of_b};
+    for (ComparedTrial* const side : {&a, &b}) {
       const AboutTrial about(side->name);
       side->selection = select(side->trial, side->options, needs(), messages);
     }

@@ -60,14 +60,14 @@ class Readers {
 /// Some pieces, compared in one thread.
 class ComparingPart : public TrialPart {
  public:
-  ComparingPart(std::span<const Piece> pieces, const std::vector<PairedEntry>& entries,
+  ComparingPart(std::span<const PairPiece> pieces, const std::vector<PairedEntry>& entries,
                 const DifferenceOptions& options, std::vector<std::atomic<bool>>& differ, Readers& readers)
       : pieces_(pieces), entries_(entries), options_(options), differ_(differ), readers_(readers) {}
 
   void work(BlockReader& /*reader*/) override {
     std::unique_ptr<PairReader> reader = readers_.take();
     results_.reserve(pieces_.size());
-    for (const Piece& piece : pieces_) {
+    for (const PairPiece& piece : pieces_) {
       // Once a piece of the value differs, equal ones count too. Their sums are the same whether taken now or when they
       // are read again.
       std::atomic<bool>& differs = differ_[piece.entry];
@@ -84,7 +84,7 @@ class ComparingPart : public TrialPart {
   [[nodiscard]] std::vector<ComparedPiece>& results() noexcept { return results_; }
 
  private:
-  std::span<const Piece> pieces_;
+  std::span<const PairPiece> pieces_;
   const std::vector<PairedEntry>& entries_;
   DifferenceOptions options_;
   std::vector<std::atomic<bool>>& differ_;  ///< By entry: whether some piece differs.
@@ -106,7 +106,8 @@ struct Pool {
 
 class Comparison {
  public:
-  Comparison(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view, Diagnostics& messages)
+  Comparison(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
+             Diagnostics& messages)
       : a_(a),
         b_(b),
         options_(options),
@@ -142,7 +143,7 @@ class Comparison {
 
  private:
   void work() {
-    std::vector<Piece> pieces;
+    std::vector<PairPiece> pieces;
     std::uint64_t bytes = 0;
     std::vector<std::size_t> ends;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -235,7 +236,7 @@ class Comparison {
   }
 
   void report(const PairProblem& problem, const PairedEntry& entry) {
-    const Side& side = problem.of_b ? b_ : a_;
+    const ComparedTrial& side = problem.of_b ? b_ : a_;
     const TensorEntry& of = problem.of_b ? *entry.b : *entry.a;
     const AboutTrial about(side.name);
     messages_.report_record(problem.problem, side.trial.path(),
@@ -388,8 +389,8 @@ class Comparison {
 
   using Key = std::tuple<std::int64_t, std::string, std::string>;
 
-  const Side& a_;
-  const Side& b_;
+  const ComparedTrial& a_;
+  const ComparedTrial& b_;
   const DiffCommandOptions& options_;
   DiffView& view_;
   Diagnostics& messages_;
@@ -410,7 +411,7 @@ class Comparison {
 
 }  // namespace
 
-void compare_trials(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view,
+void compare_trials(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
                     Diagnostics& messages) {
   Comparison(a, b, options, view, messages).run();
 }

@@ -10,7 +10,7 @@ namespace smd::tool::diff {
 
 /// Compares what is selected of two trials and passes a row for each pair of values, or pool of them, to the view, in
 /// the documented order. Statuses: 1 if something is not equal, 4 if something cannot be read.
-void compare_trials(const Side& a, const Side& b, const DiffCommandOptions& options, DiffView& view,
+void compare_trials(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
                     Diagnostics& messages);
 
 }  // namespace smd::tool::diff

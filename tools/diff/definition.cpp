@@ -9,8 +9,8 @@ namespace smd::tool::diff {
 
 namespace {
 
-constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = ValueKind::trial, .required = true},
-                                                  {.metavar = "B", .kind = ValueKind::trial, .required = false}}};
+constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
+                                                  {.metavar = "B", .kind = ArgumentKind::trial, .required = false}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
@@ -81,8 +81,8 @@ const CommandDefinition& DiffCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {DiffCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
-                        OutputOptions::table(), PictureOptions::table(), MessageOptions::table(),
-                        ReadingOptions::table()},
+                        OutputOptions::table(), PictureOptions::table(), ReadingOptions::table(),
+                        MessageOptions::table()},
       .formats = row_and_picture_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

@@ -11,7 +11,8 @@ namespace {
 
 bool saved(const TensorEntry& entry) { return entry.value || !entry.reductions.empty() || entry.shape; }
 
-std::vector<TensorEntry> entries_of(const Side& side, const std::optional<SelectedStep>& step, const PairedStep& pair) {
+std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::optional<SelectedStep>& step,
+                                    const PairedStep& pair) {
   std::vector<TensorEntry> entries;
   if (!step || side.selection.empty()) {
     return entries;
@@ -29,7 +30,8 @@ std::vector<TensorEntry> entries_of(const Side& side, const std::optional<Select
 
 }  // namespace
 
-std::vector<PairedEntry> pair_entries(const Side& a, const Side& b, std::span<const PairedStep> steps) {
+std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b,
+                                      std::span<const PairedStep> steps) {
   std::vector<PairedEntry> all;
   for (const PairedStep& pair : steps) {
     std::vector<TensorEntry> of_a = entries_of(a, pair.a, pair);

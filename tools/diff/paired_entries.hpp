@@ -28,6 +28,7 @@ struct PairedEntry {
 };
 
 /// Pairs the entries of steps that are at the same place, ordered by tensor, then worker.
-[[nodiscard]] std::vector<PairedEntry> pair_entries(const Side& a, const Side& b, std::span<const PairedStep> steps);
+[[nodiscard]] std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b,
+                                                    std::span<const PairedStep> steps);
 
 }  // namespace smd::tool::diff

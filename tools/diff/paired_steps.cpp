@@ -23,7 +23,7 @@ using StepNumber = std::pair<Mode, std::int64_t>;
 
 class StepPairing {
  public:
-  StepPairing(const Side& a, const Side& b, const DiffCommandOptions& options, Diagnostics& messages)
+  StepPairing(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, Diagnostics& messages)
       : a_(a), b_(b), options_(options), messages_(messages) {}
 
   std::vector<PairedStep> run() {
@@ -102,7 +102,7 @@ class StepPairing {
     }
   }
 
-  static Steps own_steps(const Side& side, const std::string& tensor) {
+  static Steps own_steps(const ComparedTrial& side, const std::string& tensor) {
     const TensorSteps& all = side.selection.steps;
     Steps steps;
     const auto own = all.own.find(tensor);
@@ -159,8 +159,8 @@ class StepPairing {
                      [&](const PairedStep& x, const PairedStep& y) { return place(x) < place(y); });
   }
 
-  const Side& a_;
-  const Side& b_;
+  const ComparedTrial& a_;
+  const ComparedTrial& b_;
   const DiffCommandOptions& options_;
   Diagnostics& messages_;
   std::vector<PairedStep> pairs_;
@@ -168,7 +168,7 @@ class StepPairing {
 
 }  // namespace
 
-std::vector<PairedStep> pair_steps(const Side& a, const Side& b, const DiffCommandOptions& options,
+std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options,
                                    Diagnostics& messages) {
   return StepPairing(a, b, options, messages).run();
 }

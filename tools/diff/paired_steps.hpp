@@ -13,7 +13,7 @@
 namespace smd::tool::diff {
 
 /// One of the two trials, and what is selected of it.
-struct Side {
+struct ComparedTrial {
   Trial& trial;
   std::string name;  ///< As given.
   SelectionOptions options;
@@ -32,7 +32,7 @@ struct PairedStep {
 /// Returns the steps to compare, ascending by A's step (B's, if A's is missing). Reports, with status 1, what cannot be
 /// compared, and notes which steps of one trial have no partner.
 /// @throws UsageError if --steps-b chooses another number of steps than -s.
-[[nodiscard]] std::vector<PairedStep> pair_steps(const Side& a, const Side& b, const DiffCommandOptions& options,
-                                                 Diagnostics& messages);
+[[nodiscard]] std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b,
+                                                 const DiffCommandOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool::diff

@@ -87,7 +87,7 @@ class EqualSink : public BlockSink {
   Comparer comparer_;
 };
 
-TensorLocation place_of(const TensorLocation& value, const Piece& piece) {
+TensorLocation place_of(const TensorLocation& value, const PairPiece& piece) {
   return piece.part ? *part_of(value, piece.part->first, piece.part->count) : value;
 }
 
@@ -133,8 +133,8 @@ Common common_of(const PairedEntry& entry) noexcept {
   return entry.a->reductions.empty() ? Common::shapes : Common::statistics;
 }
 
-void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>& pieces) {
-  Piece piece = {.entry = number, .part = {}};
+void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces) {
+  PairPiece piece = {.entry = number, .part = {}};
   if (common_of(entry) == Common::values) {
     const TensorLocation& a = *entry.a->value;
     const TensorLocation& b = *entry.b->value;
@@ -145,7 +145,7 @@ void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>
       const std::uint64_t count = element_count(a.bare->shape).value_or(0);
       const std::uint64_t most = part_bytes / std::max(item_size(a.bare->dtype), item_size(b.bare->dtype));
       for (std::uint64_t first = 0; first < count; first += most) {
-        Piece part = piece;
+        PairPiece part = piece;
         part.part = {first, std::min(most, count - first)};
         part.bytes = part_bytes;
         part.last = first + most >= count;
@@ -157,7 +157,7 @@ void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>
   pieces.push_back(piece);
 }
 
-ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const Piece& piece,
+ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const PairPiece& piece,
                             const DifferenceOptions& options) {
   ComparedPiece result(piece, options);
   if (common_of(entry) == Common::statistics) {

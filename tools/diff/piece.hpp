@@ -15,7 +15,7 @@ namespace smd::tool::diff {
 
 /// Independent work on one pair of entries: values that are stored bare are compared in parts, whose size does not
 /// depend on the number of threads, so that the results do not either.
-struct Piece {
+struct PairPiece {
   std::size_t entry = 0;  ///< Among those of a chunk.
   /// Some elements of both values; nullopt: all.
   struct Part {
@@ -28,9 +28,9 @@ struct Piece {
 };
 
 struct ComparedPiece {
-  explicit ComparedPiece(const Piece& of, const DifferenceOptions& options) : piece(of), comparer(options) {}
+  explicit ComparedPiece(const PairPiece& of, const DifferenceOptions& options) : piece(of), comparer(options) {}
 
-  Piece piece;
+  PairPiece piece;
   Comparer comparer;
   Shape shape;              ///< Of both values,
   Shape shape_b;            ///< unless B's is different.
@@ -44,11 +44,11 @@ enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 [[nodiscard]] Common common_of(const PairedEntry& entry) noexcept;
 
 /// Appends the pieces of an entry. @pre `common_of` is values or statistics.
-void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<Piece>& pieces);
+void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces);
 
 /// Reads and compares a piece. Saved statistics are compared as elements, one after another by name; those in one trial
 /// only differ.
-[[nodiscard]] ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const Piece& piece,
+[[nodiscard]] ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const PairPiece& piece,
                                           const DifferenceOptions& options);
 
 /// Adds the sums that `sums_of_equal` left out for pieces whose bytes turned out equal: reads A's part of them again,

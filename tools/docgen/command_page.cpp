@@ -100,7 +100,7 @@ void columns(Roff& page, const CommandDefinition& definition) {
     return;
   }
   page.macro(".Sh COLUMNS");
-  page.prose("What --columns and --sort take, which are the keys of JSON as well. More may come; these stay.");
+  page.prose("What --columns and --sort take, and the keys of JSON. Later versions may add some, and remove none.");
   page.macro(".Bl -tag -width Ds");
   for (const tool::ColumnTable& table : definition.columns()) {
     page.macro(table.when.empty() ? ".It if nothing else is asked for"
@@ -206,9 +206,10 @@ std::string command_page(const CommandDefinition& definition) {
                         "wrote it."
                       : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker "
                         "Debugger, a log directory of TensorBoard, a folder of checkpoints, or one safetensors file.") +
-      " Of a directory that only holds debug-output, that is taken. A trial may still be written to." +
-      std::string(takes_lists(definition) ? " If it cannot be read, that is said, and the others go on. The operand - "
-                                            "stands for a list of operands on standard input, one a line."
+      " If a directory contains only debug-output, that folder is read. The job may still be writing the trial." +
+      std::string(takes_lists(definition) ? " If one trial cannot be read, a message says so, and the "
+                                            "others are still read. The operand - stands for a list of operands on "
+                                            "standard input, one a line."
                                           : ""));
   options(page, definition);
   // FILES has a fixed place by convention; our own sections precede it.

@@ -129,14 +129,15 @@ std::string_view group_note(std::string_view group, std::string_view command) no
            "Patterns are PCRE2 with UTF-8, found anywhere in the name as by Python's re.search; a pattern that is "
            "wrong, or too costly to match, is an error and never \"no match\".\n\n"
            "A step SPEC is a number N, which must have been saved, or a range A:B or A:B:S, of which those that were "
-           "saved are taken: B does not belong to it, and open ends are allowed. first, last and all (or :) are words "
-           "for what they say. Negative numbers count saved steps from the end: -1 is the last, -3: are the last "
+           "saved are taken: B does not belong to it, and open ends are allowed. first, last and all (or :) may be "
+           "given "
+           "instead. Negative numbers count saved steps from the end: -1 is the last, -3: are the last "
            "three. Numbers count the steps of the mode given by -m; without it they are global steps, over all modes.";
   }
   if (group == tool::group::output) {
     return "A table on a terminal and tab-separated text elsewhere, if nothing else is asked for. Numbers are the "
            "shortest text that reads back equal in the value's own type, always with a point and without grouping; "
-           "only tables round to 6 digits. What is missing is NA in text and null in JSON; lists are joined by commas "
+           "only tables round to 6 digits. A missing value is NA in text and null in JSON; lists are joined by commas "
            "in text. A single column of a table or of tsv is printed as bare lines without a header; csv remains csv. "
            "Rows come in the order of trials as "
            "given, then step, tensor (by bytes), worker, whatever the number of threads.\n\n"

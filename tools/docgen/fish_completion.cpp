@@ -7,9 +7,9 @@ namespace smd::docgen {
 
 namespace {
 
+using tool::ArgumentKind;
 using tool::CommandDefinition;
 using tool::OptionSpec;
-using tool::ValueKind;
 
 std::string option_line(const CommandDefinition& definition, const OptionSpec& spec) {
   std::string line = "complete -c " + std::string(definition.name);
@@ -20,7 +20,7 @@ std::string option_line(const CommandDefinition& definition, const OptionSpec& s
   if (spec.metavar.empty()) {
     return line + "\n";
   }
-  if (spec.kind == ValueKind::file) {
+  if (spec.kind == ArgumentKind::file) {
     return line + " -r -F\n";
   }
   const std::string_view kind = kind_word(spec);

@@ -9,8 +9,8 @@ namespace smd::docgen {
 
 namespace {
 
+using tool::ArgumentKind;
 using tool::OptionSpec;
-using tool::ValueKind;
 
 template <class Words>
 std::string join(const Words& words, std::string_view separator) {
@@ -56,42 +56,42 @@ std::string filled(std::string_view text, const Slots& slots) {
   return out + std::string(text.substr(done));
 }
 
-std::string_view kind_word(ValueKind kind) noexcept {
+std::string_view kind_word(ArgumentKind kind) noexcept {
   switch (kind) {
-    case ValueKind::file:
+    case ArgumentKind::file:
       return "file";
-    case ValueKind::folder:
+    case ArgumentKind::folder:
       return "folder";
-    case ValueKind::trial:
+    case ArgumentKind::trial:
       return "trial";
-    case ValueKind::tensor:
+    case ArgumentKind::tensor:
       return "tensor";
-    case ValueKind::collection:
+    case ArgumentKind::collection:
       return "collection";
-    case ValueKind::worker:
+    case ArgumentKind::worker:
       return "worker";
-    case ValueKind::step:
+    case ArgumentKind::step:
       return "step";
-    case ValueKind::step_number:
+    case ArgumentKind::step_number:
       return "step_number";
-    case ValueKind::mode:
+    case ArgumentKind::mode:
       return "mode";
-    case ValueKind::format_file:
+    case ArgumentKind::format_file:
       return "format_file";
-    case ValueKind::format:
-    case ValueKind::choice:
-    case ValueKind::columns:
-    case ValueKind::sort_keys:
+    case ArgumentKind::format:
+    case ArgumentKind::choice:
+    case ArgumentKind::columns:
+    case ArgumentKind::sort_keys:
       return "choice";
-    case ValueKind::rule:
+    case ArgumentKind::rule:
       return "rule";
-    case ValueKind::rule_parameter:
+    case ArgumentKind::rule_parameter:
       return "rule_parameter";
-    case ValueKind::none:
-    case ValueKind::text:
-    case ValueKind::pattern:
-    case ValueKind::number:
-    case ValueKind::duration:
+    case ArgumentKind::none:
+    case ArgumentKind::text:
+    case ArgumentKind::pattern:
+    case ArgumentKind::number:
+    case ArgumentKind::duration:
       break;
   }
   return {};
@@ -99,15 +99,15 @@ std::string_view kind_word(ValueKind kind) noexcept {
 
 std::string_view kind_word(const OptionSpec& spec) noexcept {
   const std::string_view word = kind_word(spec.kind);
-  return word.empty() && !spec.choices.empty() ? kind_word(ValueKind::choice) : word;
+  return word.empty() && !spec.choices.empty() ? kind_word(ArgumentKind::choice) : word;
 }
 
 std::vector<std::string_view> offered(const OptionSpec& spec, const tool::CommandDefinition& definition) {
-  const bool formats = spec.kind == ValueKind::format || spec.kind == ValueKind::format_file;
+  const bool formats = spec.kind == ArgumentKind::format || spec.kind == ArgumentKind::format_file;
   const std::span<const std::string_view> words = formats ? definition.formats : spec.choices;
   std::vector<std::string_view> all(words.begin(), words.end());
-  const bool to_sort = spec.kind == ValueKind::sort_keys;
-  if ((spec.kind == ValueKind::columns || to_sort) && definition.columns != nullptr) {
+  const bool to_sort = spec.kind == ArgumentKind::sort_keys;
+  if ((spec.kind == ArgumentKind::columns || to_sort) && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {
       std::copy_if(names.begin(), names.end(), std::back_inserter(all),
                    [&all](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });

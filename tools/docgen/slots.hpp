@@ -20,7 +20,7 @@ using Slots = std::map<std::string, std::string, std::less<>>;
 
 /// Returns the word for a kind of value in the completions' templates; empty if nothing is offered.
 [[nodiscard]] std::string_view kind_word(const tool::OptionSpec& spec) noexcept;
-[[nodiscard]] std::string_view kind_word(tool::ValueKind kind) noexcept;
+[[nodiscard]] std::string_view kind_word(tool::ArgumentKind kind) noexcept;
 
 /// Returns what is offered for the value of an option: its choices, or the command's formats or columns.
 [[nodiscard]] std::vector<std::string_view> offered(const tool::OptionSpec& spec,

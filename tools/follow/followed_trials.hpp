@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/follow.hpp>
+#include <smd/trial.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <smd/follow.hpp>
-#include <smd/trial.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +18,16 @@
 
 namespace smd::tool {
 
+/// What has come since the last tick.
+struct FollowTick {
+  std::optional<GlobalStep> last;  ///< The last step that became complete, if any did.
+  bool ended = false;              ///< The job is over, and all of its steps have come.
+  bool new_data = false;           ///< The trial may hold something new, complete or not.
+};
+
 /// The trials of a command with --follow: each is opened once it exists and visited in a thread of its own, until a
-/// signal, --timeout or --idle ends the visit. The loop inside a trial is the visitor's: `follow_trials` takes a step
-/// at a time; smd-rule evaluates what has come, and tells rules that time passes.
+/// signal, --timeout or --idle ends the visit. There are two ways to go through a trial: `follow_trials` takes a step
+/// at a time, `in_ticks` what has come.
 class FollowedTrials {
  public:
   /// The arguments must outlive this object.
@@ -31,6 +40,12 @@ class FollowedTrials {
   void visit(const std::vector<std::string>& operands, const StepRange& range, bool listed,
              const std::function<void(std::size_t operand, Trial& trial)>& visit,
              const std::function<void(std::size_t operand)>& unread = {});
+
+  /// Goes through a trial that is visited: calls `tick` when something may be new, and at least once a second, so that
+  /// time passes for rules. Ends when `tick` returns true. A signal, --timeout or --idle ends it too: then calls
+  /// `give_up`, after the last two were reported with their status.
+  void in_ticks(Trial& trial, const std::string& name, const std::function<bool(const FollowTick&)>& tick,
+                const std::function<void()>& give_up);
 
   /// How long, and until when, a visit waits.
   [[nodiscard]] const WaitOptions& wait() const noexcept { return wait_; }

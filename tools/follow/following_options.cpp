@@ -28,18 +28,18 @@ constexpr OptionSpec timeout_option = {.name = "timeout",
                                        .metavar = "D",
                                        .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",
                                        .group = group::reading,
-                                       .kind = ValueKind::duration};
+                                       .kind = ArgumentKind::duration};
 constexpr OptionSpec idle_option = {.name = "idle",
                                     .metavar = "D",
                                     .help = "give up (status 124) after D without a new step",
                                     .group = group::reading,
-                                    .kind = ValueKind::duration};
+                                    .kind = ArgumentKind::duration};
 constexpr OptionSpec interval_option = {
     .name = "interval",
     .metavar = "D",
     .help = "look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)",
     .group = group::reading,
-    .kind = ValueKind::duration};
+    .kind = ArgumentKind::duration};
 
 constexpr std::array<OptionSpec, 4> following_table = {{follow_option, timeout_option, idle_option, interval_option}};
 constexpr std::array<OptionSpec, 3> waiting_options = {{timeout_option, idle_option, interval_option}};

@@ -16,7 +16,7 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, true, true}}};
+constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
 
 constexpr std::array<Example, 4> examples = {{
     {"which tensors were saved?", "smd-ls run"},

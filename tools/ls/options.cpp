@@ -89,7 +89,7 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .metavar = "KEY",
        .help = "print one bare value of the summary",
        .group = group::view,
-       .kind = ValueKind::text,
+       .kind = ArgumentKind::text,
        .choices = summary_keys,
        .manual = "Print one bare value of the summary: the value of KEY."},
       {.name = "locations",

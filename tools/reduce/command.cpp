@@ -57,7 +57,7 @@ class ReduceWork : public Work {
         view_(whole.view_->in_turn(turn)) {}
 
   [[nodiscard]] bool takes_turns() const override {
-    return view_ && options_.view == ViewKind::rows && !options_.svg();
+    return view_ && options_.view == ReduceViewKind::rows && !options_.svg();
   }
   [[nodiscard]] std::unique_ptr<Work> in_turn(const ReduceCommandOptions& options, Turn& turn) override {
     return std::make_unique<ReduceWork>(*this, options, turn);
@@ -68,7 +68,7 @@ class ReduceWork : public Work {
   void prepare(const Session& session) override { collect_saved(session, options_, saved_); }
   void start() override {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, saved_);
-    if (options_.view == ViewKind::rows) {
+    if (options_.view == ReduceViewKind::rows) {
       leave_out_row_columns();
     }
     if (wanted_.empty()) {
@@ -142,7 +142,7 @@ class HistWork : public Work {
   const ReduceCommandOptions& options_;
   bool several_;
   Diagnostics& messages_;
-  Bounds bounds_;
+  FiniteBounds bounds_;
   std::optional<HistView> view_;
 };
 
@@ -289,7 +289,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
                                                           : std::vector<std::string>{operands.front()};
   }
   std::unique_ptr<Work> work;
-  if (options_.view == ViewKind::hist) {
+  if (options_.view == ReduceViewKind::hist) {
     work = std::make_unique<HistWork>(picture.to(), options_, several, messages);
   } else {
     work = std::make_unique<ReduceWork>(picture.to(), options_, several, messages);

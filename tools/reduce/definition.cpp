@@ -12,7 +12,7 @@ namespace smd::tool::reduce {
 namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
@@ -99,7 +99,7 @@ const CommandDefinition& ReduceCommand::definition() const {
       .examples = examples,
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
-                        MessageOptions::table(), ReadingOptions::table(), FollowingOptions::table()},
+                        ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
       .formats = row_and_picture_format_names(),
       .exit_notes = exit_notes,
       .prose = prose,

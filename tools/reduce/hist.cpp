@@ -132,7 +132,7 @@ constexpr std::size_t histogram_chunk = 8192;
 
 }  // namespace
 
-void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
+void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
   std::vector<Reduction> wanted = {{ReductionKind::min}, {ReductionKind::max}};
   std::vector<TensorEntry> entries;
   std::vector<TensorEntry> of_buckets;
@@ -196,7 +196,7 @@ struct HistView::Impl {
   std::string trial;
   bool several_trials;
 
-  Impl(OutputFile& file, const ReduceCommandOptions& all, const Bounds& bounds, bool several, Diagnostics& to)
+  Impl(OutputFile& file, const ReduceCommandOptions& all, const FiniteBounds& bounds, bool several, Diagnostics& to)
       : out(file), options(all), messages(to), empty(empty_histogram(all, bounds)), several_trials(several) {
     columns = hist_columns(options.by);
     if (!options.svg() && (options.output.format != "table" || options.output.asks_for_rows())) {
@@ -204,7 +204,7 @@ struct HistView::Impl {
     }
   }
 
-  static Histogram empty_histogram(const ReduceCommandOptions& options, const Bounds& bounds) {
+  static Histogram empty_histogram(const ReduceCommandOptions& options, const FiniteBounds& bounds) {
     if (options.bins.low) {
       return {options.bins.count, *options.bins.low, *options.bins.high};
     }
@@ -217,6 +217,19 @@ struct HistView::Impl {
             options.by.worker ? entry.worker : std::string_view()};
   }
 
+  /// What is counted of one trial.
+  struct Counting {
+    Counting(const Session& of, const ReduceCommandOptions& options)
+        : session(of), progress("counting", [&of, &options] { return count_values(of, options); }) {}
+
+    const Session& session;
+    std::map<Key, Group> groups = {};
+    std::vector<TensorEntry> entries = {};  ///< Values that are still to be read.
+    std::vector<TensorEntry> of_buckets = {};
+    std::set<std::string, std::less<>> others = {};  ///< Tensors that have no histogram.
+    Progress progress;
+  };
+
   ReduceOutcome show(const Session& session) {
     trial = session.name;
     charts.set_trial(trial);
@@ -224,84 +237,89 @@ struct HistView::Impl {
       rows->set_trial(trial);
     }
     ReduceOutcome outcome = ReduceOutcome::nothing;
-    std::map<Key, Group> groups;
-    std::vector<TensorEntry> entries;
-    std::vector<TensorEntry> of_buckets;
-    std::set<std::string, std::less<>> others;
-    Progress progress("counting", [&] { return count_values(session, options); });
-    const auto work = [&] {
-      const auto place_in_group = [&](const TensorEntry& entry) {
-        const auto group =
-            groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty}).first;
-        group->second.written = std::min(group->second.written, place_of(entry));
-      };
-      std::for_each(entries.begin(), entries.end(), place_in_group);
-      std::for_each(of_buckets.begin(), of_buckets.end(), place_in_group);
-      read_values(
-          session, entries, options, progress,
-          [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
-          [&](const TensorEntry& entry, ViewSink& sink, const std::optional<Problem>& problem) {
-            if (problem) {
-              report(*problem, entry.tensor, entry.step, session.trial, messages);
-            } else if (!sink.slice_error().empty()) {
-              report_slice(entry.tensor, sink.slice_error(), messages);
-            } else if (!countable(sink.dtype())) {
-              others.emplace(entry.tensor);
-            } else {
-              Group& group = groups.at(key_of(entry));
-              group.histogram.merge(static_cast<CountingSink&>(sink).histogram);
-              group.counted = true;
-            }
-          });
-      entries.clear();
-      read_buckets(session, of_buckets, options, progress,
-                   [&](const TensorEntry& entry, const std::optional<BucketCounts>& saved,
-                       const std::optional<Problem>& problem) {
-                     if (problem) {
-                       report(*problem, entry.tensor, entry.step, session.trial, messages);
-                     } else if (!saved) {
-                       messages.fail("Damaged",
-                                     single_quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
-                                         ": the buckets of its saved histogram do not ascend",
-                                     ExitStatus::damaged);
-                     } else {
-                       add(groups.at(key_of(entry)), *saved);
-                     }
-                   });
-      of_buckets.clear();
-    };
-    const auto print_all = [&] {
-      for (const auto& [key, group] : groups) {
-        if (group.counted) {
-          print(key, group);
-          outcome = ReduceOutcome::rows;
-        }
-      }
-      groups.clear();
-    };
+    Counting counting(session, options);
     GlobalStep last_step;
     session.for_each_entry(options, [&](const TensorEntry& entry) {
       if (!entry.value && !has_buckets(entry, options)) {
         return true;
       }
       outcome = std::max(outcome, ReduceOutcome::no_row);
-      if (entries.size() + of_buckets.size() >= histogram_chunk && (!options.by.step || last_step != entry.step)) {
-        work();
-        if (options.by.step) {
-          print_all();
+      if (counting.entries.size() + counting.of_buckets.size() >= histogram_chunk &&
+          (!options.by.step || last_step != entry.step)) {
+        count(counting);
+        if (options.by.step && print_all(counting)) {
+          outcome = ReduceOutcome::rows;
         }
       }
-      (entry.value ? entries : of_buckets).push_back(entry);
+      (entry.value ? counting.entries : counting.of_buckets).push_back(entry);
       last_step = entry.step;
       return true;
     });
-    work();
-    print_all();
-    if (!others.empty()) {
-      const std::vector<std::string> names(others.begin(), others.end());
+    count(counting);
+    if (print_all(counting)) {
+      outcome = ReduceOutcome::rows;
+    }
+    if (!counting.others.empty()) {
+      const std::vector<std::string> names(counting.others.begin(), counting.others.end());
       messages.warning("no histogram, because not of real numbers: " + quoted_list(names, 3));
     }
     return outcome;
+  }
+
+  /// Adds what is still to be read to its groups.
+  void count(Counting& to) const {
+    const auto place_in_group = [&](const TensorEntry& entry) {
+      const auto group =
+          to.groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty}).first;
+      group->second.written = std::min(group->second.written, place_of(entry));
+    };
+    std::for_each(to.entries.begin(), to.entries.end(), place_in_group);
+    std::for_each(to.of_buckets.begin(), to.of_buckets.end(), place_in_group);
+    read_values(
+        to.session, to.entries, options, to.progress,
+        [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
+        [&](const TensorEntry& entry, ViewSink& sink, const std::optional<Problem>& problem) {
+          if (problem) {
+            report(*problem, entry.tensor, entry.step, to.session.trial, messages);
+          } else if (!sink.slice_error().empty()) {
+            report_slice(entry.tensor, sink.slice_error(), messages);
+          } else if (!countable(sink.dtype())) {
+            to.others.emplace(entry.tensor);
+          } else {
+            Group& group = to.groups.at(key_of(entry));
+            group.histogram.merge(static_cast<CountingSink&>(sink).histogram);
+            group.counted = true;
+          }
+        });
+    to.entries.clear();
+    read_buckets(
+        to.session, to.of_buckets, options, to.progress,
+        [&](const TensorEntry& entry, const std::optional<BucketCounts>& saved, const std::optional<Problem>& problem) {
+          if (problem) {
+            report(*problem, entry.tensor, entry.step, to.session.trial, messages);
+          } else if (!saved) {
+            messages.fail("Damaged",
+                          single_quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
+                              ": the buckets of its saved histogram do not ascend",
+                          ExitStatus::damaged);
+          } else {
+            add(to.groups.at(key_of(entry)), *saved);
+          }
+        });
+    to.of_buckets.clear();
+  }
+
+  /// Prints the groups, and forgets them. Returns whether any had something to print.
+  bool print_all(Counting& counting) {
+    bool printed = false;
+    for (const auto& [key, group] : counting.groups) {
+      if (group.counted) {
+        print(key, group);
+        printed = true;
+      }
+    }
+    counting.groups.clear();
+    return printed;
   }
 
   void add(Group& group, const BucketCounts& saved) const {
@@ -402,8 +420,8 @@ struct HistView::Impl {
   }
 };
 
-HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
-                   Diagnostics& messages)
+HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const FiniteBounds& bounds,
+                   bool several_trials, Diagnostics& messages)
     : impl_(std::make_unique<Impl>(out, options, bounds, several_trials, messages)) {}
 HistView::~HistView() = default;
 ReduceOutcome HistView::show(const Session& session) { return impl_->show(session); }

@@ -12,18 +12,18 @@
 namespace smd::tool::reduce {
 
 /// Bounds that grow to hold the finite elements seen.
-struct Bounds {
+struct FiniteBounds {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 };
 
 /// Widens bounds to hold what is selected of a trial.
-void widen(Bounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics& messages);
+void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics& messages);
 
 /// Shows a histogram for each row of what is selected of some trials.
 class HistView {
  public:
-  HistView(OutputFile& out, const ReduceCommandOptions& options, const Bounds& bounds, bool several_trials,
+  HistView(OutputFile& out, const ReduceCommandOptions& options, const FiniteBounds& bounds, bool several_trials,
            Diagnostics& messages);
   ~HistView();
   ReduceOutcome show(const Session& session);

@@ -30,7 +30,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
              "twenty; count finite nan inf posinf neginf zero negative p0..p100 zero_fraction nan_fraction rms "
              "(default: min,max,mean,std)",
      .group = group::view,
-     .kind = ValueKind::text,
+     .kind = ArgumentKind::text,
      .repeat = Repeat::adds_up,
      .split_commas = true,
      .choices = reduction_words,
@@ -45,18 +45,18 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .metavar = "S",
      .help = "auto: saved statistics where there are any, else computed; saved; computed",
      .group = group::view,
-     .kind = ValueKind::choice,
+     .kind = ArgumentKind::choice,
      .choices = sources},
     {.name = "ddof",
      .metavar = "N",
      .help = "computed std and variance divide by the number of elements less N (default: 0)",
      .group = group::view,
-     .kind = ValueKind::number},
+     .kind = ArgumentKind::number},
     {.name = "nan",
      .metavar = "P",
      .help = "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out",
      .group = group::view,
-     .kind = ValueKind::choice,
+     .kind = ArgumentKind::choice,
      .choices = nan_policies},
     by_option,
     {.name = "hist",
@@ -67,7 +67,7 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .metavar = "N[:LO:HI]",
      .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
      .group = group::view,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
     {.name = "pivot",
      .metavar = "",
      .help = "one reduction, with a row per step and a column per tensor",
@@ -77,12 +77,12 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .metavar = "S",
      .help = "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ...",
      .group = group::view,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
     {.name = "shard",
      .metavar = "I/N",
      .help = "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave",
      .group = group::view,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
     {.name = "merge",
      .metavar = "",
      .help = "operands are the JSON lines of shards made with the same options: pool them",
@@ -90,10 +90,10 @@ constexpr std::array<OptionSpec, 14> own_options = {{
     {.name = "strict", .metavar = "", .help = "status 1 if something asked for is not available", .group = group::view},
 }};
 
-ViewKind view_from(const CommandLine& line) {
-  constexpr std::array<std::pair<std::string_view, ViewKind>, 3> flags = {
-      {{"hist", ViewKind::hist}, {"pivot", ViewKind::pivot}, {"spark", ViewKind::spark}}};
-  ViewKind view = ViewKind::rows;
+ReduceViewKind view_from(const CommandLine& line) {
+  constexpr std::array<std::pair<std::string_view, ReduceViewKind>, 3> flags = {
+      {{"hist", ReduceViewKind::hist}, {"pivot", ReduceViewKind::pivot}, {"spark", ReduceViewKind::spark}}};
+  ReduceViewKind view = ReduceViewKind::rows;
   std::string_view chosen;
   for (const auto& [name, kind] : flags) {
     if (line.has(name)) {
@@ -127,20 +127,20 @@ void check_merging(const ReduceCommandOptions& options, const CommandLine& line)
 }
 
 void check(const ReduceCommandOptions& options, const CommandLine& line) {
-  if (line.has("bins") && options.view != ViewKind::hist) {
+  if (line.has("bins") && options.view != ReduceViewKind::hist) {
     throw UsageError("--bins needs --hist");
   }
-  if (options.view == ViewKind::hist && options.reductions_given) {
+  if (options.view == ReduceViewKind::hist && options.reductions_given) {
     throw UsageError("--hist counts values: it takes no -r");
   }
-  if (options.view == ViewKind::hist && (options.shard || options.merge)) {
+  if (options.view == ReduceViewKind::hist && (options.shard || options.merge)) {
     throw UsageError("--hist cannot be made in parts: give bounds with --bins and add up the counts");
   }
   if (options.slice && (options.source == SourceChoice::saved || options.asks_for_saved())) {
     throw UsageError("--slice: saved statistics are of whole values");
   }
-  if (options.view == ViewKind::pivot || options.view == ViewKind::spark) {
-    const std::string flag = options.view == ViewKind::pivot ? "--pivot" : "--spark";
+  if (options.view == ReduceViewKind::pivot || options.view == ReduceViewKind::spark) {
+    const std::string flag = options.view == ReduceViewKind::pivot ? "--pivot" : "--spark";
     if (!options.by.tensor || !options.by.step) {
       throw UsageError(flag + " shows tensors over steps: --by must have both");
     }
@@ -148,7 +148,7 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
       throw UsageError(flag + " is for the whole: use it with --merge");
     }
   }
-  if (options.view == ViewKind::spark && options.output.format_given && options.output.format != "table" &&
+  if (options.view == ReduceViewKind::spark && options.output.format_given && options.output.format != "table" &&
       !options.svg()) {
     throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
   }
@@ -167,10 +167,10 @@ void check_picture(const ReduceCommandOptions& options) {
   if (!options.svg()) {
     return;
   }
-  if (options.view == ViewKind::pivot) {
+  if (options.view == ReduceViewKind::pivot) {
     throw UsageError("--pivot makes a table: -f svg draws curves without it");
   }
-  if (options.view == ViewKind::hist) {
+  if (options.view == ReduceViewKind::hist) {
     if (options.picture.scale == ScaleKind::logarithmic) {
       throw UsageError("--log is for curves: not with --hist");
     }
@@ -192,7 +192,7 @@ void check_following(const ReduceCommandOptions& options) {
   if (options.selection.incomplete) {
     throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
   }
-  if (options.view != ViewKind::rows) {
+  if (options.view != ReduceViewKind::rows) {
     throw UsageError("--follow prints rows as steps complete: not with --hist, --pivot or --spark");
   }
   if (options.shard || options.merge) {
@@ -258,7 +258,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   check_following(options);
   // Unknown names are refused before anything is read.
   const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});
-  if (options.view == ViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
+  if (options.view == ReduceViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
       (options.reductions_given || !options.merge)) {
     throw UsageError("--pivot shows one reduction: choose it with -r");
   }

@@ -22,7 +22,7 @@
 
 namespace smd::tool::reduce {
 
-enum class ViewKind : std::uint8_t { rows, pivot, spark, hist };
+enum class ReduceViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
 /// The words that shells offer for --reduce.
@@ -44,7 +44,7 @@ struct ReduceCommandOptions {
   ReduceOptions reduce;
   By by;
   bool by_given = false;
-  ViewKind view = ViewKind::rows;
+  ReduceViewKind view = ReduceViewKind::rows;
   BinSpec bins;
   std::optional<SliceSpec> slice;
   std::optional<Shard> shard;

@@ -137,9 +137,9 @@ std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { retur
 
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
   switch (context.options.view) {
-    case ViewKind::pivot:
+    case ReduceViewKind::pivot:
       return make_pivot_view(context);
-    case ViewKind::spark:
+    case ReduceViewKind::spark:
       return make_spark_view(context);
     default:
       return context.options.svg() ? make_spark_view(context) : make_rows_view(context);

@@ -16,10 +16,11 @@ bool counts(const TensorEntry& entry) { return entry.value || !entry.reductions.
 }  // namespace
 
 SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
-  if (options.view == ViewKind::hist && !options.slice) {
+  if (options.view == ReduceViewKind::hist && !options.slice) {
     return {.counts = [](const TensorEntry& entry) { return entry.value || saved_buckets(entry) != nullptr; }};
   }
-  const bool values_only = options.view == ViewKind::hist || options.slice || options.source == SourceChoice::computed;
+  const bool values_only =
+      options.view == ReduceViewKind::hist || options.slice || options.source == SourceChoice::computed;
   return {.counts = [values_only](const TensorEntry& entry) {
     return values_only ? entry.value.has_value() : counts(entry);
   }};

@@ -22,7 +22,7 @@ struct NamedCurve {
 };
 
 /// Picks a curve of a tensor in one mode.
-using PickCurve = std::function<const ThinCurve&(const Series&)>;
+using PickCurve = std::function<const ThinCurve&(const ModeHistory&)>;
 
 /// The curves of some tensors in all trials that are not empty: by trial, tensor, mode.
 [[nodiscard]] std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials,

@@ -8,7 +8,7 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "is this run healthy, and what does its loss do?", .command = "smd-report run -o run.html"},
@@ -83,8 +83,8 @@ const CommandDefinition& ReportCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleOptions::table(), ReportCommandOptions::table(), SelectionOptions::name_table(),
-                        SelectionOptions::table(), MessageOptions::table(), FollowingOptions::table(),
-                        ReadingOptions::table()},
+                        SelectionOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
+                        MessageOptions::table()},
       .formats = {},
       .exit_notes = exit_notes,
       .prose = prose,

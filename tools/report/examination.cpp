@@ -5,6 +5,7 @@
 
 #include "cli/progress.hpp"
 #include "requests/evaluated_steps.hpp"
+#include "requests/evaluation.hpp"
 #include "rows/date.hpp"
 #include "saved_histograms.hpp"
 
@@ -24,9 +25,6 @@ constexpr std::size_t most_columns = 512;
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{8} << 20;
 // The rule that compares losses of training and validation.
 constexpr std::string_view pairing_rule = "Overfit";
-
-// Thrown to leave an evaluation between two of its parts.
-struct Interrupted {};
 
 SurveyOptions survey_options(const SelectionOptions& selection, const Trial& trial) {
   SurveyOptions options;
@@ -102,33 +100,12 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   context.others.allow(name_);
   bool pairs = false;
   for (const RuleRequest& request : context.requests) {
-    add(request);
+    add_rule(*evaluator_, request, context.others);
     pairs = pairs || (!request.error && request.configuration.rule_to_invoke == pairing_rule);
   }
   if (!pairs && !trial.has_modes()) {
     pairs_ = evaluator_->add(make_rule(pairing_rule));
   }
-}
-
-void Examination::add(const RuleRequest& request) {
-  const RuleConfiguration& configuration = request.configuration;
-  if (request.error) {
-    evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
-    return;
-  }
-  std::unique_ptr<Rule> rule = request.make();
-  std::vector<const Trial*> others;
-  if (request.other_trials > 0) {
-    std::string why;
-    const Trial* const other = context_.others.open(rule->parameters().text(std::string(other_parameter)), why);
-    if (other == nullptr) {
-      evaluator_->add_error(configuration.name, rule->name(),
-                            ConfigurationError(ConfigurationErrorKind::bad_trial, why, std::string(other_parameter)));
-      return;
-    }
-    others.push_back(other);
-  }
-  evaluator_->add(std::move(rule), configuration.name, std::move(others));
 }
 
 void Examination::say(const RuleResult& result) {
@@ -190,27 +167,10 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
     report_no_step(trial, context.messages);
   }
   Progress progress("examining steps", 0);
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    progress.at(done, total);
-    if (stop.stop_requested()) {
-      throw Interrupted();
-    }
-  };
+  watch_evaluation(options, progress, stop);
   const std::optional<GlobalStep> end = options.end;
   Examination examination(context, trial, name, std::move(options));
-  Evaluator& evaluator = examination.evaluator();
-  try {
-    evaluator.offer();
-    const std::vector<GlobalStep> listed = trial.listed_steps();
-    evaluator.finish(!(end && !listed.empty() && listed.back() >= *end));
-  } catch (const Interrupted&) {
-    evaluator.finish(false);
-  } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::stopped) {
-      throw;
-    }
-    evaluator.finish(false);
-  }
+  evaluate_saved(examination.evaluator(), trial, end);
   return examination.report(true);
 }
 

@@ -42,7 +42,6 @@ class Examination {
   [[nodiscard]] TrialReport report(bool last);
 
  private:
-  void add(const RuleRequest& request);
   void say(const RuleResult& result);
 
   const ExaminationContext& context_;

@@ -36,7 +36,7 @@ struct Fan {
 };
 
 /// What one tensor did in one mode.
-struct Series {
+struct ModeHistory {
   std::array<ThinCurve, measures> curves;
   ThinCurve update_ratio;  ///< |w - w before| / |w before|, of weights.
   Fan fan;
@@ -49,7 +49,7 @@ struct Series {
 /// What one tensor did, as the first worker by name that saved it recorded it at each step.
 struct TensorHistory {
   Role role = Role::other;
-  std::map<Mode, Series> modes = {};
+  std::map<Mode, ModeHistory> modes = {};
   /// By worker and mode: the values of scalars, if several workers saved them.
   std::map<std::pair<std::string, Mode>, ThinCurve> workers = {};
   std::size_t steps = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live.hpp"
 
-#include <smd/follow.hpp>
-
 #include "follow/followed_trials.hpp"
 #include "requests/evaluated_steps.hpp"
 
@@ -17,8 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The longest time between two ticks of the rules.
-constexpr std::chrono::milliseconds longest_pause{1000};
 constexpr std::chrono::milliseconds default_interval{2000};
 
 // The page of all trials, written when something is new and the last time is long enough ago. Used under a lock.
@@ -54,71 +50,40 @@ class LiveExamination {
  public:
   LiveExamination(const ExaminationContext& context, Trial& trial, std::size_t operand, const std::string& name,
                   FollowedTrials& trials, LivePage& page)
-      : context_(context),
-        trial_(trial),
-        operand_(operand),
-        name_(name),
-        wait_(trials.wait()),
-        mutex_(trials.mutex()),
-        page_(page) {
-    const std::lock_guard lock(mutex_);
+      : context_(context), trial_(trial), operand_(operand), name_(name), trials_(trials), page_(page) {
+    const std::lock_guard lock(trials_.mutex());
     EvaluationOptions options;
     options.follow = true;
-    options.wait = wait_;
+    options.wait = trials.wait();
     choose_steps(options, context.options.selection, trial, context.messages);
     end_ = options.end;
     examination_.emplace(context, trial, name, std::move(options));
   }
 
   void run() {
-    StepFollower follower(trial_, {.wait = wait_});
-    context_.messages.info(name_ + ": followed by " + follower.method());
-    Clock::time_point quiet_since = Clock::now();
-    while (true) {
-      const Clock::time_point now = Clock::now();
-      std::optional<FollowEvent> event;
-      std::optional<GlobalStep> last;
-      while ((event = follower.poll()) && event->kind == FollowEvent::Kind::step) {
-        report_missing_files(trial_, *event, context_.messages);
-        last = std::max(last, std::optional(event->step));
-      }
-      report_problems(trial_, context_.messages);
-      quiet_since = last ? Clock::now() : quiet_since;
-      if (show(last, event.has_value())) {
-        return;
-      }
-      const auto& following = context_.options.following;
-      if (wait_.stop.stop_requested()) {
-        return end();
-      }
-      const bool idle = following.idle && now - quiet_since >= *following.idle;
-      if (idle || (wait_.deadline && now >= *wait_.deadline)) {
-        context_.messages.fail("Timeout", name_ + (idle ? ": no new step came" : ": the job has not ended"),
-                               ExitStatus::timed_out);
-        return end();
-      }
-      pause(quiet_since);
-    }
+    trials_.in_ticks(
+        trial_, name_, [this](const FollowTick& what) { return show(what); }, [this] { end(); });
   }
 
  private:
   // Evaluates what is new, and writes the page. Returns whether following the trial is over.
-  bool show(std::optional<GlobalStep> last, bool job_over) {
-    const std::lock_guard lock(mutex_);
+  bool show(const FollowTick& what) {
+    const std::lock_guard lock(trials_.mutex());
     Evaluator& evaluator = examination_->evaluator();
-    if (last) {
-      evaluator.offer(last);
+    bool job_over = what.ended;
+    if (what.last) {
+      evaluator.offer(what.last);
     }
     if (job_over) {
       evaluator.offer();
       evaluator.finish();
-    } else if (end_ && last && last->value >= end_->value - 1) {
+    } else if (end_ && what.last && what.last->value >= end_->value - 1) {
       evaluator.finish(false);
       job_over = true;
     } else {
-      evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), last.has_value());
+      evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), what.new_data);
     }
-    changed_ = changed_ || last || job_over || !shown_;
+    changed_ = changed_ || what.last || job_over || !shown_;
     if (job_over || (changed_ && page_.due())) {
       page_.put(operand_, examination_->report(job_over), job_over);
       changed_ = false;
@@ -128,36 +93,16 @@ class LiveExamination {
   }
 
   void end() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(trials_.mutex());
     examination_->evaluator().finish(false);
     page_.put(operand_, examination_->report(true), true);
-  }
-
-  void pause(Clock::time_point quiet_since) {
-    WaitOptions wait = wait_;
-    wait.deadline = Clock::now() + longest_pause;
-    if (wait_.deadline) {
-      wait.deadline = std::min(*wait.deadline, *wait_.deadline);
-    }
-    if (const auto& idle = context_.options.following.idle) {
-      wait.deadline = std::min(*wait.deadline, quiet_since + std::chrono::duration_cast<Clock::duration>(*idle));
-    }
-    const std::size_t listed = trial_.listed_steps().size();
-    const std::size_t complete = trial_.steps().size();
-    const bool ended = trial_.ended();
-    trial_.wait_until(
-        [&] {
-          return trial_.listed_steps().size() != listed || trial_.steps().size() != complete || trial_.ended() != ended;
-        },
-        wait);
   }
 
   const ExaminationContext& context_;
   Trial& trial_;
   std::size_t operand_;
   const std::string& name_;
-  const WaitOptions& wait_;
-  std::mutex& mutex_;
+  FollowedTrials& trials_;
   LivePage& page_;
   std::optional<GlobalStep> end_;
   std::optional<Examination> examination_;

@@ -17,8 +17,8 @@ constexpr std::size_t shown = 4;
 constexpr std::size_t most_fans = 16;
 
 // The mode with the most samples; null if there are none.
-const std::pair<const Mode, Series>* fullest(const TensorHistory& history) {
-  const std::pair<const Mode, Series>* best = nullptr;
+const std::pair<const Mode, ModeHistory>* fullest(const TensorHistory& history) {
+  const std::pair<const Mode, ModeHistory>* best = nullptr;
   for (const auto& one : history.modes) {
     if (!one.second.fan.samples.empty() &&
         (best == nullptr || one.second.fan.samples.size() > best->second.fan.samples.size())) {
@@ -45,7 +45,7 @@ PercentileFan fan_of(const Fan& fan) {
 }
 
 std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, const Mode mode,
-                       const Series& series) {
+                       const ModeHistory& series) {
   std::string command = fmt::format("smd-reduce {}{}{} {} -r min,p5,p25,p50,p75,p95,max", shell_word(trial.name),
                                     page.selection, page.every, name_option(tensor));
   if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {

@@ -19,7 +19,7 @@ constexpr std::size_t losses_shown = 4;
 constexpr std::size_t scalars_shown = 4;
 constexpr std::size_t most_figures = 60;  // of one section
 
-const ThinCurve& values_of(const Series& series) { return series.of(Measure::mean); }
+const ThinCurve& values_of(const ModeHistory& series) { return series.of(Measure::mean); }
 
 // The names of each figure, by its title: validation is with its training.
 std::map<std::string, std::set<std::string>> groups_of(const PageContext& page, const std::vector<std::string>& names) {

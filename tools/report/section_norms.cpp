@@ -85,7 +85,7 @@ std::vector<std::string> of_role(const PageContext& page, Role role) {
 }  // namespace
 
 std::string norms_section(const PageContext& page) {
-  const PickCurve l2 = [](const Series& series) -> const ThinCurve& { return series.of(Measure::l2); };
+  const PickCurve l2 = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::l2); };
   const ChartAxis norm = {.name = "l2 norm: root of the sum of squares", .scale = ScaleKind::logarithmic};
   std::vector<std::string> figures;
   const auto add = [&](const Many& many, const std::vector<std::string>& names) {
@@ -102,7 +102,7 @@ std::string norms_section(const PageContext& page) {
        .reduction = {},
        .collection = "weights",
        .y = {.name = "|change since the step before| / |weights|", .scale = ScaleKind::logarithmic},
-       .pick = [](const Series& series) -> const ThinCurve& { return series.update_ratio; }},
+       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.update_ratio; }},
       weights);
   std::string out = figure_grid(figures, figures.size(), {});
   for (const TrialReport& trial : page.trials) {
@@ -120,7 +120,7 @@ std::string activations_section(const PageContext& page) {
       .reduction = "zero_fraction",
       .collection = {},
       .y = {.name = "share of zeros, of 1", .least = 0, .greatest = 1},
-      .pick = [](const Series& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
+      .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
   std::string of;

@@ -158,7 +158,7 @@ TensorHistory& Survey::history_of(Tracks::value_type& tensor) {
   return *tensor.second.history;
 }
 
-Series& Survey::series_of(TensorHistory& history, Mode mode) {
+ModeHistory& Survey::series_of(TensorHistory& history, Mode mode) {
   const auto [at, is_new] = history.modes.try_emplace(mode);
   if (is_new) {
     at->second.curves.fill(ThinCurve(0));
@@ -194,7 +194,7 @@ void Survey::invoke_at_step(StepView& step) {
 void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor) {
   Track& track = tensor.second;
   TensorHistory& history = history_of(tensor);
-  Series& series = series_of(history, unit.mode());
+  ModeHistory& series = series_of(history, unit.mode());
   std::array<std::optional<double>, measures> numbers;
   bool any = false;
   bool finite = true;
@@ -278,7 +278,7 @@ void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fa
   }
 }
 
-void Survey::gather_update(const StepView& step, const Unit& unit, Track& track, Series& series, bool finite) {
+void Survey::gather_update(const StepView& step, const Unit& unit, Track& track, ModeHistory& series, bool finite) {
   const TensorValue* const value = step.value(unit);
   if (value == nullptr) {
     series.update_ratio.skip();

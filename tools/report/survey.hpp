@@ -68,11 +68,11 @@ class Survey final : public Rule {
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
   void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
   void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest);
-  void gather_update(const StepView& step, const Unit& unit, Track& track, Series& series, bool finite);
+  void gather_update(const StepView& step, const Unit& unit, Track& track, ModeHistory& series, bool finite);
   void gather_worker(const Unit& unit, Tracks::value_type& tensor, double number);
   void gather_time(const StepView& step);
   [[nodiscard]] TensorHistory& history_of(Tracks::value_type& tensor);
-  [[nodiscard]] Series& series_of(TensorHistory& history, Mode mode);
+  [[nodiscard]] ModeHistory& series_of(TensorHistory& history, Mode mode);
 
   SurveyOptions options_;
   SelectionId selection_ = {};

@@ -15,7 +15,7 @@ constexpr std::array<OptionSpec, 3> rule_options = {{
      .metavar = "NAME[,NAME]",
      .help = "evaluate these rules, named as VanishingGradient or vanishing_gradient",
      .group = rules_group,
-     .kind = ValueKind::rule,
+     .kind = ArgumentKind::rule,
      .repeat = Repeat::adds_up,
      .split_commas = true,
      .manual = "Evaluate these rules, named as VanishingGradient or vanishing_gradient."},
@@ -24,16 +24,16 @@ constexpr std::array<OptionSpec, 3> rule_options = {{
      .metavar = "K=V",
      .help = "set a parameter of the rule; with several rules RULE.K=V",
      .group = rules_group,
-     .kind = ValueKind::rule_parameter,
+     .kind = ArgumentKind::rule_parameter,
      .repeat = Repeat::adds_up,
-     .manual = "Set a parameter of the rule; with several rules, RULE.K=V says of which. It wins over what a file of "
-               "configurations says. An empty V stands for the default."},
+     .manual = "Set a parameter of the rule; with several rules, RULE.K=V names one. It takes precedence over "
+               "files of configurations. An empty V means the default."},
     {.short_name = 'C',
      .name = "config",
      .metavar = "FILE",
      .help = "evaluate the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
      .group = rules_group,
-     .kind = ValueKind::file,
+     .kind = ArgumentKind::file,
      .repeat = Repeat::adds_up,
      .manual =
          "Evaluate the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "

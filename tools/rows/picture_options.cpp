@@ -25,7 +25,7 @@ constexpr std::array<OptionSpec, 2> picture_table = {{
      .metavar = "TEXT",
      .help = "with -f svg: a heading for the picture",
      .group = group::output,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
 }};
 
 }  // namespace

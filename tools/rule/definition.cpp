@@ -10,7 +10,7 @@ namespace smd::tool::rule {
 namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = false, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "do gradients vanish?", .command = "smd-rule run -r VanishingGradient"},
@@ -61,11 +61,11 @@ constexpr std::array<Prose, 7> prose = {{
          "saved at a step are skipped; saved reductions are used where they suffice. All rules are evaluated in one "
          "pass in which each value is read once. --list names the rules; --describe tells the condition and the "
          "parameters of one. Parameters have the names and defaults of SageMaker's built-in rules.\n\n"
-         "start_step and end_step are parameters of every rule; -s wins over them. base_trial, rule_to_invoke and "
+         "start_step and end_step are parameters of every rule; -s takes precedence. base_trial, rule_to_invoke and "
          "action_json are accepted and not used."},
     {.title = "RESULTS AND FINDINGS",
      .text =
-         "One result a rule and trial, at its end, has record, trial, rule (the configuration's name, else the "
+         "There is one result for each rule and trial. It has record, trial, rule (the configuration's name, else the "
          "rule's), rule_to_invoke, status, then step, mode, mode_step, tensor, worker, check, value, threshold and "
          "message of the first finding, params (those in effect), tensors_matched, steps_evaluated, steps_skipped, "
          "findings (their number), first_step and last_step (the first and the last step at which something was "
@@ -109,7 +109,7 @@ constexpr std::array<Prose, 7> prose = {{
          "would have, except for times; names that are not UTF-8 lose what JSON cannot hold. Parts come in the order "
          "of their trials, however the files are ordered; results without --shard come as they are given. The exit "
          "status is the whole's: whether it is 1 or 5 depends on the results alone, so that parts may be made with "
-         "--exit-zero, which a scheduler takes for success, and be merged without. Parts of different wholes, and a "
+         "--exit-zero, which a scheduler regards as success, and be merged without. Parts of different wholes, and a "
          "part given twice, are refused (2). A part that is not there is status 3, a line that is no result, or a part "
          "that was cut off, 4; the rest is printed."},
     {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
@@ -137,8 +137,8 @@ const CommandDefinition& RuleCommand::definition() const {
       .operands = operands,
       .examples = examples,
       .option_tables = {RuleOptions::table(), RuleCommandOptions::table(), RuleCommandOptions::step_table(),
-                        OutputOptions::table(), MessageOptions::table(), FollowingOptions::table(),
-                        ReadingOptions::table()},
+                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
+                        MessageOptions::table()},
       .formats = report_formats(),
       .exit_notes = exit_notes,
       .prose = prose,

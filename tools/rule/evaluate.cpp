@@ -3,6 +3,7 @@
 
 #include "about_requests.hpp"
 #include "cli/progress.hpp"
+#include "requests/evaluation.hpp"
 #include "trigger.hpp"
 
 #include <algorithm>
@@ -31,32 +32,11 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
   evaluator_.emplace(trial, std::move(options));
   context.others.allow(name);  // operands may also come from standard input
   for (const RuleRequest& request : context.requests) {
-    add(request);
+    add_rule(*evaluator_, request, context.others);
   }
   names_ = evaluator_->results();
   triggered_.resize(context.requests.size());
   reported_.resize(context.requests.size());
-}
-
-void TrialEvaluation::add(const RuleRequest& request) {
-  const RuleConfiguration& configuration = request.configuration;
-  if (request.error) {
-    evaluator_->add_error(configuration.name, configuration.rule_to_invoke, *request.error);
-    return;
-  }
-  std::unique_ptr<Rule> rule = request.make();
-  std::vector<const Trial*> others;
-  if (request.other_trials > 0) {
-    std::string why;
-    const Trial* const other = context_.others.open(rule->parameters().text("other_trial"), why);
-    if (other == nullptr) {
-      evaluator_->add_error(configuration.name, rule->name(),
-                            ConfigurationError(ConfigurationErrorKind::bad_trial, why, "other_trial"));
-      return;
-    }
-    others.push_back(other);
-  }
-  evaluator_->add(std::move(rule), configuration.name, std::move(others));
 }
 
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
@@ -171,47 +151,19 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
   reports_->result({RecordKind::result, name_, result, first, result.findings.size()});
 }
 
-namespace {
-
-/// Thrown to leave an evaluation between two of its parts.
-struct Interrupted {};
-
-}  // namespace
-
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
                     ReportSink& reports) {
   EvaluationOptions options = evaluation_options(context, trial);
   Progress progress("evaluating steps", 0);
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    progress.at(done, total);
-    if (stop.stop_requested()) {
-      throw Interrupted();
-    }
-  };
+  watch_evaluation(options, progress, stop);
   const std::optional<GlobalStep> end = options.end;
   const bool selected = options.steps.has_value();  // if none are selected, that was reported
   if (!selected && trial.listed_steps().empty()) {
     report_no_step(trial, context.messages, ExitStatus::nothing_evaluated);
   }
   TrialEvaluation evaluation(context, trial, name, std::move(options), &reports);
-  const auto give_up = [&evaluation] {
-    evaluation.evaluator().finish(false);
-    evaluation.conclude(true);
-  };
-  try {
-    evaluation.evaluator().offer();
-  } catch (const Interrupted&) {
-    return give_up();
-  } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::stopped) {
-      throw;
-    }
-    return give_up();
-  }
-  // If the trial goes on beyond the range, even unread, the rules must not take the end of the range for its end.
-  const std::vector<GlobalStep> listed = trial.listed_steps();
-  evaluation.evaluator().finish(!(end && !listed.empty() && listed.back() >= *end));
-  evaluation.conclude();
+  const bool all = evaluate_saved(evaluation.evaluator(), trial, end);
+  evaluation.conclude(!all);
 }
 
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,

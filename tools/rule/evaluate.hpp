@@ -34,6 +34,7 @@ struct EvaluationContext {
 
 /// Which steps -s, -m and -w mean in a trial. Reports what is unavailable, with its status.
 [[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
+
 /// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
 class TrialEvaluation {
  public:
@@ -53,7 +54,6 @@ class TrialEvaluation {
   void report_refused();
 
  private:
-  void add(const RuleRequest& request);
   void found(std::size_t rule, const Finding& finding);
   void report(std::size_t rule, const RuleResult& result);
   void report_problem(const Problem& problem);

@@ -31,8 +31,8 @@ namespace smd::tool::save {
 namespace {
 
 constexpr std::array<OperandSpec, 2> operands = {
-    {{.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = false},
-     {.metavar = "NAME=VALUE", .kind = ValueKind::text, .required = false, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
+     {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}}};
 
 constexpr std::array<Example, 4> examples = {{
     {.purpose = "the loss of step 12", .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
@@ -55,7 +55,8 @@ constexpr std::array<Prose, 3> prose = {{
          "A number is saved as a float64 without dimensions. @FILE.npy is NumPy's format, @FILE.npz saves one "
          "tensor NAME/KEY for each key (KEY alone if NAME is empty), and - reads .npy from standard input. NAME "
          "ends at the first =@, else at the last =.\n\n"
-         "With --jsonl, numbers without a dtype are float64. NaN, Infinity and -Infinity may stand bare, as Python's "
+         "With --jsonl, numbers without a dtype are float64. NaN, Infinity and -Infinity may be without quotes, as "
+         "Python's "
          "json writes them, or in quotes; other text is refused unless the dtype is string. What smd-tensor --jsonl "
          "writes can be read back: value, dtype and shape are the same. A key that is not known is refused with its "
          "line; trial, which smd-tensor writes, is not used. A step is written when the next one begins or "
@@ -78,7 +79,7 @@ constexpr std::array<Prose, 3> prose = {{
     {.title = "FILES",
      .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
              "file, the end marker last. --end without data writes the marker and nothing else; saving to a trial that "
-             "has it is warned of. Where a line or a step could not be saved, --end leaves the marker out, and a "
+             "has it gives a warning. Where a line or a step could not be saved, --end leaves the marker out, and a "
              "warning says so: the job must not look complete.\n\n"
              "Any number of commands and training jobs may save into a trial at the same time. Each puts a step in its "
              "place under a lock of the trial's directory (flock(2)), and waits for the others, as long as "

@@ -29,7 +29,7 @@ inline constexpr OptionSpec by_option = {
     .metavar = "LIST",
     .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
     .group = group::view,
-    .kind = ValueKind::text,
+    .kind = ArgumentKind::text,
     .split_commas = true,
     .choices = by_words};
 

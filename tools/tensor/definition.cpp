@@ -10,8 +10,8 @@ namespace smd::tool::tensor {
 namespace {
 
 constexpr std::array<OperandSpec, 2> operands = {{
-    {.metavar = "TRIAL", .kind = ValueKind::trial, .required = true, .repeats = false},
-    {.metavar = "NAME", .kind = ValueKind::tensor, .required = false, .repeats = true},
+    {.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
+    {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true},
 }};
 
 constexpr std::array<Example, 3> examples = {{

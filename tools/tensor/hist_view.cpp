@@ -55,7 +55,7 @@ class HistView : public ValueView {
       context_.messages.warning(value_name(key) + ": no histogram of type " + std::string(to_string(value.dtype())));
       return;
     }
-    const Histogram of = histogram(Elements(value.view()), context_.options.bins);
+    const BinCounts of = histogram(Elements(value.view()), context_.options.bins);
     if (of.nan + of.inf != 0) {
       context_.messages.warning(value_name(key) + ": " + std::to_string(of.nan) + " NaN and " + std::to_string(of.inf) +
                                 " infinite elements are in no bin");
@@ -104,8 +104,8 @@ class HistView : public ValueView {
     const BinSpec& bins = context_.options.bins;
     const BucketBounds bounds = bounds_of(saved);
     const bool some = bounds.low <= bounds.high;
-    const smd::Histogram empty(bins.count, bins.low.value_or(some ? bounds.low : 0),
-                               bins.high.value_or(some ? bounds.high : 1));
+    const Histogram empty(bins.count, bins.low.value_or(some ? bounds.low : 0),
+                          bins.high.value_or(some ? bounds.high : 1));
     BucketCounts result{empty.edges(), std::vector<double>(bins.count)};
     add_buckets(result, saved);
     return result;

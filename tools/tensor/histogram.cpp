@@ -7,15 +7,15 @@
 
 namespace smd::tool::tensor {
 
-Histogram histogram(const Elements& elements, const BinSpec& bins) {
+BinCounts histogram(const Elements& elements, const BinSpec& bins) {
   constexpr std::array<Reduction, 2> extremes = {{{ReductionKind::min}, {ReductionKind::max}}};
   Reducer reducer(extremes);
   reducer.add(elements.view());
   const PartialReduction all = reducer.partial();
   const bool some = all.min <= all.max;
-  smd::Histogram counted(bins.count, bins.low.value_or(some ? all.min : 0), bins.high.value_or(some ? all.max : 1));
+  Histogram counted(bins.count, bins.low.value_or(some ? all.min : 0), bins.high.value_or(some ? all.max : 1));
   counted.add(elements.view());
-  Histogram result{counted.edges(), counted.counts(), all.nan, all.posinf + all.neginf};
+  BinCounts result{counted.edges(), counted.counts(), all.nan, all.posinf + all.neginf};
   result.outside = counted.below() + counted.above() - result.inf;
   return result;
 }

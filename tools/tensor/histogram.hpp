@@ -11,7 +11,7 @@ namespace smd::tool::tensor {
 
 /// Counts of elements in bins of equal width, as numpy.histogram: each bin holds its lower bound but not its upper,
 /// the last one both. In double precision.
-struct Histogram {
+struct BinCounts {
   std::vector<double> edges;  ///< One more than bins.
   std::vector<std::uint64_t> counts;
   std::uint64_t nan = 0;      ///< In no bin.
@@ -21,6 +21,6 @@ struct Histogram {
 
 /// Without bounds: from the least to the greatest finite element; if they are equal, 0.5 to each side; if there are
 /// none, from 0 to 1. Precondition: `is_real`.
-[[nodiscard]] Histogram histogram(const Elements& elements, const BinSpec& bins);
+[[nodiscard]] BinCounts histogram(const Elements& elements, const BinSpec& bins);
 
 }  // namespace smd::tool::tensor

@@ -16,7 +16,7 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .metavar = "S",
      .help = "that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis",
      .group = group::view,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
     {.name = "stat",
      .metavar = "",
      .help = "statistics in place of values: dtype shape size min max mean std nan inf zero",
@@ -37,7 +37,7 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .metavar = "N[:LO:HI]",
      .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
      .group = group::view,
-     .kind = ValueKind::text},
+     .kind = ArgumentKind::text},
     {.name = "heatmap", .metavar = "", .help = "a picture of the last two axes", .group = group::view},
     {.name = "spark", .metavar = "", .help = "a curve of each scalar over all steps", .group = group::view},
     {.name = "stack",
@@ -48,16 +48,16 @@ constexpr std::array<OptionSpec, 9> own_options = {{
 
 constexpr std::array<std::string_view, 5> binary_formats = {"npy", "npz", "raw", "pgm", svg_format};
 
-ViewKind view_from(const CommandLine& line) {
+TensorViewKind view_from(const CommandLine& line) {
   struct Flag {
     std::string_view name;
-    ViewKind view;
+    TensorViewKind view;
   };
-  constexpr std::array<Flag, 5> flags = {{{"stat", ViewKind::stat},
-                                          {"matrix", ViewKind::matrix},
-                                          {"hist", ViewKind::hist},
-                                          {"heatmap", ViewKind::heatmap},
-                                          {"spark", ViewKind::spark}}};
+  constexpr std::array<Flag, 5> flags = {{{"stat", TensorViewKind::stat},
+                                          {"matrix", TensorViewKind::matrix},
+                                          {"hist", TensorViewKind::hist},
+                                          {"heatmap", TensorViewKind::heatmap},
+                                          {"spark", TensorViewKind::spark}}};
   const Flag* chosen = nullptr;
   for (const Flag& flag : flags) {
     if (line.has(flag.name)) {
@@ -68,10 +68,10 @@ ViewKind view_from(const CommandLine& line) {
       chosen = &flag;
     }
   }
-  return chosen != nullptr ? chosen->view : ViewKind::values;
+  return chosen != nullptr ? chosen->view : TensorViewKind::values;
 }
 
-std::string_view flag_of(ViewKind view) {
+std::string_view flag_of(TensorViewKind view) {
   constexpr std::array<std::string_view, 6> names = {"", "--stat", "--matrix", "--hist", "--heatmap", "--spark"};
   return names[static_cast<std::size_t>(view)];
 }
@@ -79,29 +79,29 @@ std::string_view flag_of(ViewKind view) {
 void check_view(const TensorOptions& options, const CommandLine& line) {
   const std::string& format = options.output.format;
   const std::string flag(flag_of(options.view));
-  const bool picture = options.view == ViewKind::heatmap || options.view == ViewKind::spark;
-  const bool drawn = options.svg() && (picture || options.view == ViewKind::hist);
-  if (options.binary() && options.view != ViewKind::values && !drawn) {
+  const bool picture = options.view == TensorViewKind::heatmap || options.view == TensorViewKind::spark;
+  const bool drawn = options.svg() && (picture || options.view == TensorViewKind::hist);
+  if (options.binary() && options.view != TensorViewKind::values && !drawn) {
     throw UsageError(flag + " makes text: -f " + format + " cannot hold it");
   }
   if (picture && options.output.format_given && format != "table" && !drawn) {
     throw UsageError(flag + " draws a picture: -f " + format + " cannot hold it");
   }
-  if (options.view == ViewKind::matrix && options.output.json()) {
+  if (options.view == TensorViewKind::matrix && options.output.json()) {
     throw UsageError("--matrix prints bare rows: use --json without it for nested arrays");
   }
   if (options.stack && format != "npy" && format != "npz") {
     throw UsageError("--stack needs -f npy or -f npz");
   }
-  if (line.has("bins") && options.view != ViewKind::hist) {
+  if (line.has("bins") && options.view != TensorViewKind::hist) {
     throw UsageError("--bins needs --hist");
   }
   if (options.picture.scale == ScaleKind::logarithmic &&
-      (options.view == ViewKind::hist || options.view == ViewKind::heatmap)) {
+      (options.view == TensorViewKind::hist || options.view == TensorViewKind::heatmap)) {
     throw UsageError("--log is for curves: not with " + flag);
   }
   if (options.output.asks_for_rows() &&
-      (options.binary() || options.view == ViewKind::heatmap || options.view == ViewKind::matrix)) {
+      (options.binary() || options.view == TensorViewKind::heatmap || options.view == TensorViewKind::matrix)) {
     throw UsageError(std::string(options.output.row_option()) + ": there are no rows in " +
                      (options.binary() ? "-f " + format : flag));
   }
@@ -118,7 +118,8 @@ void check_following(const TensorOptions& options) {
   if (options.binary() && format != "raw") {
     throw UsageError("--follow prints values as they come: -f " + format + " must hold all of them");
   }
-  if (options.view == ViewKind::matrix || options.view == ViewKind::heatmap || options.view == ViewKind::spark) {
+  if (options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap ||
+      options.view == TensorViewKind::spark) {
     throw UsageError("--follow prints values as they come: " + std::string(flag_of(options.view)) +
                      " shows one, or all at once");
   }

@@ -21,7 +21,7 @@
 namespace smd::tool::tensor {
 
 /// How values are shown.
-enum class ViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
+enum class TensorViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
 
 /// The options of smd-tensor, as an option table and as values, with the shared options beside them.
 struct TensorOptions {
@@ -33,7 +33,7 @@ struct TensorOptions {
   ReadingOptions reading;
   FollowingOptions following;
   PictureOptions picture;
-  ViewKind view = ViewKind::values;
+  TensorViewKind view = TensorViewKind::values;
   std::optional<SliceSpec> slice;
   BinSpec bins;
   bool bins_given = false;

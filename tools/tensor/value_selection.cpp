@@ -234,7 +234,8 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
 }  // namespace
 
 StepSpec default_steps(const TensorOptions& options) {
-  const bool curves = options.view == ViewKind::spark || (options.svg() && options.view == ViewKind::values);
+  const bool curves =
+      options.view == TensorViewKind::spark || (options.svg() && options.view == TensorViewKind::values);
   return curves ? StepSpec() : StepSpec::parse("last");
 }
 
@@ -242,7 +243,7 @@ const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& 
   if (entry.value) {
     return &*entry.value;
   }
-  const SavedReduction* const buckets = options.view == ViewKind::hist ? saved_buckets(entry) : nullptr;
+  const SavedReduction* const buckets = options.view == TensorViewKind::hist ? saved_buckets(entry) : nullptr;
   return buckets != nullptr ? &buckets->location : nullptr;
 }
 

@@ -29,15 +29,15 @@ constexpr std::array<FormatRow, 10> formats = {{{"table", make_table_view},
                                                 {svg_format, make_spark_view}}};
 
 struct KindRow {
-  ViewKind kind;
+  TensorViewKind kind;
   MakeView make;
 };
 
-constexpr std::array<KindRow, 5> kinds = {{{ViewKind::stat, make_stat_view},
-                                           {ViewKind::matrix, make_matrix_view},
-                                           {ViewKind::hist, make_hist_view},
-                                           {ViewKind::heatmap, make_heatmap_view},
-                                           {ViewKind::spark, make_spark_view}}};
+constexpr std::array<KindRow, 5> kinds = {{{TensorViewKind::stat, make_stat_view},
+                                           {TensorViewKind::matrix, make_matrix_view},
+                                           {TensorViewKind::hist, make_hist_view},
+                                           {TensorViewKind::heatmap, make_heatmap_view},
+                                           {TensorViewKind::spark, make_spark_view}}};
 
 }  // namespace
 

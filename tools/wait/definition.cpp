@@ -8,7 +8,7 @@ namespace smd::tool::wait {
 
 namespace {
 
-constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ValueKind::trial, true, true}}};
+constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},

@@ -185,7 +185,8 @@ class SMD_EXPORT Trial {
 
   /// Reads records in parallel, and passes the results to `take` in the order of `locations`, in the calling thread.
   /// `tensors[i]` is the name that record `i` must have (for a reduction, the whole stored name). Stops if `take`
-  /// returns false. A record that cannot be read gives a result with a problem.
+  /// returns false or throws. A record that cannot be read gives a result with a problem.
+  /// @throws InvalidArgument unless there are as many `tensors` as `locations`.
   void read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
             const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options = {}) const;
 
@@ -195,10 +196,12 @@ class SMD_EXPORT Trial {
                                                    BlockSink& sink) const;
 
   /// Reads records in blocks, in parallel, with memory that does not depend on the values' sizes: for reducing many
-  /// values. `make(i)` returns the sink of record `i`; `make` and the sink are called in the thread that reads the
-  /// record. `take(i, sink, problem)` receives each sink, with the problem if there was one, in the order of
-  /// `locations`, in the calling thread; reading stops if it returns false. Records that are adjacent in a file should
-  /// be adjacent in `locations`: short ones are then read together.
+  /// values. `make(i)` returns the sink of record `i`, and is called again if reading failed and is retried; `make` and
+  /// the sink are called in the thread that reads the record. `take(i, sink, problem)` receives each sink, with the
+  /// problem if there was one, in the order of `locations`, in the calling thread; reading stops if it returns false.
+  /// The first exception of `make`, `take` or a sink ends the reading and is rethrown. Records that are adjacent in a
+  /// file should be adjacent in `locations`: short ones are then read together.
+  /// @throws InvalidArgument unless there are as many `tensors` as `locations`.
   void read_blocks(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
                    const std::function<std::unique_ptr<BlockSink>(std::size_t)>& make,
                    const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,

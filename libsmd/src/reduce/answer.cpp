@@ -278,7 +278,7 @@ class Answer {
       return of(kept.wide);
     }
     KeptElements<double> all(kept.wide);
-    const Elements<float> narrow = kept.narrow.elements();
+    const RealElements<float> narrow = kept.narrow.elements();
     narrow.each_part(0, narrow.size(),
                      [&all](const std::byte* part, std::size_t n) { all.append(Dtype::float32, part, n); });
     return of(all);

@@ -21,16 +21,16 @@ inline bool fits_float(Dtype type) noexcept { return type == Dtype::float32 || i
 /// Elements of a real storage type, seen as T: float if it represents them all, otherwise double (64-bit integers are
 /// rounded). Elements that are T already are read in place; others are converted part by part.
 template <class T>
-class Elements {
+class RealElements {
  public:
   /// Length of every piece but the last, for elements that are not in one array.
   static constexpr std::size_t piece_size = 65536;
   static constexpr std::size_t longest_part = 16384;
 
   /// @param source `n` elements, not necessarily aligned; must outlive this object.
-  Elements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
+  RealElements(Dtype type, const std::byte* source, std::size_t n) noexcept : type_(type), source_(source), n_(n) {}
   /// @param pieces must outlive this object.
-  explicit Elements(std::span<const std::vector<T>> pieces) noexcept
+  explicit RealElements(std::span<const std::vector<T>> pieces) noexcept
       : type_(own_type),
         pieces_(pieces),
         n_(pieces.empty() ? 0 : (pieces.size() - 1) * piece_size + pieces.back().size()) {}

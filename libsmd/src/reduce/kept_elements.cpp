@@ -12,7 +12,7 @@ namespace smd::detail::reduce {
 
 template <class T>
 void KeptElements<T>::append(Dtype type, const std::byte* source, std::size_t n) {
-  append_all(Elements<T>(type, source, n));
+  append_all(RealElements<T>(type, source, n));
 }
 
 template <class T>
@@ -31,14 +31,14 @@ void KeptElements<T>::append(KeptElements&& other) {
   }
   std::vector<std::vector<T>>& pieces = other.pieces_;
   pieces_.reserve(pieces_.size() + pieces.size());  // nothing can fail after the next line
-  append_all(Elements<T>(std::span(pieces).last(1)));
+  append_all(RealElements<T>(std::span(pieces).last(1)));
   // Before the last piece, which may be incomplete.
   pieces_.insert(pieces_.end() - 1, std::make_move_iterator(pieces.begin()), std::make_move_iterator(pieces.end() - 1));
   pieces.clear();
 }
 
 template <class T>
-void KeptElements<T>::append_all(const Elements<T>& elements) {
+void KeptElements<T>::append_all(const RealElements<T>& elements) {
   const std::size_t before = size();
   try {
     elements.each_part(0, elements.size(), [this](const std::byte* part, std::size_t n) { append(part, n); });
@@ -50,7 +50,7 @@ void KeptElements<T>::append_all(const Elements<T>& elements) {
 
 template <class T>
 void KeptElements<T>::append(const std::byte* values, std::size_t n) {
-  constexpr std::size_t piece_size = Elements<T>::piece_size;
+  constexpr std::size_t piece_size = RealElements<T>::piece_size;
   while (n > 0) {
     if (pieces_.empty() || pieces_.back().size() == piece_size) {
       pieces_.emplace_back();
@@ -71,7 +71,7 @@ void KeptElements<T>::append(const std::byte* values, std::size_t n) {
 
 template <class T>
 void KeptElements<T>::cut(std::size_t size) noexcept {
-  constexpr std::size_t piece_size = Elements<T>::piece_size;
+  constexpr std::size_t piece_size = RealElements<T>::piece_size;
   const std::size_t pieces = std::max<std::size_t>((size + piece_size - 1) / piece_size, 1);
   if (pieces_.size() > pieces) {
     pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(pieces), pieces_.end());

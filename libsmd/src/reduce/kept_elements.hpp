@@ -28,12 +28,12 @@ class KeptElements {
 
   [[nodiscard]] bool empty() const noexcept { return pieces_.empty() || pieces_.front().empty(); }
   /// Valid until the next change.
-  [[nodiscard]] Elements<T> elements() const noexcept { return Elements<T>(pieces_); }
+  [[nodiscard]] RealElements<T> elements() const noexcept { return RealElements<T>(pieces_); }
 
   [[nodiscard]] std::size_t size() const noexcept { return elements().size(); }
 
  private:
-  void append_all(const Elements<T>& elements);
+  void append_all(const RealElements<T>& elements);
   void append(const std::byte* values, std::size_t n);
 
   std::vector<std::vector<T>> pieces_;

@@ -45,9 +45,9 @@ struct Ties {
 };
 
 template <class T>
-Ties ties_of(const Elements<T>& elements, bool magnitude, T value) {
+Ties ties_of(const RealElements<T>& elements, bool magnitude, T value) {
   Ties ties;
-  Scratch out((std::min(Elements<T>::longest_part, elements.size()) + rank_padding) * sizeof(T));
+  Scratch out((std::min(RealElements<T>::longest_part, elements.size()) + rank_padding) * sizeof(T));
   elements.each_part(0, elements.size(), [&](const std::byte* part, std::size_t n) {
     std::size_t equal = 0;
     ties.below += between(part, n, magnitude, Bounds<T>{value, value}, reinterpret_cast<T*>(out.data()), equal);
@@ -59,7 +59,7 @@ Ties ties_of(const Elements<T>& elements, bool magnitude, T value) {
 }  // namespace
 
 template <class T>
-Sample<T>::Sample(const Elements<T>& elements) {
+Sample<T>::Sample(const RealElements<T>& elements) {
   const std::size_t n = elements.size();
   if (n <= small) {
     return;
@@ -134,7 +134,7 @@ std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Boun
 }
 
 template <class T>
-std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnitude, const Found<T>& found,
+std::optional<Neighbours<T>> neighbours(const RealElements<T>& elements, bool magnitude, const Enclosed<T>& found,
                                         std::size_t others, std::size_t rank) {
   const auto& [bounds, below, values, size] = found;
   const bool last = rank + 1 == others;
@@ -168,11 +168,11 @@ Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
   }
   constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
   const auto* const source = reinterpret_cast<const std::byte*>(values);
-  const Elements<T> elements(type, source, n);
+  const RealElements<T> elements(type, source, n);
   // No element is NaN, so there is always a sample.
   const Bounds<T> bounds = *Sample<T>(elements).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
   Scratch buffer((n + rank_padding) * sizeof(T));
-  Found<T> found{bounds, 0, reinterpret_cast<T*>(buffer.data()), 0};
+  Enclosed<T> found{bounds, 0, reinterpret_cast<T*>(buffer.data()), 0};
   found.below = between(source, n, false, bounds, found.values, found.size);
   std::optional<Neighbours<T>> around;
   if (found.size <= n - n / 8 || bounds.from == bounds.to) {
@@ -185,10 +185,10 @@ template class Sample<float>;
 template class Sample<double>;
 template std::size_t between(const std::byte*, std::size_t, bool, Bounds<float>, float*, std::size_t&);
 template std::size_t between(const std::byte*, std::size_t, bool, Bounds<double>, double*, std::size_t&);
-template std::optional<Neighbours<float>> neighbours(const Elements<float>&, bool, const Found<float>&, std::size_t,
-                                                     std::size_t);
-template std::optional<Neighbours<double>> neighbours(const Elements<double>&, bool, const Found<double>&, std::size_t,
-                                                      std::size_t);
+template std::optional<Neighbours<float>> neighbours(const RealElements<float>&, bool, const Enclosed<float>&,
+                                                     std::size_t, std::size_t);
+template std::optional<Neighbours<double>> neighbours(const RealElements<double>&, bool, const Enclosed<double>&,
+                                                      std::size_t, std::size_t);
 template Neighbours<float> neighbours(float*, std::size_t, std::size_t);
 template Neighbours<double> neighbours(double*, std::size_t, std::size_t);
 

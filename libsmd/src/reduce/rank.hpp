@@ -31,7 +31,7 @@ template <class T>
 class Sample {
  public:
   /// Reads the sample immediately. With few elements there is no sample.
-  explicit Sample(const Elements<T>& elements);
+  explicit Sample(const RealElements<T>& elements);
 
   /// Returns two elements that almost surely enclose the one (with `magnitude`: of all |x|) below which this fraction
   /// of the elements lies, NaN excluded. Returns nullopt if too few are not NaN.
@@ -51,7 +51,7 @@ std::size_t between(const std::byte* source, std::size_t n, bool magnitude, Boun
 
 /// What `between` found among all elements.
 template <class T>
-struct Found {
+struct Enclosed {
   Bounds<T> bounds;
   std::size_t below;
   T* values;  ///< May be reordered; not needed if the bounds are equal.
@@ -61,7 +61,7 @@ struct Found {
 /// Returns the element (with `magnitude`: |x|) of this rank and the next one, among `others` that are not NaN. Returns
 /// nullopt if they were not found and are not equal to a bound.
 template <class T>
-std::optional<Neighbours<T>> neighbours(const Elements<T>& elements, bool magnitude, const Found<T>& found,
+std::optional<Neighbours<T>> neighbours(const RealElements<T>& elements, bool magnitude, const Enclosed<T>& found,
                                         std::size_t others, std::size_t rank);
 
 /// Returns the element of this rank and the next one, among `n` elements none of which is NaN. Reorders them.

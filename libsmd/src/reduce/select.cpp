@@ -11,7 +11,7 @@ namespace smd::detail::reduce {
 namespace {
 
 template <class T>
-Neighbours<T> by_copying(const Elements<T>& elements, bool magnitude, std::size_t rank) {
+Neighbours<T> by_copying(const RealElements<T>& elements, bool magnitude, std::size_t rank) {
   std::vector<T> values;
   values.reserve(elements.size());
   elements.each_part(0, elements.size(), [&](const std::byte* part, std::size_t n) {
@@ -54,7 +54,7 @@ void RankSearch<T>::add(const std::byte* part, std::size_t n) {
 }
 
 template <class T>
-double RankSearch<T>::result(const Elements<T>& elements, std::size_t others) {
+double RankSearch<T>::result(const RealElements<T>& elements, std::size_t others) {
   if (others == 0) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -119,9 +119,9 @@ double Percentiles::Searches<T>::of(bool magnitude, double percent, std::size_t 
 }
 
 Percentiles::Percentiles(Dtype type, const std::byte* source, std::size_t n)
-    : searches_(Searches<float>(Elements<float>(type, source, n))) {
+    : searches_(Searches<float>(RealElements<float>(type, source, n))) {
   if (!fits_float(type)) {
-    searches_.emplace<Searches<double>>(Elements<double>(type, source, n));
+    searches_.emplace<Searches<double>>(RealElements<double>(type, source, n));
   }
 }
 

@@ -27,7 +27,7 @@ class RankSearch {
   void add(const std::byte* part, std::size_t n);
   /// Returns the percentile once all elements have been added.
   /// @param others number of elements that are not NaN; 0 gives NaN.
-  [[nodiscard]] double result(const Elements<T>& elements, std::size_t others);
+  [[nodiscard]] double result(const RealElements<T>& elements, std::size_t others);
 
   [[nodiscard]] bool is_of(bool magnitude, double percent) const noexcept {
     return magnitude == magnitude_ && percent == percent_;
@@ -59,7 +59,7 @@ class Percentiles {
   /// @param source `n` elements of a real storage type, not necessarily aligned; must outlive this object.
   Percentiles(Dtype type, const std::byte* source, std::size_t n);
   template <class T>
-  explicit Percentiles(const Elements<T>& elements) : searches_(Searches<T>(elements)) {}
+  explicit Percentiles(const RealElements<T>& elements) : searches_(Searches<T>(elements)) {}
 
   /// Announces a percentile, so that add() searches for it; at most four are searched for. Must be called before
   /// add().
@@ -74,14 +74,14 @@ class Percentiles {
  private:
   template <class T>
   struct Searches {
-    explicit Searches(const Elements<T>& all) : elements(all) {}
+    explicit Searches(const RealElements<T>& all) : elements(all) {}
 
     [[nodiscard]] RankSearch<T> start(bool magnitude, double percent);
     [[nodiscard]] RankSearch<T>* find(bool magnitude, double percent);
     void add(std::size_t n);
     [[nodiscard]] double of(bool magnitude, double percent, std::size_t others);
 
-    Elements<T> elements;
+    RealElements<T> elements;
     std::optional<Sample<T>> sample;  ///< Shared by all searches.
     std::vector<RankSearch<T>> expected;
     std::size_t seen = 0;

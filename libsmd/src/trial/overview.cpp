@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries over the whole catalog, with one result for each step, tensor or entry.
+// Queries over the whole catalog, with one result for each step or tensor.
 #include "trial/trial_impl.hpp"
 
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 #include <vector>
 
 namespace smd {
@@ -103,10 +101,6 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
   return row;
 }
 
-}  // namespace
-
-namespace {
-
 StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::uint32_t>& tensors) {
   StepInfo info;
   info.step = GlobalStep(step.number);
@@ -195,223 +189,6 @@ std::vector<TensorSummary> Trial::summaries(const std::vector<std::string>& name
     }
   }
   return rows;
-}
-
-namespace {
-
-/// A tensor in a row of a step.
-struct Found {
-  std::uint32_t rank = 0;  ///< Position of the tensor in byte order.
-  std::uint32_t row = 0;   ///< Position of the row in the step: by worker; the last of a worker counts.
-  std::uint32_t tensor = 0;
-};
-
-/// Sorts by rank, stably.
-class ByRank {
- public:
-  /// @param ranks the number of ranks.
-  void sort(std::vector<Found>& found, std::size_t ranks) {
-    const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
-    if (ranks > 4 * found.size()) {
-      std::stable_sort(found.begin(), found.end(), before);
-      return;
-    }
-    starts_.assign(ranks + 1, 0);
-    for (const Found& one : found) {
-      ++starts_[one.rank + 1];
-    }
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    sorted_.resize(found.size());
-    for (const Found& one : found) {
-      sorted_[starts_[one.rank]++] = one;
-    }
-    found.swap(sorted_);
-  }
-
- private:
-  std::vector<std::size_t> starts_;
-  std::vector<Found> sorted_;
-};
-
-/// The tensors that a query asks for. A few tensors are searched for in each list, so that querying all tensors one by
-/// one does not visit all entries each time.
-class WantedTensors {
- public:
-  WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
-        ids_.push_back(id);
-      }
-    }
-    few_ = !names.empty() && ids_.size() <= few;
-    if (few_) {
-      std::sort(ids_.begin(), ids_.end());
-      ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-      return;
-    }
-    set_.assign(catalog.tensors().size(), names.empty());
-    for (const std::uint32_t id : ids_) {
-      set_[id] = true;
-    }
-  }
-
-  /// Sets `tensors` to the wanted tensors that have items in a list, each once, ascending.
-  void collect(const detail::trial::ItemList& list, std::vector<std::uint32_t>& tensors) const {
-    tensors.clear();
-    if (few_) {
-      std::copy_if(ids_.begin(), ids_.end(), std::back_inserter(tensors),
-                   [&](std::uint32_t id) { return !list.of(id).empty(); });
-      return;
-    }
-    for (const Item& item : list.items) {
-      if (set_[item.tensor] && (tensors.empty() || tensors.back() != item.tensor)) {
-        tensors.push_back(item.tensor);
-      }
-    }
-  }
-
-  /// Calls `visit(id)` for the wanted tensors that have shapes in a list, ascending.
-  template <class Visit>
-  void for_each_shape(const ShapeList& list, const Visit& visit) const {
-    if (few_) {
-      for (const std::uint32_t id : ids_) {
-        if (list.of(id) != nullptr) {
-          visit(id);
-        }
-      }
-      return;
-    }
-    for (const ShapeList::Saved& saved : list.shapes) {
-      if (set_[saved.tensor]) {
-        visit(saved.tensor);
-      }
-    }
-  }
-
- private:
-  static constexpr std::size_t few = 8;
-
-  bool few_ = false;
-  std::vector<std::uint32_t> ids_;  // ascending if few
-  detail::trial::TensorSet set_;    // by id, if not few
-};
-
-}  // namespace
-
-void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  const detail::trial::Catalog& catalog = snapshot->catalog;
-  const WantedTensors wanted(catalog, query.tensors);
-  const auto wants_worker = [&](std::string_view worker) {
-    return query.workers.empty() ||
-           std::find(query.workers.begin(), query.workers.end(), worker) != query.workers.end();
-  };
-  /// What rows at the same position of successive steps mostly have in common.
-  struct Wanted {
-    std::optional<std::uint32_t> list;
-    std::vector<std::uint32_t> tensors;  ///< The wanted tensors of the list of items, by name.
-    std::uint32_t event_file = no_id;    ///< Id of `path`.
-    std::string path;                    ///< Of the event file; empty if not needed yet.
-  };
-  std::vector<Found> found;
-  ByRank by_rank;
-  std::vector<Wanted> lists;
-  TensorEntry entry;  // reused, so that its texts are not allocated again
-  const auto visit_tensor = [&](const StepRow& row, std::uint32_t tensor, std::string& path) {
-    if (path.empty()) {
-      path = impl_->records().event_path(*snapshot, row);
-    }
-    return !impl_->records().fill(*snapshot, row, tensor, path, entry) || visit(entry);
-  };
-  const auto visit_step = [&](const Step& step) {
-    if (!query.include_incomplete && !snapshot->complete(step.number)) {
-      return true;
-    }
-    found.clear();
-    const std::span<const StepRow> rows = snapshot->rows_of(step);
-    lists.resize(std::max(lists.size(), rows.size()));
-    for (std::uint32_t r = 0; r < rows.size(); ++r) {
-      const StepRow& row = rows[r];
-      if (row.event_file == no_id || row.event_file != lists[r].event_file) {
-        lists[r].event_file = row.event_file;
-        lists[r].path.clear();
-      }
-      if (row.file.id < query.arrivals.first || row.file.id > query.arrivals.last) {
-        continue;
-      }
-      if ((query.mode && *query.mode != Mode::global && row.mode != *query.mode) ||
-          !wants_worker(snapshot->worker(row))) {
-        continue;
-      }
-      Wanted& of_list = lists[r];
-      if (const std::uint32_t list = catalog.item_list_id(row); of_list.list != list) {
-        of_list.list = list;
-        wanted.collect(catalog.items(row), of_list.tensors);
-        std::sort(of_list.tensors.begin(), of_list.tensors.end(), [&](std::uint32_t a, std::uint32_t b) {
-          return catalog.tensor_rank()[a] < catalog.tensor_rank()[b];
-        });
-      }
-      if (rows.size() == 1 && catalog.shapes(row) == nullptr) {
-        return std::all_of(of_list.tensors.begin(), of_list.tensors.end(),
-                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, of_list.path); });
-      }
-      for (const std::uint32_t tensor : of_list.tensors) {
-        found.push_back({catalog.tensor_rank()[tensor], r, tensor});
-      }
-      if (const ShapeList* const shapes = catalog.shapes(row)) {
-        wanted.for_each_shape(*shapes, [&](std::uint32_t tensor) {
-          if (catalog.items(row).of(tensor).empty()) {
-            found.push_back({catalog.tensor_rank()[tensor], r, tensor});
-          }
-        });
-      }
-    }
-    by_rank.sort(found, catalog.tensors().size());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const bool same_tensor = i + 1 < found.size() && found[i + 1].tensor == found[i].tensor;
-      if (same_tensor && !snapshot->shows_superseded &&
-          rows[found[i + 1].row].file.worker == rows[found[i].row].file.worker) {
-        continue;
-      }
-      const StepRow& row = rows[found[i].row];
-      if (!visit_tensor(row, found[i].tensor, lists[found[i].row].path)) {
-        return false;
-      }
-      if (query.first_worker_only) {
-        const auto more_of_worker = [&] {
-          return snapshot->shows_superseded && rows[found[i + 1].row].file.worker == row.file.worker;
-        };
-        while (i + 1 < found.size() && found[i + 1].tensor == found[i].tensor && !more_of_worker()) {
-          ++i;
-        }
-      }
-    }
-    return true;
-  };
-  if (!query.steps) {
-    bool goes_on = true;
-    snapshot->steps.for_each_chunk(
-        [&](const detail::trial::StepChunk& chunk) { goes_on = goes_on && chunk.for_each(visit_step); });
-    return;
-  }
-  std::optional<GlobalStep> last;
-  auto next = snapshot->steps.begin();  // after the last one found, where the next one mostly is
-  for (const GlobalStep asked : *query.steps) {
-    if (last == asked) {
-      continue;
-    }
-    last = asked;
-    if (next == snapshot->steps.end() || next->number != asked.value) {
-      next = snapshot->steps.partition_point([&](const Step& step) { return step.number < asked.value; });
-    }
-    if (next != snapshot->steps.end() && next->number == asked.value) {
-      const Step& step = *next;
-      ++next;
-      if (!visit_step(step)) {
-        return;
-      }
-    }
-  }
 }
 
 }  // namespace smd

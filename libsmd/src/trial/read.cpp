@@ -247,6 +247,10 @@ std::optional<Problem> Trial::read_blocks(const TensorLocation& location, std::s
       return sink_.begin(dtype, shape);
     }
     bool block(std::span<const std::byte> bytes) override { return sink_.block(bytes); }
+    bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
+      return sink_.repeat(element, count);
+    }
+    [[nodiscard]] bool prefers_whole() const noexcept override { return sink_.prefers_whole(); }
     bool begun = false;
 
    private:

@@ -126,8 +126,8 @@ Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_pr
   return histogram;
 }
 
-std::vector<Bucket> edges_of(const HistogramBuckets& histogram) {
-  std::vector<Bucket> buckets;
+std::vector<HistogramBucket> edges_of(const HistogramBuckets& histogram) {
+  std::vector<HistogramBucket> buckets;
   std::size_t filled = 0;  // without the empty ones at the end
   std::size_t filled_limit = 0;
   const HistogramSums& sums = histogram.sums;

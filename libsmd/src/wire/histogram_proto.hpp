@@ -20,7 +20,7 @@ struct HistogramBuckets {
 /// Returns a problem if there are not as many limits as counts. @throws protozero::exception, std::bad_alloc
 [[nodiscard]] Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_proto);
 
-struct Bucket {
+struct HistogramBucket {
   double left = 0;
   double right = 0;
   double count = 0;
@@ -29,6 +29,6 @@ struct Bucket {
 /// Returns the buckets from the first to the last that is not empty, as TensorBoard converts them: the least element is
 /// the left edge of the first, the greatest one the right edge of the last. PyTorch begins with an empty bucket, for
 /// its limit only; TensorFlow's last one ends at the greatest double. [tensorboard/data_compat.py]
-[[nodiscard]] std::vector<Bucket> edges_of(const HistogramBuckets& histogram);
+[[nodiscard]] std::vector<HistogramBucket> edges_of(const HistogramBuckets& histogram);
 
 }  // namespace smd::detail::wire

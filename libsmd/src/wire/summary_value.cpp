@@ -57,12 +57,12 @@ Outcome<Value> histogram_value(std::span<const std::byte> message) {
   if (!histogram) {
     return std::move(histogram.problem());
   }
-  const std::vector<Bucket> buckets = edges_of(*histogram);
+  const std::vector<HistogramBucket> buckets = edges_of(*histogram);
   Value value;
   value.dtype = Dtype::float64;
   value.shape = {static_cast<std::int64_t>(buckets.size()), 3};
   std::byte* at = own(value, buckets.size() * 3 * sizeof(double)).data();
-  for (const Bucket& bucket : buckets) {
+  for (const HistogramBucket& bucket : buckets) {
     for (const double number : {bucket.left, bucket.right, bucket.count}) {
       store_little(at, std::bit_cast<std::uint64_t>(number));
       at += sizeof number;

@@ -19,8 +19,8 @@ TEST_CASE("every option has a help text, a group, and names of its own") {
     CHECK_FALSE(spec->help.empty());
     CHECK_FALSE(spec->help.ends_with("."));
     CHECK_FALSE(spec->group.empty());
-    CHECK((spec->kind == smd::tool::ValueKind::none) == spec->metavar.empty());
-    CHECK((spec->kind == smd::tool::ValueKind::choice) == !spec->choices.empty());
+    CHECK((spec->kind == smd::tool::ArgumentKind::none) == spec->metavar.empty());
+    CHECK((spec->kind == smd::tool::ArgumentKind::choice) == !spec->choices.empty());
     CHECK(std::find(names.begin(), names.end(), spec->name) == names.end());
     names.emplace_back(spec->name);
     if (spec->short_name != '\0') {

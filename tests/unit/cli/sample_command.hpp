@@ -12,7 +12,7 @@ namespace smd::tool::test {
 
 /// A command with every shared option.
 inline const CommandDefinition& sample_definition() {
-  static constexpr OperandSpec operands[] = {{"TRIAL", ValueKind::trial, true, true}};
+  static constexpr OperandSpec operands[] = {{"TRIAL", ArgumentKind::trial, true, true}};
   static constexpr Example examples[] = {
       {"One?", "smd-sample run"}, {"Two?", "smd-sample --json run"}, {"Three?", "smd-sample -s last run"}};
   static constexpr ExitNote notes[] = {{ExitStatus::yes, "found"}, {ExitStatus::no, "nothing selected"}};

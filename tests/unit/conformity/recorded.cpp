@@ -4,10 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -106,6 +108,17 @@ const Json& right(const Json& answer) {
 const Json& right(const Json& answers, const std::string& key) {
   const std::string correct = key + "_correct";
   return answers.contains(correct) ? answers.at(correct) : right(answers.at(key));
+}
+
+double number(const Json& recorded) {
+  if (recorded.is_boolean()) {
+    return recorded.get<bool>() ? 1 : 0;
+  }
+  if (!recorded.is_string()) {
+    return recorded.get<double>();
+  }
+  const std::string text = recorded;
+  return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
 }
 
 Mode mode_of(const Json& text) { return parse_mode(text.get<std::string>()).value(); }

@@ -42,6 +42,9 @@ void for_each_record(const Recorded& trial,
 /// Returns the member `key`, or the correct one: `key_correct`.
 [[nodiscard]] const Json& right(const Json& answers, const std::string& key);
 
+/// Returns a recorded number: one of JSON, a boolean (0 or 1), or `nan`, `inf` or `-inf`.
+[[nodiscard]] double number(const Json& recorded);
+
 /// Parses `TRAIN` and so on.
 [[nodiscard]] Mode mode_of(const Json& text);
 

@@ -7,24 +7,12 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 
 // Compares Tensor::reduction_value of every recorded value with exact arithmetic. records_test.cpp checks that saved
 // reductions are returned bit for bit.
 namespace smd::test {
 namespace {
-
-double number(const Json& recorded) {
-  if (recorded.is_boolean()) {
-    return recorded.get<bool>() ? 1 : 0;
-  }
-  if (!recorded.is_string()) {
-    return recorded.get<double>();
-  }
-  const std::string text = recorded;
-  return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
-}
 
 // The scale of rounding errors of a reduction: the magnitude of what was added.
 double scale_of(const std::string& name, const Json& exact, double expected) {

@@ -8,24 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 
 // Compares statistics of every recorded value of real numbers with NumPy's counts and extremes, and with mean and
 // deviation in exact arithmetic.
 namespace smd::test {
 namespace {
-
-double number(const Json& recorded) {
-  if (recorded.is_boolean()) {
-    return recorded.get<bool>() ? 1 : 0;
-  }
-  if (!recorded.is_string()) {
-    return recorded.get<double>();
-  }
-  const std::string text = recorded;
-  return text == "nan" ? std::numeric_limits<double>::quiet_NaN() : text == "inf" ? HUGE_VAL : -HUGE_VAL;
-}
 
 /// Returns whether two numbers are equal, including infinities and NaN, or within `tolerance`.
 bool close(double actual, double expected, double tolerance) {

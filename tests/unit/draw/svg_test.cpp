@@ -36,7 +36,7 @@ Chart two_points() {
 
 }  // namespace
 
-TEST_CASE("findings are marked at their step, link to where more is said, and are told in words") {
+TEST_CASE("findings are marked at their step, link to where more is said, and are described in words") {
   Chart chart = two_points();
   chart.findings = {{50, "NaN <here>", "#finding-1"}, {50.0001, "the same place", ""}, {100, "end", ""}};
   const std::string svg = svg_element(chart);
@@ -77,7 +77,7 @@ TEST_CASE("anything can be drawn: nothing, one point, numbers that are none, as 
         text += svg_element(chart);
       }
       for (std::size_t at = text.find("<desc>"); at != std::string::npos; at = text.find("<desc>")) {
-        text.erase(at, text.find("</desc>", at) - at);  // where such numbers are told
+        text.erase(at, text.find("</desc>", at) - at);  // where such numbers are listed
       }
       CHECK(count(text, "nan") == 0);  // no coordinate is one; `NaN` in a legend is written so
       CHECK(count(text, "=\"inf") + count(text, " inf ") + count(text, "Minf") + count(text, "-inf") == 0);

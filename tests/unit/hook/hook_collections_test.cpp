@@ -69,7 +69,7 @@ TEST_CASE("a collection that was changed takes the place of the old one") {
   CHECK_FALSE(hook.wants("train_error"));
 }
 
-TEST_CASE("a hook that was told nothing saves what is added, not everything") {
+TEST_CASE("a hook without a configuration saves what is added, not everything") {
   const TempDir folder;
   Hook hook({.out_dir = folder / "run"});
   CHECK(hook.wants("anything"));

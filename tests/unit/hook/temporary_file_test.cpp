@@ -39,7 +39,7 @@ namespace {
 std::mutex mutex;
 std::set<std::string> there;
 std::set<std::string> all;
-int too_late = 0;   // a file that was there before its name was told
+int too_late = 0;   // a file that was there before its name was announced
 int too_early = 0;  // one that was still there when it was said to be gone
 
 void making(const char* path) noexcept {
@@ -57,7 +57,7 @@ void gone(const char* path) noexcept {
 
 }  // namespace
 
-TEST_CASE("hook: its temporary files are told of before they are made, and when they are gone") {
+TEST_CASE("hook: its temporary files are announced before they are made, and when they are gone") {
   const test::TempDir dir;
   observe_temporary_files({.making = &making, .gone = &gone});
   {

@@ -36,7 +36,7 @@ std::vector<std::string> texts(const RuleResult& result) {
   return all;
 }
 
-TEST_CASE("of many findings a result keeps the first, and all are told") {
+TEST_CASE("of many findings a result keeps the first, and all are reported") {
   RuleTrial trial(weights_and_gradients);
   fill(trial, 200);
   const Trial opened = trial.open();

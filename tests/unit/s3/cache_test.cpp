@@ -211,7 +211,7 @@ TEST_CASE("s3 cache: a folder that is not a cache is refused and not changed") {
   const std::string home = dir / "home";
   dir.write("home/go/main.go", std::string(3000, 'g'));
   dir.write("home/ab/thesis", std::string(3000, 't'));
-  dir.write("home/cd/" + std::string(62, '0'), std::string(3000, 'o'));  // the name of an entry of version 0.1.0
+  dir.write("home/cd/" + std::string(62, '0'), std::string(3000, 'o'));  // a name such as entries have
   const auto refused = open_cache_folder(home);
   CHECK(refused.foreign);
   CHECK_FALSE(refused.root);

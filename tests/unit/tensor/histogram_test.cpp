@@ -30,7 +30,7 @@ const Case cases[] = {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 
-Histogram of(const std::vector<double>& numbers, const BinSpec& bins) {
+BinCounts of(const std::vector<double>& numbers, const BinSpec& bins) {
   const TensorValue value = value_of(Dtype::float64, {static_cast<std::int64_t>(numbers.size())}, numbers);
   return histogram(Elements(value.view()), bins);
 }
@@ -49,7 +49,7 @@ TEST_CASE("bins hold what NumPy's hold") {
       bins.low = sample.low;
       bins.high = sample.high;
     }
-    const Histogram result = of(numbers, bins);
+    const BinCounts result = of(numbers, bins);
     CHECK(result.counts == sample.counts);
     REQUIRE(result.edges.size() == sample.edges.size());
     for (std::size_t i = 0; i < sample.edges.size(); ++i) {
@@ -59,7 +59,7 @@ TEST_CASE("bins hold what NumPy's hold") {
 }
 
 TEST_CASE("what is not finite is in no bin") {
-  const Histogram result = of({NAN, 1, infinity, 2, -infinity, 4}, {.count = 3, .low = {}, .high = {}});
+  const BinCounts result = of({NAN, 1, infinity, 2, -infinity, 4}, {.count = 3, .low = {}, .high = {}});
   CHECK(result.edges == std::vector<double>{1, 2, 3, 4});
   CHECK(result.counts == std::vector<std::uint64_t>{1, 1, 1});
   CHECK(result.nan == 1);
@@ -73,7 +73,7 @@ TEST_CASE("without finite elements the bounds are 0 and 1, as NumPy's of nothing
 
 TEST_CASE("bounds whose distance is no double") {
   // Halves of the range: -max and 0 lie in the lower and the upper one, max is the last bound.
-  const Histogram result = of({-largest, -1, 0, 1, largest}, {.count = 2, .low = {}, .high = {}});
+  const BinCounts result = of({-largest, -1, 0, 1, largest}, {.count = 2, .low = {}, .high = {}});
   CHECK(result.edges == std::vector<double>{-largest, 0, largest});
   CHECK(result.counts == std::vector<std::uint64_t>{2, 3});
 }

@@ -80,7 +80,7 @@ TEST_CASE("a link to a trial elsewhere is one; loops end, and what was not enter
                       "/place/runs/up: symbolic link to a folder that it lies in, not followed"});
 }
 
-TEST_CASE("folders whose paths are too long are told") {
+TEST_CASE("folders whose paths are too long are reported") {
   const TempDir dir;
   TrialBuilder(dir / "t").collections();
   // Made from within: no path of that length can be named.

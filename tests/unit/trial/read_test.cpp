@@ -3,8 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace smd::test {
 namespace {
@@ -168,6 +174,54 @@ TEST_CASE("an event file that is missing, or too short: by what is known of the 
       }
     }
   }
+}
+
+// The recorded `float_val` of `a` at step 1 holds one element, 1, for a shape of 2 x 3.
+TEST_CASE("a sink receives repeated elements as such, whether one record is read or many") {
+  struct Sink final : BlockSink {
+    bool begin(Dtype /*dtype*/, const Shape& of) override {
+      shape = of;
+      return true;
+    }
+    bool block(std::span<const std::byte> bytes) override {
+      block_bytes += bytes.size();
+      return true;
+    }
+    bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
+      element_bytes = element.size();
+      repeats += count;
+      return true;
+    }
+    Shape shape;
+    std::size_t block_bytes = 0;
+    std::size_t element_bytes = 0;
+    std::uint64_t repeats = 0;
+  };
+  const auto check = [](const Sink& sink) {
+    CHECK(sink.shape == Shape{2, 3});
+    CHECK(sink.block_bytes == 4);
+    CHECK(sink.element_bytes == 4);
+    CHECK(sink.repeats == 5);
+  };
+  const Trial trial = Trial::open(SMD_RECORDED_TRIALS "/broken/tensor_float_val_one");
+  std::vector<TensorLocation> places;
+  for (const TensorEntry& entry : trial.tensor("a").entries()) {
+    if (entry.step == GlobalStep(1)) {
+      places.push_back(*entry.value);
+    }
+  }
+  REQUIRE(places.size() == 1);
+  Sink one;
+  CHECK(!trial.read_blocks(places.front(), "a", one));
+  check(one);
+  const std::vector<std::string> names = {"a"};
+  trial.read_blocks(
+      places, names, [](std::size_t) { return std::make_unique<Sink>(); },
+      [&](std::size_t, std::unique_ptr<BlockSink>&& sink, const std::optional<Problem>& problem) {
+        CHECK(!problem);
+        check(dynamic_cast<const Sink&>(*sink));
+        return true;
+      });
 }
 
 }  // namespace smd::test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/record_reader.hpp"
 
+#include "support/compressed.hpp"
 #include "support/temp_dir.hpp"
 #include "wire/encode.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <cstring>
 #include <random>
@@ -84,21 +84,6 @@ class Gather final : public BlockSink {
   Shape shape;
   std::vector<std::byte> bytes;
 };
-
-std::string compressed(std::string_view text, int window_bits) {
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));  // NOLINT: zlib's interface
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-constexpr int gzip = MAX_WBITS + 16;
 
 constexpr std::size_t megabyte = 1'000'000;
 

@@ -169,7 +169,7 @@ TEST_CASE("earlier steps of a tensor") {
   CHECK(numbers(w.prev_steps(GlobalStep(1))) == Numbers{0, 1});
 }
 
-TEST_CASE("a collection's bad patterns cost only themselves and are told once") {
+TEST_CASE("a collection's bad patterns affect nothing else and are reported once") {
   const TempDir dir;
   TrialBuilder builder(dir.path());
   builder.file("collections/000000000/worker_0_collections.json",

@@ -2,10 +2,10 @@
 #include "wire/inflate.hpp"
 
 #include "hex.hpp"
+#include "support/compressed.hpp"
 #include "wire/framing.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 #include <smd/limits.hpp>
 
 #include <algorithm>
@@ -18,23 +18,6 @@ using namespace smd::detail::wire;
 using namespace smd::test;
 
 namespace {
-
-constexpr int gzip = MAX_WBITS + 16;
-constexpr int zlib = MAX_WBITS;
-
-std::string compress(std::string_view text, int format) {
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 InflatedFile open(const std::string& file) {
   return InflatedFile([&file](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
@@ -62,8 +45,8 @@ std::string noise(std::size_t size) {
 }  // namespace
 
 TEST_CASE("compressed files are recognised by their first bytes") {
-  CHECK(looks_compressed(bytes_of(compress("text", gzip))));
-  CHECK(looks_compressed(bytes_of(compress("text", zlib))));
+  CHECK(looks_compressed(bytes_of(compressed("text", gzip))));
+  CHECK(looks_compressed(bytes_of(compressed("text", zlib))));
   // Python: zlib.compress(b"", 0), (b"", 1), (b"", 6), (b"", 9)
   for (const char* head : {"7801", "785e", "789c", "78da"}) {
     CHECK(looks_compressed(bytes_of(from_hex(head))));
@@ -77,7 +60,7 @@ TEST_CASE("compressed files are recognised by their first bytes") {
   append_record(plain, bytes_of(std::string(0x178, 'p')), Protection::unprotected);
   CHECK(plain.substr(0, 2) == "\x78\x01");
   CHECK_FALSE(looks_compressed(bytes_of(plain)));
-  CHECK(looks_compressed(bytes_of(compress(plain, zlib))));
+  CHECK(looks_compressed(bytes_of(compressed(plain, zlib))));
 }
 
 TEST_CASE("bytes that Python's gzip and zlib wrote") {
@@ -102,9 +85,9 @@ TEST_CASE("ranges, forward and backward, in one member and in several") {
   const std::string text = noise(3'000'000);
   std::string members;
   for (std::size_t at = 0; at < text.size(); at += 700'000) {
-    members += compress(std::string_view(text).substr(at, 700'000), gzip) + compress("", gzip);
+    members += compressed(std::string_view(text).substr(at, 700'000), gzip) + compressed("", gzip);
   }
-  for (const std::string& file : {compress(text, gzip), compress(text, zlib), members}) {
+  for (const std::string& file : {compressed(text, gzip), compressed(text, zlib), members}) {
     auto inflated = open(file);
     const auto all = inflated.read_range(0, text.size());
     REQUIRE_MESSAGE(all, all.problem().text);
@@ -130,7 +113,7 @@ TEST_CASE("ranges, forward and backward, in one member and in several") {
 TEST_CASE("a compressed file cut at every byte is not yet available, at its end") {
   const std::string text = noise(2000);
   for (const int format : {gzip, zlib}) {
-    const std::string file = compress(text, format);
+    const std::string file = compressed(text, format);
     for (std::size_t size = 0; size < file.size(); ++size) {
       const std::string part = file.substr(0, size);
       CAPTURE(size);
@@ -151,7 +134,7 @@ TEST_CASE("any flipped bit of a compressed file is damage or harmless") {
   std::size_t harmless = 0;
   std::size_t damage = 0;
   for (const int format : {gzip, zlib}) {
-    std::string file = compress(text, format);
+    std::string file = compressed(text, format);
     for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
       file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
       auto inflated = open(file);
@@ -176,8 +159,8 @@ TEST_CASE("any flipped bit of a compressed file is damage or harmless") {
 }
 
 TEST_CASE("data after the compressed stream is damage") {
-  for (const std::string& file :
-       {compress("text", gzip) + "x", compress("text", zlib) + "x", compress("text", zlib) + compress("more", zlib)}) {
+  for (const std::string& file : {compressed("text", gzip) + "x", compressed("text", zlib) + "x",
+                                  compressed("text", zlib) + compressed("more", zlib)}) {
     auto inflated = open(file);
     std::vector<std::byte> into(10);
     const auto got = inflated.read_at(0, into);
@@ -187,7 +170,7 @@ TEST_CASE("data after the compressed stream is damage") {
 }
 
 TEST_CASE("impossible ranges allocate no memory") {
-  const std::string file = compress("text", gzip);
+  const std::string file = compressed("text", gzip);
   auto inflated = open(file);
   for (const std::uint64_t length : {~std::uint64_t{0}, std::uint64_t{1} << 40, limits::record_bytes + 17}) {
     const auto range = inflated.read_range(0, length);
@@ -203,7 +186,7 @@ TEST_CASE("impossible ranges allocate no memory") {
 }
 
 TEST_CASE("a failed read is reported, and the next one starts again") {
-  const std::string file = compress("text", gzip);
+  const std::string file = compressed("text", gzip);
   bool fail = true;
   InflatedFile inflated([&](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
     if (fail) {
@@ -225,7 +208,7 @@ TEST_CASE("a failed read is reported, and the next one starts again") {
 
 TEST_CASE("seeking backward inflates only from the last restart place") {
   const std::string text = noise(24 << 20);
-  const std::string file = compress(text, gzip);
+  const std::string file = compressed(text, gzip);
   std::uint64_t fed = 0;
   InflatedFile inflated([&](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {
     const std::size_t size = std::min<std::size_t>(into.size(), file.size() - offset);
@@ -253,7 +236,7 @@ TEST_CASE("the distance of restart places grows with their number") {
   for (std::size_t at = 0; at < text.size(); at += 1000) {
     text[at] = static_cast<char>(at / 1000 % 251);
   }
-  const std::string file = compress(text, zlib);
+  const std::string file = compressed(text, zlib);
   auto inflated = open(file);
   for (std::size_t megabytes = 299; megabytes > 13; megabytes -= 13) {
     const auto range = inflated.read_range(megabytes << 20, 2000);
@@ -264,7 +247,7 @@ TEST_CASE("the distance of restart places grows with their number") {
 
 TEST_CASE("a file that is inflated too often is refused") {
   const std::string text = noise(100'000);
-  const std::string file = compress(text, gzip);
+  const std::string file = compressed(text, gzip);
   constexpr std::uint64_t most_again = 10'000'000;  // 100 times
   InflatedFile inflated(
       [&file](std::uint64_t offset, std::span<std::byte> into) -> Outcome<std::size_t> {

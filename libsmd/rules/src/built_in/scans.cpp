@@ -125,8 +125,8 @@ double inactive_percent(const TensorView& view, double low, std::optional<double
   return 100 * static_cast<double>(inactive) / static_cast<double>(shape.nodes);
 }
 
-Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance) {
-  Difference found;
+Distance compare(const TensorView& a, const TensorView& b, const Closeness& tolerance) {
+  Distance found;
   if (a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
     found.far = tolerance.equal_nan ? 0 : count_nan(a);

@@ -24,11 +24,11 @@ struct Nodes {
                                       double percent_of_samples);
 
 /// How two values of one shape differ, element by element.
-struct Difference {
+struct Distance {
   std::uint64_t far = 0;  ///< Pairs that are not close.
   double largest = 0;     ///< The largest finite |a - b|.
 };
-struct Tolerance {
+struct Closeness {
   double rtol = 0;
   double atol = 0;
   bool equal_nan = false;
@@ -36,7 +36,7 @@ struct Tolerance {
 };
 /// Compares as numpy.isclose does. Close are elements with |a - b| <= atol + rtol |b|, equal infinities, and NaN if
 /// `equal_nan`.
-[[nodiscard]] Difference compare(const TensorView& a, const TensorView& b, const Tolerance& tolerance);
+[[nodiscard]] Distance compare(const TensorView& a, const TensorView& b, const Closeness& tolerance);
 
 /// Euclidean norms over all elements.
 struct UpdateNorms {

@@ -18,7 +18,7 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr Tolerance tolerance{.rtol = 1e-5, .atol = 1e-8, .equal_nan = true};
+constexpr Closeness tolerance{.rtol = 1e-5, .atol = 1e-8, .equal_nan = true};
 
 class SimilarAcrossRuns final : public Rule {
  public:
@@ -119,7 +119,7 @@ class SimilarAcrossRuns final : public Rule {
     step.evaluated();
     if (a->shape() != b->shape()) {
       step.trigger(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
-    } else if (const Difference difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
+    } else if (const Distance difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
       step.trigger(unit, "value", static_cast<double>(difference.far), ">", 0);
     }
   }

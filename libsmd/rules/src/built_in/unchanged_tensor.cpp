@@ -68,7 +68,7 @@ class UnchangedTensor final : public Rule {
       if (values[i]->shape() != now.shape()) {
         return;
       }
-      const Difference difference = compare(now.view(), values[i]->view(), tolerance_);
+      const Distance difference = compare(now.view(), values[i]->view(), tolerance_);
       if (difference.far > 0) {
         return;
       }
@@ -81,7 +81,7 @@ class UnchangedTensor final : public Rule {
 
   SelectionId tensors_;
   std::size_t num_steps_;
-  Tolerance tolerance_;
+  Closeness tolerance_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "layout/name_collections.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
-#include "layout/tensorboard/row_writer.hpp"
+#include "layout/tensorboard/step_row_writer.hpp"
 #include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 
@@ -125,7 +125,7 @@ class EventTaker {
 
   LogCursor& cursor_;
   LoadedSteps& loaded_;
-  RowWriter rows_;
+  StepRowWriter rows_;
   std::uint32_t file_ = 0;
   Lane* lane_ = nullptr;            ///< `lane()`
   std::uint32_t previous_ = no_id;  ///< The series of the previous value.

@@ -172,7 +172,7 @@ TEST_CASE("values of runs, at their steps") {
   CHECK(found.listing->notes.empty());
 }
 
-TEST_CASE("tags of two runs that make one name are told once, with both") {
+TEST_CASE("tags of two runs that make one name are reported once, with both") {
   Logs logs;
   logs.append(file_name(0, 1), scalar("train/loss", 0, 1, 0.5F) + scalar("train/acc", 0, 1, 0.5F));
   const Found first = logs.look();

@@ -19,13 +19,13 @@ namespace smd::detail::layout {
 
 /// Makes rows of values in the order of their arrival. A row has values of one file at one step. Rows share equal lists
 /// of names and of types, which writers repeat, and rows with both in common share a payload.
-class RowWriter {
+class StepRowWriter {
  public:
   /// `next_id`: the id of the next row.
-  explicit RowWriter(LoadedSteps& loaded, std::uint64_t next_id);
-  RowWriter(const RowWriter&) = delete;
-  RowWriter& operator=(const RowWriter&) = delete;
-  ~RowWriter() = default;
+  explicit StepRowWriter(LoadedSteps& loaded, std::uint64_t next_id);
+  StepRowWriter(const StepRowWriter&) = delete;
+  StepRowWriter& operator=(const StepRowWriter&) = delete;
+  ~StepRowWriter() = default;
 
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
   /// Sets the file of the entries that follow. `seen`: see `RowSequence`.
@@ -188,7 +188,7 @@ class RowWriter {
   SharedLists<std::vector<TypeCode>> type_lists_{type_codes_};
 };
 
-inline void RowWriter::push_row() {
+inline void StepRowWriter::push_row() {
   if (!loaded_.rows.empty() && goes_on(loaded_.rows.back())) {
     RowSequence& last = loaded_.rows.back();
     last.stride = last.count == 1 ? step_ - last.row.file.step : last.stride;

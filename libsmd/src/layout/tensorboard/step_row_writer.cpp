@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/row_writer.hpp"
+#include "layout/tensorboard/step_row_writer.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -23,17 +23,17 @@ std::uint64_t hash_of(const List& list) noexcept {
 
 }  // namespace
 
-RowWriter::RowWriter(LoadedSteps& loaded, std::uint64_t next_id)
+StepRowWriter::StepRowWriter(LoadedSteps& loaded, std::uint64_t next_id)
     : loaded_(loaded), tables_(loaded.tables.emplace_back()), row_(next_id), name_lists_(tables_.name_lists) {}
 
-void RowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool seen) {
+void StepRowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool seen) {
   end_row();
   seen_ = seen;
   path_ = path;
   worker_ = worker;
 }
 
-std::uint32_t RowWriter::list_of_types() {
+std::uint32_t StepRowWriter::list_of_types() {
   const TypeCode record = type_code(PlaceKind::record, Dtype::float32);
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
@@ -50,7 +50,7 @@ std::uint32_t RowWriter::list_of_types() {
 }
 
 /// Moves the entries of the current row out of the stretch: the row differs from the last one.
-void RowWriter::leave_stretch() {
+void StepRowWriter::leave_stretch() {
   if (filled_ == 0) {
     return;
   }
@@ -64,7 +64,7 @@ void RowWriter::leave_stretch() {
   filled_ = 0;
 }
 
-void RowWriter::end_new_row() {
+void StepRowWriter::end_new_row() {
   leave_stretch();
   StretchKey key;
   key.names = name_lists_.id_of(names_, hash_of(names_));
@@ -83,7 +83,7 @@ void RowWriter::end_new_row() {
   push_row();
 }
 
-void RowWriter::enter_stretch(const StretchKey& key) {
+void StepRowWriter::enter_stretch(const StretchKey& key) {
   Stretch& stretch = stretches_[key];
   if (stretch.names.empty()) {
     stretch.names = names_;
@@ -98,7 +98,7 @@ void RowWriter::enter_stretch(const StretchKey& key) {
 }
 
 /// Doubles the number of rows each time, so that a look that finds a step or two takes little memory.
-void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
+void StepRowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   const std::size_t count = stretch.names.size();
   stretch.capacity = static_cast<std::uint32_t>(
       std::max<std::size_t>(1, std::min(std::size_t{2} * stretch.capacity, stretch_entries / count)));
@@ -118,7 +118,7 @@ void RowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   payload.lengths = lengths;
 }
 
-void RowWriter::finish(const Listing& listing) {
+void StepRowWriter::finish(const Listing& listing) {
   end_row();
   std::vector<LoadedSteps::Row>& rows = loaded_.rows;
   const auto stand_apart = [](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {

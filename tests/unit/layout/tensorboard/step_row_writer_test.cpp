@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/row_writer.hpp"
+#include "layout/tensorboard/step_row_writer.hpp"
 
 #include "layout/tensorboard/log_cursor.hpp"
 
@@ -56,7 +56,7 @@ class Rows {
 
  private:
   LoadedSteps loaded_;
-  RowWriter writer_;
+  StepRowWriter writer_;
   std::vector<Entry> added_;
 };
 
@@ -102,7 +102,7 @@ TEST_CASE("steps that go back, or are as far apart as numbers go") {
   }
   rows.check();
   LoadedSteps loaded;
-  RowWriter writer(loaded, 1);
+  StepRowWriter writer(loaded, 1);
   writer.begin_file(writer.tables().paths.add("events"), 0);
   const std::uint32_t name = writer.tables().names.add("loss");
   for (const std::int64_t step : {0, 1, 2, 3, 1, 2, 3, 4}) {

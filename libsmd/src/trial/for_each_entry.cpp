@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Visits the entries that a query selects, step by step.
+#include <smd/trial.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trial/trial_impl.hpp"
+
+namespace smd {
+
+using detail::layout::StepRow;
+using detail::trial::Item;
+using detail::trial::no_id;
+using detail::trial::ShapeList;
+using detail::trial::Snapshot;
+using detail::trial::Step;
+
+namespace {
+
+/// A tensor in a row of a step.
+struct Found {
+  std::uint32_t rank = 0;  ///< Position of the tensor in byte order.
+  std::uint32_t row = 0;   ///< Position of the row in the step: by worker; the last of a worker counts.
+  std::uint32_t tensor = 0;
+};
+
+/// Sorts by rank, stably.
+class ByRank {
+ public:
+  /// @param ranks the number of ranks.
+  void sort(std::vector<Found>& found, std::size_t ranks) {
+    const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
+    if (ranks > 4 * found.size()) {
+      std::stable_sort(found.begin(), found.end(), before);
+      return;
+    }
+    starts_.assign(ranks + 1, 0);
+    for (const Found& one : found) {
+      ++starts_[one.rank + 1];
+    }
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    sorted_.resize(found.size());
+    for (const Found& one : found) {
+      sorted_[starts_[one.rank]++] = one;
+    }
+    found.swap(sorted_);
+  }
+
+ private:
+  std::vector<std::size_t> starts_;
+  std::vector<Found> sorted_;
+};
+
+/// The tensors that a query asks for. A few tensors are searched for in each list, so that querying all tensors one by
+/// one does not visit all entries each time.
+class WantedTensors {
+ public:
+  WantedTensors(const detail::trial::Catalog& catalog, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (const std::uint32_t id = catalog.tensors().find(name); id != no_id) {
+        ids_.push_back(id);
+      }
+    }
+    few_ = !names.empty() && ids_.size() <= few;
+    if (few_) {
+      std::sort(ids_.begin(), ids_.end());
+      ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+      return;
+    }
+    set_.assign(catalog.tensors().size(), names.empty());
+    for (const std::uint32_t id : ids_) {
+      set_[id] = true;
+    }
+  }
+
+  /// Sets `tensors` to the wanted tensors that have items in a list, each once, ascending.
+  void collect(const detail::trial::ItemList& list, std::vector<std::uint32_t>& tensors) const {
+    tensors.clear();
+    if (few_) {
+      std::copy_if(ids_.begin(), ids_.end(), std::back_inserter(tensors),
+                   [&](std::uint32_t id) { return !list.of(id).empty(); });
+      return;
+    }
+    for (const Item& item : list.items) {
+      if (set_[item.tensor] && (tensors.empty() || tensors.back() != item.tensor)) {
+        tensors.push_back(item.tensor);
+      }
+    }
+  }
+
+  /// Calls `visit(id)` for the wanted tensors that have shapes in a list, ascending.
+  template <class Visit>
+  void for_each_shape(const ShapeList& list, const Visit& visit) const {
+    if (few_) {
+      for (const std::uint32_t id : ids_) {
+        if (list.of(id) != nullptr) {
+          visit(id);
+        }
+      }
+      return;
+    }
+    for (const ShapeList::Saved& saved : list.shapes) {
+      if (set_[saved.tensor]) {
+        visit(saved.tensor);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t few = 8;
+
+  bool few_ = false;
+  std::vector<std::uint32_t> ids_;  // ascending if few
+  detail::trial::TensorSet set_;    // by id, if not few
+};
+
+/// Visits the selected entries of a snapshot, in the order step, tensor, worker.
+class EntryWalk {
+ public:
+  using Visit = std::function<bool(const TensorEntry&)>;
+
+  /// All must outlive this.
+  EntryWalk(const Snapshot& snapshot, const detail::trial::Records& records, const EntryQuery& query,
+            const Visit& visit)
+      : snapshot_(snapshot),
+        catalog_(snapshot.catalog),
+        records_(records),
+        query_(query),
+        visit_(visit),
+        wanted_(catalog_, query.tensors) {}
+
+  void all_steps() {
+    bool goes_on = true;
+    snapshot_.steps.for_each_chunk([&](const detail::trial::StepChunk& chunk) {
+      goes_on = goes_on && chunk.for_each([&](const Step& step) { return visit_step(step); });
+    });
+  }
+
+  void steps(const std::vector<GlobalStep>& steps) {
+    std::optional<GlobalStep> last;
+    auto next = snapshot_.steps.begin();  // after the last one found, where the next one mostly is
+    for (const GlobalStep asked : steps) {
+      if (last == asked) {
+        continue;
+      }
+      last = asked;
+      if (next == snapshot_.steps.end() || next->number != asked.value) {
+        next = snapshot_.steps.partition_point([&](const Step& step) { return step.number < asked.value; });
+      }
+      if (next != snapshot_.steps.end() && next->number == asked.value) {
+        const Step& step = *next;
+        ++next;
+        if (!visit_step(step)) {
+          return;
+        }
+      }
+    }
+  }
+
+ private:
+  /// What rows at the same position of successive steps mostly have in common.
+  struct RowInCommon {
+    std::optional<std::uint32_t> list;
+    std::vector<std::uint32_t> tensors;  ///< The wanted tensors of the list of items, by name.
+    std::uint32_t event_file = no_id;    ///< Id of `path`.
+    std::string path;                    ///< Of the event file; empty if not needed yet.
+  };
+
+  // Each `visit_…` returns false if the visit is over.
+
+  bool visit_step(const Step& step) {
+    if (!query_.include_incomplete && !snapshot_.complete(step.number)) {
+      return true;
+    }
+    found_.clear();
+    const std::span<const StepRow> rows = snapshot_.rows_of(step);
+    common_.resize(std::max(common_.size(), rows.size()));
+    for (std::uint32_t r = 0; r < rows.size(); ++r) {
+      const StepRow& row = rows[r];
+      RowInCommon& common = common_[r];
+      if (row.event_file == no_id || row.event_file != common.event_file) {
+        common.event_file = row.event_file;
+        common.path.clear();
+      }
+      if (!wants(row)) {
+        continue;
+      }
+      update(common, row);
+      if (rows.size() == 1 && catalog_.shapes(row) == nullptr) {
+        return std::all_of(common.tensors.begin(), common.tensors.end(),
+                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.path); });
+      }
+      find_tensors(row, r, common);
+    }
+    return visit_found(rows);
+  }
+
+  [[nodiscard]] bool wants(const StepRow& row) const {
+    if (row.file.id < query_.arrivals.first || row.file.id > query_.arrivals.last) {
+      return false;
+    }
+    if (query_.mode && *query_.mode != Mode::global && row.mode != *query_.mode) {
+      return false;
+    }
+    return query_.workers.empty() ||
+           std::find(query_.workers.begin(), query_.workers.end(), snapshot_.worker(row)) != query_.workers.end();
+  }
+
+  void update(RowInCommon& common, const StepRow& row) const {
+    const std::uint32_t list = catalog_.item_list_id(row);
+    if (common.list == list) {
+      return;
+    }
+    common.list = list;
+    wanted_.collect(catalog_.items(row), common.tensors);
+    std::sort(common.tensors.begin(), common.tensors.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return catalog_.tensor_rank()[a] < catalog_.tensor_rank()[b]; });
+  }
+
+  void find_tensors(const StepRow& row, std::uint32_t position, const RowInCommon& common) {
+    for (const std::uint32_t tensor : common.tensors) {
+      found_.push_back({catalog_.tensor_rank()[tensor], position, tensor});
+    }
+    if (const ShapeList* const shapes = catalog_.shapes(row)) {
+      wanted_.for_each_shape(*shapes, [&](std::uint32_t tensor) {
+        if (catalog_.items(row).of(tensor).empty()) {
+          found_.push_back({catalog_.tensor_rank()[tensor], position, tensor});
+        }
+      });
+    }
+  }
+
+  bool visit_found(std::span<const StepRow> rows) {
+    by_rank_.sort(found_, catalog_.tensors().size());
+    // Whether the next one is of the same tensor, or worker.
+    const auto same_tensor = [&](std::size_t i) {
+      return i + 1 < found_.size() && found_[i + 1].tensor == found_[i].tensor;
+    };
+    const auto same_worker = [&](std::size_t i) {
+      return rows[found_[i + 1].row].file.worker == rows[found_[i].row].file.worker;
+    };
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (!snapshot_.shows_superseded && same_tensor(i) && same_worker(i)) {
+        continue;
+      }
+      const StepRow& row = rows[found_[i].row];
+      if (!visit_tensor(row, found_[i].tensor, common_[found_[i].row].path)) {
+        return false;
+      }
+      if (query_.first_worker_only) {
+        const auto more_of_worker = [&] {
+          return snapshot_.shows_superseded && rows[found_[i + 1].row].file.worker == row.file.worker;
+        };
+        while (same_tensor(i) && !more_of_worker()) {
+          ++i;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool visit_tensor(const StepRow& row, std::uint32_t tensor, std::string& path) {
+    if (path.empty()) {
+      path = records_.event_path(snapshot_, row);
+    }
+    return !records_.fill(snapshot_, row, tensor, path, entry_) || visit_(entry_);
+  }
+
+  const Snapshot& snapshot_;
+  const detail::trial::Catalog& catalog_;
+  const detail::trial::Records& records_;
+  const EntryQuery& query_;
+  const Visit& visit_;
+  const WantedTensors wanted_;
+  std::vector<Found> found_;
+  ByRank by_rank_;
+  std::vector<RowInCommon> common_;  // by the row's position in the step
+  TensorEntry entry_;                // reused, so that its texts are not allocated again
+};
+
+}  // namespace
+
+void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  EntryWalk walk(*snapshot, impl_->records(), query, visit);
+  if (query.steps) {
+    walk.steps(*query.steps);
+  } else {
+    walk.all_steps();
+  }
+}
+
+}  // namespace smd
