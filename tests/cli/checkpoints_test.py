@@ -353,6 +353,26 @@ class Made(unittest.TestCase):
             follower.terminate()
             self.assertNotIn("Damaged", follower.stderr.read())
 
+    def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
+        def save(step):
+            log = [{"loss": 1 / at, "step": at} for at in range(5, step + 1, 5)]
+            self.write(f"new/{step}/model.safetensors", safetensors({"a": [step]}))
+            self.write(f"new/{step}/trainer_state.json", json.dumps({"global_step": step, "log_history": log}).encode())
+            os.rename(os.path.join(self.folder, f"new/{step}"), os.path.join(folder, f"checkpoint-{step}"))
+
+        folder = os.path.join(self.folder, "run")
+        os.mkdir(folder)
+        save(10)
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step,tensors", "-H", folder),
+                              text=True, stdout=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            lines = [follower.stdout.readline() for _ in range(2)]
+            for step in (20, 30):
+                save(step)
+                lines += [follower.stdout.readline() for _ in range(2)]
+            follower.terminate()
+            lines += follower.stdout.readlines()
+        self.assertEqual(lines, [f"{step}\t{1 if step % 10 else 2}\n" for step in range(5, 31, 5)])
+
     def test_rules_pass_over_what_is_not_read(self):
         _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")
         self.assertEqual(len([line for line in errors if "are listed, and not read" in line]), 4, errors)
