@@ -284,6 +284,9 @@ class Made(unittest.TestCase):
         path = self.write("run/step_1/model.safetensors", content[:-1], age=5)
         self.write("run/step_2/model.safetensors", content)
         run_folder = os.path.join(self.folder, "run")
+        header = self.write("header/model.safetensors", content[:20], age=5)
+        _, errors = run("smd-ls", os.path.dirname(header), status=1)
+        self.assertTrue("StepNotYetAvailable" in errors[0] and "model.safetensors: byte" in errors[0], errors)
         _, errors = run("smd-ls", "-v", run_folder)
         self.assertTrue(any("step_1/model.safetensors" in line for line in errors), errors)
         os.utime(path, (time.time() - 120,) * 2)
@@ -352,6 +355,29 @@ class Made(unittest.TestCase):
             self.assertEqual(follower.stdout.readline(), "20\n")
             follower.terminate()
             self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_a_trainer_state_that_cannot_be_used_is_reported(self):
+        self.write("run/checkpoint-5/model.safetensors", safetensors({"a": [1]}))
+        folder = os.path.join(self.folder, "run")
+        state = os.path.join(folder, "checkpoint-5/trainer_state.json")
+        whole = b'{"global_step":5,"log_history":[{"loss":1,"step":5}]}'
+        for content in (b"", b"\xef\xbb\xbf" + whole, whole[:-1].replace(b'"global_step":5,', b""), b"[1]", b"\0" * 40):
+            self.write("run/checkpoint-5/trainer_state.json", content)
+            told, = rows("smd-ls", "--check", folder, status=4)
+            self.assertEqual(told["file"], "checkpoint-5/trainer_state.json", content)
+            run("smd-tensor", folder, "a", status=4)
+        for make in (lambda: os.mkfifo(state), lambda: os.symlink("nowhere", state)):
+            os.remove(state)
+            make()
+            told, = rows("smd-ls", "--check", folder, status=4)
+            self.assertEqual(told["file"], "checkpoint-5/trainer_state.json")
+        os.remove(state)
+        self.write("run/checkpoint-5/trainer_state.json", whole.replace(b'"global_step":5,', b""))
+        _, errors = run("smd-ls", folder)
+        self.assertTrue(any("global_step" in line for line in errors), errors)
+        self.write("run/checkpoint-5/trainer_state.json", whole[:-1], age=5)  # it may still be written
+        out, errors = run("smd-ls", folder)
+        self.assertEqual((out, errors), (b"a\n", []))
 
     def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
         def save(step):

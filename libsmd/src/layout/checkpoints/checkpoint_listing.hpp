@@ -48,7 +48,7 @@ class CheckpointListing final : public Listing {
 
   [[nodiscard]] std::string path(const StepPart& file) const override;
 
-  ReadOnce<std::optional<std::int64_t>> steps;  ///< Of trainer_state.json files.
+  ReadOnce<TrainerStep> steps;  ///< Of trainer_state.json files.
   ReadOnce<Outcome<ShardIndex>> indexes;
   ReadOnce<TensorFileHeader> headers;
   ReadOnce<Outcome<TrainerLog>> logs;
