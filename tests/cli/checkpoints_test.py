@@ -284,6 +284,9 @@ class Made(unittest.TestCase):
         path = self.write("run/step_1/model.safetensors", content[:-1], age=5)
         self.write("run/step_2/model.safetensors", content)
         run_folder = os.path.join(self.folder, "run")
+        header = self.write("header/model.safetensors", content[:20], age=5)
+        _, errors = run("smd-ls", os.path.dirname(header), status=1)
+        self.assertTrue("StepNotYetAvailable" in errors[0] and "model.safetensors: byte" in errors[0], errors)
         _, errors = run("smd-ls", "-v", run_folder)
         self.assertTrue(any("step_1/model.safetensors" in line for line in errors), errors)
         os.utime(path, (time.time() - 120,) * 2)
@@ -352,6 +355,49 @@ class Made(unittest.TestCase):
             self.assertEqual(follower.stdout.readline(), "20\n")
             follower.terminate()
             self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_a_trainer_state_that_cannot_be_used_is_reported(self):
+        self.write("run/checkpoint-5/model.safetensors", safetensors({"a": [1]}))
+        folder = os.path.join(self.folder, "run")
+        state = os.path.join(folder, "checkpoint-5/trainer_state.json")
+        whole = b'{"global_step":5,"log_history":[{"loss":1,"step":5}]}'
+        for content in (b"", b"\xef\xbb\xbf" + whole, whole[:-1].replace(b'"global_step":5,', b""), b"[1]", b"\0" * 40):
+            self.write("run/checkpoint-5/trainer_state.json", content)
+            told, = rows("smd-ls", "--check", folder, status=4)
+            self.assertEqual(told["file"], "checkpoint-5/trainer_state.json", content)
+            run("smd-tensor", folder, "a", status=4)
+        for make in (lambda: os.mkfifo(state), lambda: os.symlink("nowhere", state)):
+            os.remove(state)
+            make()
+            told, = rows("smd-ls", "--check", folder, status=4)
+            self.assertEqual(told["file"], "checkpoint-5/trainer_state.json")
+        os.remove(state)
+        self.write("run/checkpoint-5/trainer_state.json", whole.replace(b'"global_step":5,', b""))
+        _, errors = run("smd-ls", folder)
+        self.assertTrue(any("global_step" in line for line in errors), errors)
+        self.write("run/checkpoint-5/trainer_state.json", whole[:-1], age=5)  # it may still be written
+        out, errors = run("smd-ls", folder)
+        self.assertEqual((out, errors), (b"a\n", []))
+
+    def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
+        def save(step):
+            log = [{"loss": 1 / at, "step": at} for at in range(5, step + 1, 5)]
+            self.write(f"new/{step}/model.safetensors", safetensors({"a": [step]}))
+            self.write(f"new/{step}/trainer_state.json", json.dumps({"global_step": step, "log_history": log}).encode())
+            os.rename(os.path.join(self.folder, f"new/{step}"), os.path.join(folder, f"checkpoint-{step}"))
+
+        folder = os.path.join(self.folder, "run")
+        os.mkdir(folder)
+        save(10)
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step,tensors", "-H", folder),
+                              text=True, stdout=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            lines = [follower.stdout.readline() for _ in range(2)]
+            for step in (20, 30):
+                save(step)
+                lines += [follower.stdout.readline() for _ in range(2)]
+            follower.terminate()
+            lines += follower.stdout.readlines()
+        self.assertEqual(lines, [f"{step}\t{1 if step % 10 else 2}\n" for step in range(5, 31, 5)])
 
     def test_rules_pass_over_what_is_not_read(self):
         _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")

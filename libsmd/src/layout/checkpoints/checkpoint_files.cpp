@@ -34,6 +34,14 @@ Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, 
   return Problem{ProblemKind::io, {}, offset, "memory ran out"};
 }
 
+/// Returns the text of a JSON file of at most `limits::json_bytes`.
+Outcome<std::string> read_whole(const storage::File& file) {
+  if (file.size() > limits::json_bytes) {
+    return damaged("longer than json_bytes = " + std::to_string(limits::json_bytes), limits::json_bytes);
+  }
+  return read_text(file, 0, file.size());
+}
+
 }  // namespace
 
 TensorFileHeader read_header(storage::Storage& storage, const std::string& path) {
@@ -74,29 +82,43 @@ Outcome<std::string> read_json_text(storage::Storage& storage, const std::string
   if (!file) {
     return file.problem();
   }
-  const std::uint64_t size = (*file)->size();
-  if (size > limits::json_bytes) {
-    return damaged("longer than json_bytes = " + std::to_string(limits::json_bytes), limits::json_bytes);
-  }
-  return read_text(**file, 0, size);
+  return read_whole(**file);
 }
 
-std::optional<std::int64_t> read_global_step(storage::Storage& storage, const std::string& path) {
+TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young) {
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {
-    return std::nullopt;
+    return {{}, file.problem()};
   }
-  const std::uint64_t size = std::min<std::uint64_t>((*file)->size(), limits::json_bytes);
-  for (const std::uint64_t bytes : {std::min<std::uint64_t>(size, first_bytes), size}) {
-    const auto text = read_text(**file, 0, bytes);
-    if (!text) {
-      return std::nullopt;
+  const std::uint64_t size = (*file)->size();
+  if (!young && size > first_bytes) {
+    const auto beginning = read_text(**file, 0, first_bytes);
+    if (!beginning) {
+      return {{}, beginning.problem()};
     }
-    if (const auto step = global_step_of(*text); step || bytes == size) {
-      return step;
+    if (const auto step = global_step_of(*beginning)) {
+      return {step, {}};
     }
   }
-  return std::nullopt;
+  const auto text = read_whole(**file);
+  if (!text) {
+    return {{}, text.problem()};
+  }
+  const auto step = global_step_of(*text);
+  if (step && !young) {
+    return {step, {}};
+  }
+  const auto log = parse_trainer_log(*text);
+  if (!log) {
+    Problem problem = log.problem();
+    const bool cut = young && problem.offset == text->size();
+    problem.kind = cut ? ProblemKind::not_yet : problem.kind;
+    return step && !cut ? TrainerStep{step, {}} : TrainerStep{{}, std::move(problem)};
+  }
+  if (!step && !log->numbers.empty()) {
+    return {{}, Problem{ProblemKind::remark, {}, {}, "has no global_step: its log is left out"}};
+  }
+  return {step, {}};
 }
 
 }  // namespace smd::detail::layout

@@ -28,8 +28,14 @@ struct TensorFileHeader {
 /// Returns the text of a JSON file of at most `limits::json_bytes`.
 [[nodiscard]] Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path);
 
-/// Returns `global_step` of a trainer_state.json, in most cases from its beginning. Nullopt if the file has none or
-/// cannot be read.
-[[nodiscard]] std::optional<std::int64_t> read_global_step(storage::Storage& storage, const std::string& path);
+/// What a trainer_state.json tells about its checkpoint.
+struct TrainerStep {
+  std::optional<std::int64_t> step;  ///< Its `global_step`.
+  std::optional<Problem> problem;    ///< Without a step: why its log cannot be used. It has no file name.
+};
+
+/// Reads the step, in most cases from the beginning of the file. If `young`, a text that ends too soon is reported as not
+/// yet there, and has no step.
+[[nodiscard]] TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young);
 
 }  // namespace smd::detail::layout

@@ -29,6 +29,9 @@ struct CheckpointRow {
   std::uint64_t id = 0;                          ///< `StepPart::id`.
 
   [[nodiscard]] bool same(const CheckpointRow& other) const {
+    if (reading == 0 && other.reading == 0) {  // each checkpoint's log repeats those before: its path does not matter
+      return step == other.step && numbers == other.numbers;
+    }
     const bool same_file = reading == other.reading || (stamp && stamp == other.stamp);
     return step == other.step && path == other.path && prefix == other.prefix && main == other.main && same_file &&
            numbers == other.numbers;
@@ -45,7 +48,7 @@ class CheckpointListing final : public Listing {
 
   [[nodiscard]] std::string path(const StepPart& file) const override;
 
-  ReadOnce<std::optional<std::int64_t>> steps;  ///< Of trainer_state.json files.
+  ReadOnce<TrainerStep> steps;  ///< Of trainer_state.json files.
   ReadOnce<Outcome<ShardIndex>> indexes;
   ReadOnce<TensorFileHeader> headers;
   ReadOnce<Outcome<TrainerLog>> logs;

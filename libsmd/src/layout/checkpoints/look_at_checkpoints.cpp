@@ -24,6 +24,13 @@ using WallClock = std::chrono::system_clock;
 /// How long a file that ends too soon may still be written to.
 constexpr std::chrono::seconds young = std::chrono::minutes(1);
 
+/// When a file was written of which this is not known.
+constexpr WallClock::time_point long_ago;
+
+constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
+
+WallClock::duration age_of(WallClock::time_point written) { return WallClock::now() - written; }
+
 /// The most tensor names that are kept between looks: they take some tens of megabytes.
 constexpr std::size_t most_names_kept = 200'000;
 
@@ -98,13 +105,49 @@ class CheckpointLook {
         states.push_back(path.empty() ? std::string(trainer_state_name) : path + "/" + std::string(trainer_state_name));
       }
     }
-    do_all(listing_->steps.update(storage_, states,
-                                  [this](const std::string& path) { return read_global_step(storage_, path); }));
+    do_all(listing_->steps.update(storage_, states, [this](const std::string& path) {
+      return read_trainer_step(storage_, path, age_of(storage_.written_at(path).value_or(long_ago)) < young);
+    }));
+    for (const std::string& path : states) {
+      tell_state(path, *folders);
+    }
     plan_ = plan_checkpoints(*folders, place_.name, [this](const std::string& path) {
-      const auto step = listing_->steps.find(path);
-      return step ? *step : std::nullopt;
+      const auto state = listing_->steps.find(path);
+      return state ? state->step : std::nullopt;
     });
     return ok();
+  }
+
+  /// Reports why the log of a trainer_state.json cannot be used.
+  void tell_state(const std::string& path, const CheckpointFolders& folders) {
+    const auto state = listing_->steps.find(path);
+    if (!state->problem) {
+      return;
+    }
+    Problem problem = *state->problem;
+    if (problem.kind == ProblemKind::not_found) {
+      const std::size_t slash = path.rfind('/');
+      const std::vector<storage::DirEntry>& files =
+          folders.find(slash == path.npos ? std::string_view() : std::string_view(path).substr(0, slash))->files;
+      const bool link = std::any_of(files.begin(), files.end(), [](const storage::DirEntry& file) {
+        return file.name == trainer_state_name && file.link;
+      });
+      if (!link) {
+        return;  // removed with its checkpoint, whose files are reported
+      }
+      problem = damaged(leads_nowhere);
+    } else if (problem.kind == ProblemKind::not_yet) {
+      look_again_after(age_of(storage_.written_at(path).value_or(long_ago)));
+      listing_->steps.read_again(path);
+    }
+    problem.file = path;
+    problems_.add(std::move(problem));
+  }
+
+  /// Makes a follower look again when a file of that age is no longer young.
+  void look_again_after(WallClock::duration age) {
+    const auto given_up = request_.now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(young - age);
+    due_ = std::min(due_.value_or(given_up), given_up);
   }
 
   /// Returns the stamps of all files that matter. Nullopt if some file has no stamp.
@@ -237,7 +280,7 @@ class CheckpointLook {
     if (header->unreadable) {
       Problem problem = *header->unreadable;
       if (problem.kind == ProblemKind::not_found) {
-        problem = file.link ? damaged("is a symbolic link that leads nowhere: the file is absent")
+        problem = file.link ? damaged(leads_nowhere)
                             : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found,
                                       {},
                                       {},
@@ -253,12 +296,11 @@ class CheckpointLook {
       return false;
     }
     Problem problem = *header->header.cut;
-    const auto age = WallClock::now() - header->written;
+    const auto age = age_of(header->written);
     const bool growing = age < young;
     if (growing) {
       problem.kind = ProblemKind::not_yet;
-      const auto given_up = request_.now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(young - age);
-      due_ = std::min(due_.value_or(given_up), given_up);
+      look_again_after(age);
       listing_->headers.read_again(file.path);
     } else {
       problem.text += ": it was not written, or not copied, to its end";
