@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
+#include <smd/remote.hpp>
 #include <smd/trial.hpp>
 #include <string_view>
 #include <utility>
@@ -138,7 +139,8 @@ struct Below {
   bool all = true;
 };
 
-// Level by level, so that a large tree does not hide the trials near its top.
+// Which trials lie below a folder; without log directories, which the library reports when it opens the folder above
+// them. Level by level, so that a large tree does not hide the trials near its top.
 Below trials_below(const fs::path& top) {
   Below below;
   std::deque<fs::path> folders{top};
@@ -147,7 +149,6 @@ Below trials_below(const fs::path& top) {
   while (!folders.empty() && below.all) {
     const fs::path folder = std::move(folders.front());
     folders.pop_front();
-    // Log directories are not counted: opening the folder above them reports them.
     if (folder != top && (has_collections(folder) || is_trial_of_files(folder, false, names))) {
       below.trials.push_back(folder.string());
       continue;
@@ -241,21 +242,40 @@ std::string tensor_hint(const fs::path& path, const fs::path& trial) {
   }
 }
 
+// "2 trials below it: 'run/a', 'run/b'". `what`: `trial`, in some words.
+std::string say_below(const fs::path& path, const Below& below, std::string_view what) {
+  const std::size_t count = below.trials.size();
+  return std::string(count == 1 ? "is " : "are ") + (below.all ? "" : "at least ") + counted(count, what) +
+         " below it: " + quoted_list(below.trials, shown_trials) +
+         (count > shown_trials ? "; smd-ls --find " + path.string() + " lists them" : "");
+}
+
 std::string below_hint(const fs::path& path) {
   const Below below = trials_below(path);
-  if (below.trials.empty()) {
-    return {};
-  }
-  const std::size_t count = below.trials.size();
-  return std::string("is not a trial, but there ") + (count == 1 ? "is " : "are ") + (below.all ? "" : "at least ") +
-         counted(count, "trial") + " below it: " + quoted_list(below.trials, shown_trials) +
-         (count > shown_trials ? "; smd-ls --find " + path.string() + " lists them" : "");
+  return below.trials.empty() ? std::string() : "is not a trial, but there " + say_below(path, below, "trial");
 }
 
 }  // namespace
 
 bool is_trial_folder(const std::string& path) {
   return has_collections(path) || has_collections(fs::path(path) / "debug-output");
+}
+
+std::string beside_runs(const std::string& operand) {
+  const fs::path path = trimmed(operand);
+  if (operand.empty() || is_remote_path(operand) || !is_folder(path) || !holds_runs(path)) {
+    return {};
+  }
+  const Below below = trials_below(path);
+  if (below.trials.empty()) {
+    return {};
+  }
+  const bool steps = std::count_if(below.trials.begin(), below.trials.end(), [&](const std::string& trial) {
+                       return fs::path(trial).parent_path() == path && !has_collections(trial) &&
+                              may_be_step(fs::path(trial).filename().string());
+                     }) > 1;
+  return "; there " + say_below(path, below, "other trial") +
+         (steps ? " (to read checkpoints as the steps of one trial, link them into a folder without logs)" : "");
 }
 
 std::string instead_of_trial(const std::string& operand) {

@@ -14,4 +14,8 @@ namespace smd::tool {
 /// bounded number of files.
 [[nodiscard]] std::string instead_of_trial(const std::string& path);
 
+/// For a local folder that holds runs, and so is no trial: a clause that names the trials of other layouts below it.
+/// Empty if there are none.
+[[nodiscard]] std::string beside_runs(const std::string& path);
+
 }  // namespace smd::tool

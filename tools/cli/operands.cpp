@@ -52,6 +52,10 @@ std::vector<std::string> nearest_folders(std::string path) {
 
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
   const bool no_trial = error.tag() == "NotFound" || error.tag() == "MissingCollectionFiles";
+  if (const std::string beside = no_trial ? beside_runs(path) : std::string(); !beside.empty()) {
+    messages.fail(error.tag(), error.what() + beside, ExitStatus::unreadable);
+    return;
+  }
   if (const std::string instead = no_trial ? instead_of_trial(path) : std::string(); !instead.empty()) {
     messages.fail(error.tag(), single_quoted(path) + " " + instead, ExitStatus::unreadable);
     return;

@@ -24,7 +24,7 @@ std::optional<Trial> open_now(const std::string& path, const TrialOptions& optio
   try {
     return Trial::open(path, options);
   } catch (const MissingCollectionFiles& error) {
-    missing = error.ended ? "" : "has no collections file yet, waiting for one";
+    missing = error.ended ? "" : "has no data yet, waiting for it";
   } catch (const ReadError& error) {
     if (error.problem.kind != ProblemKind::not_found || !may_come(path)) {
       throw;

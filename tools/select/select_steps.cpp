@@ -275,8 +275,14 @@ class StepSelector {
 }  // namespace
 
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
+  const std::vector<Problem> problems = trial.problems();
+  const auto growing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.kind == ProblemKind::not_yet && !problem.file.empty();
+  });
   if (partly_unread(trial)) {
     messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
+  } else if (growing != problems.end()) {
+    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet; " + to_string(*growing), status);
   } else if (trial.ended()) {
     messages.fail("NoMoreData", trial.name() + ": no step was saved", status);
   } else {

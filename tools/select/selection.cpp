@@ -103,6 +103,14 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
+    if (std::find(error.nearest.begin(), error.nearest.end(), name) != error.nearest.end()) {
+      const bool all = trial.superseded().contains(std::string(name));
+      messages.fail("TensorUnavailable",
+                    all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
+                        : "no value of " + single_quoted(name) + " is superseded",
+                    ExitStatus::no);
+      return false;
+    }
     std::string hint = glob_for_name(trial, name);
     if (hint.empty()) {
       hint = did_you_mean(error.nearest);

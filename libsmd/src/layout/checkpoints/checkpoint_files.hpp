@@ -34,8 +34,8 @@ struct TrainerStep {
   std::optional<Problem> problem;    ///< Without a step: why its log cannot be used. It has no file name.
 };
 
-/// Reads the step, in most cases from the beginning of the file. If `young`, a text that ends too soon is reported as not
-/// yet there, and has no step.
+/// Reads the step, in most cases from the beginning of the file. If `young`, a text that ends too soon is reported as
+/// not yet there, and has no step.
 [[nodiscard]] TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young);
 
 }  // namespace smd::detail::layout
