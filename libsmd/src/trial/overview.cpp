@@ -323,6 +323,7 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
     }
     return !impl_->records().fill(*snapshot, row, tensor, path, entry) || visit(entry);
   };
+  const std::vector<std::uint32_t>& rank = catalog.tensor_rank();
   const auto visit_step = [&](const Step& step) {
     if (!query.include_incomplete && !snapshot->complete(step.number)) {
       return true;
@@ -347,21 +348,20 @@ void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(con
       if (const std::uint32_t list = catalog.item_list_id(row); of_list.list != list) {
         of_list.list = list;
         wanted.collect(catalog.items(row), of_list.tensors);
-        std::sort(of_list.tensors.begin(), of_list.tensors.end(), [&](std::uint32_t a, std::uint32_t b) {
-          return catalog.tensor_rank()[a] < catalog.tensor_rank()[b];
-        });
+        std::sort(of_list.tensors.begin(), of_list.tensors.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
       }
       if (rows.size() == 1 && catalog.shapes(row) == nullptr) {
         return std::all_of(of_list.tensors.begin(), of_list.tensors.end(),
                            [&](std::uint32_t tensor) { return visit_tensor(row, tensor, of_list.path); });
       }
       for (const std::uint32_t tensor : of_list.tensors) {
-        found.push_back({catalog.tensor_rank()[tensor], r, tensor});
+        found.push_back({rank[tensor], r, tensor});
       }
       if (const ShapeList* const shapes = catalog.shapes(row)) {
         wanted.for_each_shape(*shapes, [&](std::uint32_t tensor) {
           if (catalog.items(row).of(tensor).empty()) {
-            found.push_back({catalog.tensor_rank()[tensor], r, tensor});
+            found.push_back({rank[tensor], r, tensor});
           }
         });
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_files.hpp"
 
+#include "base/map_pages.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
 #include "wire/little_endian.hpp"
 
@@ -9,8 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <new>
-#include <span>
+#include <string_view>
 
 namespace smd::detail::layout {
 
@@ -19,19 +19,23 @@ namespace {
 /// Bytes that are read when a file is opened: enough for most headers, so that a remote store needs one request.
 constexpr std::size_t first_bytes = std::size_t{64} << 10;
 
-/// Returns `bytes` bytes from `offset`. A file that ends before is a problem.
-Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes) try {
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  const auto got = file.read_at(offset, std::as_writable_bytes(std::span(text)));
+/// Returns `bytes` bytes from `offset`, in memory of `buffer`. A file that ends before is a problem.
+Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes,
+                                    Buffer& buffer) {
+  const auto size = static_cast<std::size_t>(bytes);
+  std::byte* const memory = buffer.reserve(std::max<std::size_t>(size, 1));
+  if (memory == nullptr) {
+    return Problem{ProblemKind::io, {}, offset, "memory ran out"};
+  }
+  map_pages(memory, size);
+  const auto got = file.read_at(offset, {memory, size});
   if (!got) {
     return got.problem();
   }
-  if (*got < text.size()) {
+  if (*got < size) {
     return Problem{ProblemKind::io, {}, offset + *got, "the file became shorter while it was read"};
   }
-  return text;
-} catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, offset, "memory ran out"};
+  return std::string_view(reinterpret_cast<const char*>(memory), size);
 }
 
 }  // namespace
@@ -60,16 +64,17 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
   if (!wire::check_safetensors_length(length, size, result.header)) {
     return result;
   }
-  auto json = read_text(**file, first.size(), length);
+  Buffer buffer;
+  const auto json = read_text(**file, first.size(), length, buffer);
   if (!json) {
     result.unreadable = json.problem();
     return result;
   }
-  result.header = wire::parse_safetensors(*std::move(json), size);
+  result.header = wire::parse_safetensors(*json, size);
   return result;
 }
 
-Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path) {
+Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::string& path, Buffer& buffer) {
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {
     return file.problem();
@@ -78,7 +83,7 @@ Outcome<std::string> read_json_text(storage::Storage& storage, const std::string
   if (size > limits::json_bytes) {
     return damaged("longer than json_bytes = " + std::to_string(limits::json_bytes), limits::json_bytes);
   }
-  return read_text(**file, 0, size);
+  return read_text(**file, 0, size, buffer);
 }
 
 std::optional<std::int64_t> read_global_step(storage::Storage& storage, const std::string& path) {
@@ -87,8 +92,9 @@ std::optional<std::int64_t> read_global_step(storage::Storage& storage, const st
     return std::nullopt;
   }
   const std::uint64_t size = std::min<std::uint64_t>((*file)->size(), limits::json_bytes);
+  Buffer buffer;
   for (const std::uint64_t bytes : {std::min<std::uint64_t>(size, first_bytes), size}) {
-    const auto text = read_text(**file, 0, bytes);
+    const auto text = read_text(**file, 0, bytes, buffer);
     if (!text) {
       return std::nullopt;
     }
