@@ -31,7 +31,8 @@ void check_entries(const SafetensorsHeader& header, std::uint64_t data, std::uin
   std::set<std::string> names;
   std::vector<bool> taken(size);
   bool all_sound = true;
-  for (const SafetensorsEntry& entry : header.entries) {
+  for (std::size_t i = 0; i < header.entries.size(); ++i) {
+    const SafetensorsEntry entry = header.entries[i];
     SMD_REQUIRE(names.emplace(entry.name).second);
     all_sound = all_sound && entry.sound;
     if (!entry.sound) {
@@ -83,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_json(file);
   (void)layout::global_step_of(file);
   (void)layout::parse_trainer_log(file);
-  (void)layout::parse_shard_index(std::string(file));
+  (void)layout::parse_shard_index(file);
   SafetensorsHeader header;
   const std::uint64_t length =
       size < safetensors_length_bytes
@@ -92,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (check_safetensors_length(length, size, header)) {
     const std::string_view json = file.substr(safetensors_length_bytes, static_cast<std::size_t>(length));
     check_json(json);
-    header = parse_safetensors(std::string(json), size);
+    header = parse_safetensors(json, size);
     check_entries(header, safetensors_length_bytes + length, size);
   }
   check_problems(header, size);

@@ -70,6 +70,9 @@ class NamesView final : public OneTrialView {
     if (known == 0 || (!selection.incomplete && trial.steps(false).size() != known)) {
       return false;
     }
+    if (!selection.selects_tensors() && selection.excludes.empty()) {
+      return true;  // a step has a tensor
+    }
     // Everything named must exist; patterns need any match.
     const auto saved = [&](const std::string& name) { return trial.has_tensor(name); };
     if (!std::all_of(selection.names.begin(), selection.names.end(), saved)) {

@@ -125,9 +125,9 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::string_view tensor(std::uint32_t id) const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> find_tensor(std::string_view name) const noexcept;
   /// Returns all tensors' ids in the byte order of their names.
-  [[nodiscard]] std::span<const std::uint32_t> tensors_by_name() const noexcept;
+  [[nodiscard]] std::span<const std::uint32_t> tensors_by_name() const;
   /// Returns, by id, the tensor's place in that order.
-  [[nodiscard]] std::span<const std::uint32_t> tensor_ranks() const noexcept;
+  [[nodiscard]] std::span<const std::uint32_t> tensor_ranks() const;
   [[nodiscard]] std::size_t reductions() const noexcept;  ///< Number of kinds saved; ids are below it.
   [[nodiscard]] std::string_view reduction(std::uint32_t id) const noexcept;
   [[nodiscard]] std::string_view worker(std::uint32_t id) const noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/name_table.hpp"
 
+#include "base/map_pages.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,7 +21,7 @@ std::uint32_t upper_half(std::size_t hash) noexcept { return static_cast<std::ui
 NameTable::NameTable(const NameTable& other)
     : texts_(other.texts_), slots_(other.slots_), chunks_(other.chunks_) {}  // new texts go to separate chunks
 
-std::uint32_t NameTable::add(std::string_view text) {
+std::uint32_t NameTable::add(std::string_view text, bool shared) {
   if ((texts_.size() + 1) * 2 > slots_.size()) {
     grow(std::max(first_slots, slots_.size() * 4));
   }
@@ -27,7 +29,7 @@ std::uint32_t NameTable::add(std::string_view text) {
   Slot& slot = slots_[slot_of(text, hash)];
   if (slot.id == none) {
     slot = {size(), upper_half(hash)};
-    texts_.push_back(keep(text));
+    texts_.push_back(shared ? text : keep(text));
   }
   return slot.id;
 }
@@ -47,13 +49,26 @@ std::size_t NameTable::slot_of(std::string_view text, std::size_t hash) const no
 
 void NameTable::reserve(std::size_t texts) {
   texts_.reserve(texts);
+  map_pages(texts_.data(), texts * sizeof texts_[0]);
   if (texts * 2 > slots_.size()) {
     grow(std::bit_ceil(texts * 2));
   }
 }
 
+NameTable::Texts NameTable::texts() const {
+  Texts texts{{}, chunks_};
+  texts.by_number.reserve(texts_.size());
+  map_pages(texts.by_number.data(), texts_.size() * sizeof texts_[0]);
+  texts.by_number.assign(texts_.begin(), texts_.end());
+  return texts;
+}
+
 void NameTable::grow(std::size_t slots) {
-  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots));
+  const std::vector<Slot> before = std::move(slots_);
+  slots_ = {};
+  slots_.reserve(slots);
+  map_pages(slots_.data(), slots * sizeof slots_[0]);
+  slots_.resize(slots);
   for (const Slot& slot : before) {
     if (slot.id != none) {
       slots_[slot_of(texts_[slot.id], std::hash<std::string_view>{}(texts_[slot.id]))] = slot;

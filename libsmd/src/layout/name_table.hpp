@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -25,7 +26,11 @@ class NameTable {
   /// Reserves memory for a number of texts.
   void reserve(std::size_t texts);
   /// Returns the number of `text`; adds it if it is new.
-  std::uint32_t add(std::string_view text);
+  std::uint32_t add(std::string_view text) { return add(text, false); }
+  /// As above, without a copy. Precondition: the text is in memory that was passed to `share`.
+  std::uint32_t add_shared(std::string_view text) { return add(text, true); }
+  /// Keeps memory for texts as long as the table or any copy of it.
+  void share(std::shared_ptr<char[]> memory) { chunks_.push_back(std::move(memory)); }
   /// Returns the number of `text`, or `none`.
   [[nodiscard]] std::uint32_t find(std::string_view text) const noexcept;
   [[nodiscard]] std::string_view operator[](std::uint32_t id) const noexcept { return texts_[id]; }
@@ -34,7 +39,7 @@ class NameTable {
     std::vector<std::string_view> by_number;
     std::vector<std::shared_ptr<char[]>> kept;
   };
-  [[nodiscard]] Texts texts() const { return {texts_, chunks_}; }
+  [[nodiscard]] Texts texts() const;
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(texts_.size()); }
 
  private:
@@ -42,6 +47,7 @@ class NameTable {
     std::uint32_t id = none;
     std::uint32_t hash = 0;  // the upper half; texts are compared only if it is equal
   };
+  std::uint32_t add(std::string_view text, bool shared);
   /// Returns the slot of a text, or the one where it would be added.
   [[nodiscard]] std::size_t slot_of(std::string_view text, std::size_t hash) const noexcept;
   void grow(std::size_t slots);

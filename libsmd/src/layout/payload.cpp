@@ -29,15 +29,15 @@ void ask_for_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] st
 
 }  // namespace
 
-std::uint32_t TypeList::push_back(EntryType type) {
+std::uint32_t TypeList::add_kind(EntryType type) {
   constexpr std::size_t compared = 4;  // only with the last kinds
   for (std::size_t back = 1; back <= std::min(compared, kinds_.size()); ++back) {
     if (kinds_[kinds_.size() - back] == type) {
-      return which_.emplace_back(static_cast<std::uint32_t>(kinds_.size() - back));
+      return static_cast<std::uint32_t>(kinds_.size() - back);
     }
   }
   kinds_.push_back(std::move(type));
-  return which_.emplace_back(static_cast<std::uint32_t>(kinds_.size() - 1));
+  return static_cast<std::uint32_t>(kinds_.size() - 1);
 }
 
 bool TypeList::operator==(const TypeList& other) const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Catalog entries as a layout returns them, in compact columns. Most steps of a job save the same tensors, often at
@@ -63,7 +64,9 @@ class TypeList {
  public:
   void reserve(std::size_t count) { which_.reserve(count); }
   /// Appends a type. Returns its index in `kinds()`.
-  std::uint32_t push_back(EntryType type);
+  std::uint32_t push_back(EntryType type) { return which_.emplace_back(add_kind(std::move(type))); }
+  /// Adds a type that entries may have. Returns its index in `kinds()`.
+  std::uint32_t add_kind(EntryType type);
   /// Appends the type that has an index in `kinds()`.
   void push_back_kind(std::uint32_t kind) { which_.push_back(kind); }
 

@@ -75,18 +75,17 @@ std::size_t end_of_number(std::string_view text, std::size_t begin, bool& whole)
 /// Returns where the plain part of a string from `at` on ends: at a quote, a backslash, a control character or the end
 /// of the text.
 std::size_t end_of_plain(std::string_view text, std::size_t at) noexcept {
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  constexpr std::uint64_t highs = 0x80 * ones;
-  for (std::uint64_t eight = 0; text.size() - at >= sizeof eight; at += sizeof eight) {
-    std::memcpy(&eight, text.data() + at, sizeof eight);
-    const std::uint64_t quote = eight ^ '"' * ones;
-    const std::uint64_t backslash = eight ^ '\\' * ones;
-    // A byte that is 0, or below 0x20: subtracting borrows from its high bit. The lowest one that is found is right.
-    const std::uint64_t found =
-        (((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((eight - 0x20 * ones) & ~eight)) & highs;
-    if (found != 0) {
+  using Bytes = unsigned char __attribute__((vector_size(16)));
+  for (Bytes bytes; text.size() - at >= sizeof bytes; at += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    const auto found = (bytes == '"') | (bytes == '\\') | (bytes < 0x20);
+    std::uint64_t halves[2];
+    static_assert(sizeof halves == sizeof found);
+    std::memcpy(halves, &found, sizeof halves);
+    if ((halves[0] | halves[1]) != 0) {
       if constexpr (std::endian::native == std::endian::little) {
-        return at + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+        const std::size_t half = halves[0] != 0 ? 0 : 1;
+        return at + half * sizeof halves[0] + static_cast<std::size_t>(std::countr_zero(halves[half])) / 8;
       }
       break;
     }
@@ -237,19 +236,6 @@ bool JsonScanner::string(std::string_view& value) {
     return false;
   }
   value = unescaped_;
-  return true;
-}
-
-bool JsonScanner::pass_string(std::string_view& value) noexcept {
-  if (!pass('"')) {
-    return false;
-  }
-  const std::size_t end = end_of_plain(text_, at_);
-  if (end == text_.size() || text_[end] != '"') {
-    return false;
-  }
-  value = text_.substr(at_, end - at_);
-  at_ = end + 1;
   return true;
 }
 

@@ -51,33 +51,8 @@ class JsonScanner {
   /// Returns whether a string that was read is a part of the text; otherwise it had escapes.
   [[nodiscard]] bool stands_in_text(std::string_view value) const noexcept { return value.data() != unescaped_.data(); }
   bool number(JsonNumber& value);
-  /// For values that are nearly always written in one way. The following functions return false, without an error, if
-  /// something else is next; then `go_back` to where the value began, and read it with the functions above.
-  bool pass(char character) noexcept {
-    const bool there = !failed() && after_space() == character;
-    at_ += there ? 1 : 0;
-    return there;
-  }
-  /// Reads a member's name and its colon.
-  bool pass_name(std::string_view name) noexcept {
-    if (!pass('"') || text_.compare(at_, name.size(), name) != 0) {
-      return false;
-    }
-    at_ += name.size();
-    if (at_ == text_.size() || text_[at_] != '"') {
-      return false;
-    }
-    ++at_;
-    return pass(':');
-  }
-  /// Reads a string without escapes.
-  bool pass_string(std::string_view& value) noexcept;
-  /// Reads a natural number of at most 18 digits.
-  bool pass_natural(std::uint64_t& value) noexcept {
-    (void)after_space();
-    return !failed() && short_natural(value);
-  }
-  void go_back(std::size_t offset) noexcept { at_ = offset; }
+  /// Continues at an offset, after a value that the caller has read by itself.
+  void move_to(std::size_t offset) noexcept { at_ = offset; }
   /// Skips a value of any kind.
   bool skip();
   /// Checks that only white space follows the outermost value.

@@ -124,8 +124,7 @@ Catalog::Catalog()
       reductions_(std::make_shared<NameTable>()),
       originals_(std::make_shared<NameTable>()),
       paths_(std::make_shared<NameTable>()),
-      sorted_(std::make_shared<std::vector<std::uint32_t>>()),
-      rank_(std::make_shared<std::vector<std::uint32_t>>()),
+      order_(std::make_shared<TensorOrder>()),
       stored_(std::make_shared<NameTable>()),
       known_(std::make_shared<KnownLists>()) {}
 
@@ -339,18 +338,24 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
     }
   }
   if (tensors_->size() != tensors_before) {
-    auto sorted = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
-    std::iota(sorted->begin(), sorted->end(), 0u);
-    boost::sort::spinsort(sorted->begin(), sorted->end(),
-                          [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
-    auto rank = std::make_shared<std::vector<std::uint32_t>>(tensors_->size());
-    for (std::uint32_t place = 0; place < sorted->size(); ++place) {
-      (*rank)[(*sorted)[place]] = place;
-    }
-    sorted_ = std::move(sorted);
-    rank_ = std::move(rank);
+    order_ = std::make_shared<TensorOrder>();
   }
   return added;
+}
+
+const Catalog::TensorOrder& Catalog::order() const {
+  std::call_once(order_->once, [&] {
+    std::vector<std::uint32_t>& sorted = order_->sorted;
+    sorted.resize(tensors_->size());
+    std::iota(sorted.begin(), sorted.end(), 0u);
+    boost::sort::spinsort(sorted.begin(), sorted.end(),
+                          [&](std::uint32_t a, std::uint32_t b) { return (*tensors_)[a] < (*tensors_)[b]; });
+    order_->rank.resize(sorted.size());
+    for (std::uint32_t place = 0; place < sorted.size(); ++place) {
+      order_->rank[sorted[place]] = place;
+    }
+  });
+  return *order_;
 }
 
 StepRow Catalog::part_of(const StepRow& row, std::span<const std::uint32_t> positions) {

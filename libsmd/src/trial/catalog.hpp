@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -99,9 +100,9 @@ class Catalog {
   [[nodiscard]] const layout::NameTable& stored_names() const noexcept { return *stored_; }
   [[nodiscard]] const layout::NameTable& paths() const noexcept { return *paths_; }
   /// Returns tensor ids in the byte order of names.
-  [[nodiscard]] const std::vector<std::uint32_t>& sorted_tensors() const noexcept { return *sorted_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& sorted_tensors() const { return order().sorted; }
   /// Returns positions in `sorted_tensors`, by tensor id.
-  [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const noexcept { return *rank_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& tensor_rank() const { return order().rank; }
 
   [[nodiscard]] std::size_t item_lists() const noexcept { return lists_.size(); }
   [[nodiscard]] std::uint32_t item_list_id(const layout::StepRow& row) const noexcept {
@@ -111,13 +112,20 @@ class Catalog {
  private:
   class Merger;
   struct KnownLists;
+  /// Made on first access: of many tensors it takes longer than opening a trial.
+  struct TensorOrder {
+    std::once_flag once;
+    std::vector<std::uint32_t> sorted;
+    std::vector<std::uint32_t> rank;
+  };
+
+  [[nodiscard]] const TensorOrder& order() const;
 
   std::shared_ptr<const layout::NameTable> tensors_;
   std::shared_ptr<const layout::NameTable> reductions_;
   std::shared_ptr<const layout::NameTable> originals_;
   std::shared_ptr<const layout::NameTable> paths_;
-  std::shared_ptr<const std::vector<std::uint32_t>> sorted_;
-  std::shared_ptr<const std::vector<std::uint32_t>> rank_;
+  std::shared_ptr<TensorOrder> order_;               // of `tensors_`
   std::shared_ptr<const layout::NameTable> stored_;  // the layout's names
   GrowingColumn<std::shared_ptr<const ItemList>> lists_;
   GrowingColumn<std::shared_ptr<const ShapeList>> shapes_;

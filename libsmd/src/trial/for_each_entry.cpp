@@ -133,6 +133,7 @@ class EntryWalk {
             const Visit& visit)
       : snapshot_(snapshot),
         catalog_(snapshot.catalog),
+        rank_(catalog_.tensor_rank()),
         records_(records),
         query_(query),
         visit_(visit),
@@ -223,17 +224,17 @@ class EntryWalk {
     common.list = list;
     wanted_.collect(catalog_.items(row), common.tensors);
     std::sort(common.tensors.begin(), common.tensors.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return catalog_.tensor_rank()[a] < catalog_.tensor_rank()[b]; });
+              [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
   }
 
   void find_tensors(const StepRow& row, std::uint32_t position, const RowInCommon& common) {
     for (const std::uint32_t tensor : common.tensors) {
-      found_.push_back({catalog_.tensor_rank()[tensor], position, tensor});
+      found_.push_back({rank_[tensor], position, tensor});
     }
     if (const ShapeList* const shapes = catalog_.shapes(row)) {
       wanted_.for_each_shape(*shapes, [&](std::uint32_t tensor) {
         if (catalog_.items(row).of(tensor).empty()) {
-          found_.push_back({catalog_.tensor_rank()[tensor], position, tensor});
+          found_.push_back({rank_[tensor], position, tensor});
         }
       });
     }
@@ -277,6 +278,7 @@ class EntryWalk {
 
   const Snapshot& snapshot_;
   const detail::trial::Catalog& catalog_;
+  const std::vector<std::uint32_t>& rank_;  // by id of the tensor
   const detail::trial::Records& records_;
   const EntryQuery& query_;
   const Visit& visit_;

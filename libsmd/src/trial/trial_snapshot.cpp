@@ -65,10 +65,8 @@ std::optional<std::uint32_t> TrialSnapshot::find_tensor(std::string_view name) c
   const std::uint32_t id = impl_->catalog().tensors().find(name);
   return id == detail::trial::no_id ? std::nullopt : std::optional(id);
 }
-std::span<const std::uint32_t> TrialSnapshot::tensors_by_name() const noexcept {
-  return impl_->catalog().sorted_tensors();
-}
-std::span<const std::uint32_t> TrialSnapshot::tensor_ranks() const noexcept { return impl_->catalog().tensor_rank(); }
+std::span<const std::uint32_t> TrialSnapshot::tensors_by_name() const { return impl_->catalog().sorted_tensors(); }
+std::span<const std::uint32_t> TrialSnapshot::tensor_ranks() const { return impl_->catalog().tensor_rank(); }
 std::size_t TrialSnapshot::reductions() const noexcept { return impl_->catalog().reductions().size(); }
 std::string_view TrialSnapshot::reduction(std::uint32_t id) const noexcept { return impl_->catalog().reductions()[id]; }
 std::string_view TrialSnapshot::worker(std::uint32_t id) const noexcept {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/safetensors.hpp"
 
+#include "base/map_pages.hpp"
 #include "text/escape.hpp"
+#include "text/excerpt.hpp"
 #include "text/json_scanner.hpp"
 
 #include <smd/shape.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
+#include <forward_list>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -50,16 +56,74 @@ constexpr SafetensorsType safetensors_types[] = {
 };
 // clang-format on
 
-/// An entry that is not yet checked. Its texts are in the header, its sizes in a list for all entries.
-struct RawEntry {
-  SafetensorsEntry entry;
+/// A dtype and a shape, as some entries have them.
+struct RawType {
+  std::string_view name;  // in the header's text, or unescaped
   std::uint32_t first_size = 0;
   std::uint32_t dimensions = 0;
+  const SafetensorsType* known = nullptr;
+  std::optional<std::uint64_t> bytes;  // of the elements, if the type is known
+};
+
+/// An entry that is not yet checked.
+struct RawEntry {
+  std::string_view name;  // in the header's text, or unescaped
+  std::uint32_t type = 0;
   std::uint32_t at = 0;  ///< Offset after its name in the header, which is shorter than 4 GB.
-  bool has_range = false;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   const char* fault = nullptr;
+  bool has_range = false;
+  bool sound = false;
+};
+
+/// Reads text that is nearly always written in one way. After a function has returned false, the text must be read in
+/// the general way, from where its value begins.
+class UsualText {
+ public:
+  explicit UsualText(std::string_view text) noexcept : at_(text.data()), end_(at_ + text.size()) {}
+
+  /// Reads `literal`.
+  template <std::size_t n>
+  bool pass(const char (&literal)[n]) noexcept {
+    const bool there = static_cast<std::size_t>(end_ - at_) >= n - 1 && std::memcmp(at_, literal, n - 1) == 0;
+    at_ += there ? n - 1 : 0;
+    return there;
+  }
+  /// Reads a space if there is one: Python writes it after a comma and a colon.
+  bool pass_space() noexcept {
+    at_ += at_ < end_ && *at_ == ' ' ? 1 : 0;
+    return true;
+  }
+  /// Reads a name of a few capital letters, digits and underscores, and the quote after it.
+  bool pass_type(std::string_view& name) noexcept {
+    const char* const begin = at_;
+    const char* at = begin;
+    while (at < end_ && ((*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || *at == '_')) {
+      ++at;
+    }
+    at_ = at;
+    name = {begin, static_cast<std::size_t>(at - begin)};
+    return !name.empty() && name.size() <= text::quoted_bytes && pass("\"");
+  }
+  /// Reads a natural number of at most 18 digits.
+  bool pass_natural(std::uint64_t& value) noexcept {
+    constexpr std::ptrdiff_t most_digits = 18;
+    const char* const begin = at_;
+    const char* at = begin;
+    std::uint64_t number = 0;
+    while (at < end_ && *at >= '0' && *at <= '9') {
+      number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
+    }
+    at_ = at;
+    value = number;
+    return at > begin && at - begin <= most_digits && (*begin != '0' || at - begin == 1);
+  }
+  [[nodiscard]] const char* at() const noexcept { return at_; }
+
+ private:
+  const char* at_;
+  const char* end_;
 };
 
 /// Returns the number of bytes that elements take. Nullopt if it is not whole or exceeds 63 bits.
@@ -76,40 +140,24 @@ std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) no
 
 class SafetensorsParser {
  public:
-  SafetensorsParser(std::string json, std::uint64_t file_bytes)
-      : header_(holding(std::move(json))),
-        json_(*header_.json_),
-        scanner_(json_),
-        data_(safetensors_length_bytes + json_.size()),
-        file_bytes_(file_bytes) {}
+  SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
+      : json_(json), scanner_(json_), data_(safetensors_length_bytes + json_.size()), file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
     constexpr std::size_t usual_bytes = 100;  // of an entry
-    raw_.reserve(std::min(json_.size() / usual_bytes, limits::safetensors_tensors));
+    const std::size_t expected = std::min(json_.size() / usual_bytes, limits::safetensors_tensors);
+    raw_.reserve(expected);
+    map_pages(raw_.data(), expected * sizeof raw_[0]);
     if (read()) {
-      for (RawEntry& raw : raw_) {
-        raw.entry.shape = std::span(header_.sizes_).subspan(raw.first_size, raw.dimensions);
-      }
       find_repeated();
       check_types();
       check_ranges();
-      header_.entries.reserve(raw_.size());
-      for (const RawEntry& raw : raw_) {
-        header_.entries.push_back(raw.entry);
-      }
-    } else {
-      header_.json_.reset();
+      keep();
     }
     return std::move(header_);
   }
 
  private:
-  static SafetensorsHeader holding(std::string json) {
-    SafetensorsHeader header;
-    header.json_ = std::make_unique<const std::string>(std::move(json));
-    return header;
-  }
-
   bool fail(std::uint64_t at, std::string text) {
     header_.problems.add(damaged(std::move(text), safetensors_length_bytes + at));
     return false;
@@ -173,16 +221,16 @@ class SafetensorsParser {
       raw.fault = "its name is longer than name_bytes";
       name = name.substr(0, text::quoted_bytes);
     }
-    raw.entry.name = lasting(name);
-    const std::size_t begin = scanner_.offset();
+    raw.name = lasting(name);
     if (read_usual_entry(raw)) {
       return;
     }
-    scanner_.go_back(begin);
-    header_.sizes_.resize(raw.first_size);
+    const auto first_size = static_cast<std::uint32_t>(sizes_.size());
+    std::string_view type;
     if (scanner_.peek() != text::JsonKind::object) {
       raw.fault = "its entry is not an object";
       scanner_.skip();
+      raw.type = type_of(type, first_size);
       return;
     }
     bool dtype = false;
@@ -192,10 +240,10 @@ class SafetensorsParser {
     for (std::string_view key; scanner_.next_member(key);) {
       if (key == "dtype") {
         set(raw, std::exchange(dtype, true), "dtype stands there twice");
-        read_dtype(raw);
+        read_dtype(raw, type);
       } else if (key == "shape") {
         set(raw, std::exchange(shape, true), "shape stands there twice");
-        read_shape(raw);
+        read_shape(raw, first_size);
       } else if (key == "data_offsets") {
         set(raw, std::exchange(range, true), "data_offsets stands there twice");
         read_range(raw);
@@ -206,44 +254,81 @@ class SafetensorsParser {
     set(raw, !dtype, "its entry has no dtype");
     set(raw, !shape, "its entry has no shape");
     set(raw, !range, "its entry has no data_offsets");
+    raw.type = type_of(type, first_size);
   }
 
   /// Reads an entry in the form that all writers use: three valid members in one order. Returns false for any other.
   bool read_usual_entry(RawEntry& raw) {
-    std::vector<std::int64_t>& sizes = header_.sizes_;
-    raw.first_size = static_cast<std::uint32_t>(sizes.size());
+    UsualText text(json_.substr(scanner_.offset()));
+    const auto first_size = static_cast<std::uint32_t>(sizes_.size());
     std::string_view type;
-    if (!scanner_.pass('{') || !scanner_.pass_name("dtype") || !scanner_.pass_string(type) || type.empty() ||
-        type.size() > text::quoted_bytes || !scanner_.pass(',') || !scanner_.pass_name("shape") ||
-        !scanner_.pass('[')) {
-      return false;
-    }
-    for (bool ended = scanner_.pass(']'); !ended;) {
-      std::uint64_t size = 0;
-      if (sizes.size() - raw.first_size == limits::dimensions || !scanner_.pass_natural(size)) {
-        return false;
-      }
-      sizes.push_back(static_cast<std::int64_t>(size));
-      ended = scanner_.pass(']');
-      if (!ended && !scanner_.pass(',')) {
-        return false;
-      }
-    }
-    if (!scanner_.pass(',') || !scanner_.pass_name("data_offsets") || !scanner_.pass('[') ||
-        !scanner_.pass_natural(raw.begin) || !scanner_.pass(',') || !scanner_.pass_natural(raw.end) ||
-        raw.end < raw.begin || !scanner_.pass(']') || !scanner_.pass('}')) {
+    const bool usual = text.pass_space() && text.pass("{\"dtype\":") && text.pass_space() && text.pass("\"") &&
+                       text.pass_type(type) && text.pass(",") && text.pass_space() && text.pass("\"shape\":") &&
+                       text.pass_space() && text.pass("[") && pass_shape(text, first_size) && text.pass(",") &&
+                       text.pass_space() && text.pass("\"data_offsets\":") && text.pass_space() && text.pass("[") &&
+                       text.pass_natural(raw.begin) && text.pass(",") && text.pass_space() &&
+                       text.pass_natural(raw.end) && text.pass("]}") && raw.begin <= raw.end;
+    if (!usual) {
       raw.begin = raw.end = 0;
+      sizes_.resize(first_size);
       return false;
     }
+    scanner_.move_to(static_cast<std::size_t>(text.at() - json_.data()));
     raw.has_range = true;
-    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
-    raw.entry.unread_type = type;
+    raw.type = type_of(type, first_size);
     return true;
   }
 
-  /// Returns a text of the scanner with the lifetime of the header: copies it if it had escapes.
+  /// Appends the sizes of a shape to `sizes_`, up to and including its bracket.
+  bool pass_shape(UsualText& text, std::uint32_t first_size) {
+    for (bool ended = text.pass("]"); !ended;) {
+      std::uint64_t size = 0;
+      if (sizes_.size() - first_size == limits::dimensions || !text.pass_natural(size)) {
+        return false;
+      }
+      sizes_.push_back(static_cast<std::int64_t>(size));
+      ended = text.pass("]");
+      if (!ended && !(text.pass(",") && text.pass_space())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Returns the number of the type with a name and the sizes from `first_size` on. Takes these out of `sizes_` if an
+  /// entry shortly before has the same type.
+  std::uint32_t type_of(std::string_view name, std::uint32_t first_size) {
+    const std::span<const std::int64_t> shape = std::span(sizes_).subspan(first_size);
+    std::uint64_t hash = name.size();
+    for (const char c : name.substr(0, sizeof hash)) {
+      hash = hash << 8 ^ static_cast<unsigned char>(c);
+    }
+    for (const std::int64_t size : shape) {
+      hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9E3779B97F4A7C15;
+    }
+    std::uint32_t& recent = recent_types_[(hash ^ hash >> 32) % recent_types_.size()];
+    if (recent < types_.size() && types_[recent].name == name && std::ranges::equal(shape, shape_of(types_[recent]))) {
+      sizes_.resize(first_size);
+      return recent;
+    }
+    recent = static_cast<std::uint32_t>(types_.size());
+    RawType& type = types_.emplace_back(RawType{name, first_size, static_cast<std::uint32_t>(shape.size()), {}, {}});
+    const auto* const known = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
+                                           [&](const SafetensorsType& one) { return one.name == name; });
+    if (known != std::end(safetensors_types)) {
+      type.known = known;
+      type.bytes = element_bytes(Shape(shape.begin(), shape.end()), known->bits);
+    }
+    return recent;
+  }
+
+  [[nodiscard]] std::span<const std::int64_t> shape_of(const RawType& type) const noexcept {
+    return std::span(sizes_).subspan(type.first_size, type.dimensions);
+  }
+
+  /// Returns a text of the scanner with the lifetime of the parser: copies it if it had escapes.
   std::string_view lasting(std::string_view text) {
-    return scanner_.stands_in_text(text) ? text : std::string_view(header_.unescaped_.emplace_front(text));
+    return scanner_.stands_in_text(text) ? text : std::string_view(unescaped_.emplace_front(text));
   }
 
   /// Records the first fault of an entry.
@@ -253,14 +338,14 @@ class SafetensorsParser {
     }
   }
 
-  void read_dtype(RawEntry& raw) {
+  void read_dtype(RawEntry& raw, std::string_view& type) {
     std::string_view name;
     if (scanner_.peek() != text::JsonKind::string) {
       set(raw, true, "dtype is not a string");
       scanner_.skip();
     } else if (scanner_.string(name)) {
       set(raw, name.empty(), "dtype is empty");
-      raw.entry.unread_type = lasting(text::beginning(name, text::quoted_bytes));
+      type = lasting(text::beginning(name, text::quoted_bytes));
     }
   }
 
@@ -285,17 +370,15 @@ class SafetensorsParser {
     return right;
   }
 
-  void read_shape(RawEntry& raw) {
-    std::vector<std::int64_t>& sizes = header_.sizes_;
-    raw.first_size = static_cast<std::uint32_t>(sizes.size());
+  void read_shape(RawEntry& raw, std::uint32_t first_size) {
+    sizes_.resize(first_size);
     const bool right = read_numbers([&](std::uint64_t size) {
-      if (size > INT64_MAX || sizes.size() - raw.first_size == limits::dimensions) {
+      if (size > INT64_MAX || sizes_.size() - first_size == limits::dimensions) {
         return false;
       }
-      sizes.push_back(static_cast<std::int64_t>(size));
+      sizes_.push_back(static_cast<std::int64_t>(size));
       return true;
     });
-    raw.dimensions = static_cast<std::uint32_t>(sizes.size() - raw.first_size);
     set(raw, !right, "shape is not a list of sizes");
   }
 
@@ -310,10 +393,14 @@ class SafetensorsParser {
     set(raw, !raw.has_range, "data_offsets is not a begin and an end behind it");
   }
 
-  [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.entry.name) + "'"; }
+  [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.name) + "'"; }
 
   /// Returns true only if it is certain that no name is repeated; false also if many names have the same hash.
   [[nodiscard]] bool each_name_once() const {
+    const auto not_ascending = [](const RawEntry& a, const RawEntry& b) { return a.name >= b.name; };
+    if (std::adjacent_find(raw_.begin(), raw_.end(), not_ascending) == raw_.end()) {
+      return true;
+    }
     constexpr std::size_t most_steps = 64;
     struct Slot {
       std::uint32_t entry = UINT32_MAX;
@@ -321,12 +408,12 @@ class SafetensorsParser {
     };
     std::vector<Slot> slots(std::bit_ceil(raw_.size() * 2 + 1));
     for (std::uint32_t i = 0; i < raw_.size(); ++i) {
-      const std::string_view name = raw_[i].entry.name;
+      const std::string_view name = raw_[i].name;
       const std::size_t hash = std::hash<std::string_view>()(name);
       const auto mark = static_cast<std::uint32_t>(hash >> 32);
       std::size_t at = hash & (slots.size() - 1);
       for (std::size_t steps = 0; slots[at].entry != UINT32_MAX; ++steps, at = (at + 1) & (slots.size() - 1)) {
-        if (steps == most_steps || (slots[at].hash == mark && raw_[slots[at].entry].entry.name == name)) {
+        if (steps == most_steps || (slots[at].hash == mark && raw_[slots[at].entry].name == name)) {
           return false;
         }
       }
@@ -343,13 +430,13 @@ class SafetensorsParser {
     std::vector<std::uint32_t> order(raw_.size());
     std::iota(order.begin(), order.end(), 0u);
     std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      const int names = raw_[a].entry.name.compare(raw_[b].entry.name);
+      const int names = raw_[a].name.compare(raw_[b].name);
       return names != 0 ? names < 0 : a < b;
     });
     std::vector<bool> again(raw_.size());
     bool any = false;
     for (std::size_t i = 1, first = 0; i < order.size(); ++i) {
-      if (raw_[order[i]].entry.name != raw_[order[first]].entry.name) {
+      if (raw_[order[i]].name != raw_[order[first]].name) {
         first = i;
         continue;
       }
@@ -368,25 +455,10 @@ class SafetensorsParser {
   }
 
   void check_types() {
-    const SafetensorsType* type = std::end(safetensors_types);
-    Shape shape;
     for (RawEntry& raw : raw_) {
-      SafetensorsEntry& entry = raw.entry;
-      if (type == std::end(safetensors_types) || type->name != entry.unread_type) {  // most have the previous type
-        type = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
-                            [&](const SafetensorsType& one) { return one.name == entry.unread_type; });
-      }
-      if (type != std::end(safetensors_types)) {
-        shape.assign(entry.shape.begin(), entry.shape.end());
-        set(raw, element_bytes(shape, type->bits) != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
-        if (type->dtype) {
-          entry.dtype = *type->dtype;
-          entry.unread_type = {};
-        }
-      }
-      entry.offset = data_ + raw.begin;
-      entry.length = raw.end - raw.begin;
-      entry.sound = raw.fault == nullptr && raw.end <= data_bytes();
+      const RawType& type = types_[raw.type];
+      set(raw, type.known != nullptr && type.bytes != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
+      raw.sound = raw.fault == nullptr && raw.end <= data_bytes();
       if (raw.fault != nullptr) {
         fail(raw.at, "tensor " + quote(raw) + ": " + raw.fault);
       }
@@ -398,6 +470,9 @@ class SafetensorsParser {
   /// Checks that the ranges, by offset, cover the data: the first begins at 0, each where the one before ends, and the
   /// last ends with the file.
   void check_ranges() {
+    if (ranges_follow_each_other()) {
+      return;
+    }
     std::vector<RawEntry*> order;
     for (RawEntry& raw : raw_) {
       if (raw.has_range) {
@@ -415,7 +490,7 @@ class SafetensorsParser {
     for (RawEntry* const raw : order) {
       if (raw->begin < reached) {
         header_.problems.add(damaged("tensor " + quote(*raw) + " overlaps another", data_ + raw->begin));
-        raw->entry.sound = raw->entry.sound && raw->begin == raw->end;
+        raw->sound = raw->sound && raw->begin == raw->end;
       } else if (raw->begin > reached && all_known) {
         header_.problems.add(
             damaged("hole of " + std::to_string(raw->begin - reached) + " bytes before tensor " + quote(*raw),
@@ -429,7 +504,7 @@ class SafetensorsParser {
       if (raw->begin == raw->end) {
         continue;
       }
-      raw->entry.sound = raw->entry.sound && (next == nullptr || next->begin >= raw->end);
+      raw->sound = raw->sound && (next == nullptr || next->begin >= raw->end);
       next = raw;
     }
     if (reached > data_bytes()) {
@@ -442,6 +517,56 @@ class SafetensorsParser {
     }
   }
 
+  /// Returns whether the ranges cover the data in the header's order, as most writers make them.
+  [[nodiscard]] bool ranges_follow_each_other() const noexcept {
+    std::uint64_t reached = 0;
+    for (const RawEntry& raw : raw_) {
+      if (!raw.has_range || raw.begin != reached) {
+        return false;
+      }
+      reached = raw.end;
+    }
+    return reached == data_bytes();
+  }
+
+  /// Copies the entries to the header.
+  void keep() {
+    std::size_t bytes = 0;
+    for (const RawEntry& raw : raw_) {
+      bytes += raw.name.size();
+    }
+    for (const RawType& type : types_) {
+      bytes += is_read(type) ? 0 : type.name.size();
+    }
+    SafetensorsEntries& kept = header_.entries;
+    kept.texts_ = std::make_shared_for_overwrite<char[]>(bytes);
+    kept.places_.reserve(raw_.size());
+    map_pages(kept.texts_.get(), bytes);
+    map_pages(kept.places_.data(), raw_.size() * sizeof kept.places_[0]);
+    char* next = kept.texts_.get();
+    const auto keep_text = [&](std::string_view text) {
+      const auto at = static_cast<std::uint32_t>(next - kept.texts_.get());
+      next = std::copy(text.begin(), text.end(), next);
+      return at;
+    };
+    for (const RawEntry& raw : raw_) {
+      kept.places_.push_back({data_ + raw.begin, raw.end - raw.begin, keep_text(raw.name),
+                              static_cast<std::uint32_t>(raw.name.size()), raw.type, raw.sound});
+    }
+    kept.types_.reserve(types_.size());
+    for (const RawType& type : types_) {
+      const std::string_view unread = is_read(type) ? std::string_view() : type.name;
+      kept.types_.push_back({type.first_size, type.dimensions, keep_text(unread),
+                             static_cast<std::uint32_t>(unread.size()),
+                             is_read(type) ? *type.known->dtype : Dtype::float32});
+    }
+    kept.sizes_ = std::move(sizes_);
+  }
+
+  [[nodiscard]] static bool is_read(const RawType& type) noexcept {
+    return type.known != nullptr && type.known->dtype.has_value();
+  }
+
   SafetensorsHeader header_;
   std::string_view json_;
   text::JsonScanner scanner_;
@@ -449,6 +574,10 @@ class SafetensorsParser {
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
   std::vector<RawEntry> raw_;
+  std::vector<RawType> types_;  ///< A type may occur twice.
+  std::vector<std::int64_t> sizes_;
+  std::array<std::uint32_t, 64> recent_types_{};  ///< Indexes in `types_`, by hash.
+  std::forward_list<std::string> unescaped_;
 };
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
@@ -470,8 +599,8 @@ bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, Sa
   return false;
 }
 
-SafetensorsHeader parse_safetensors(std::string json, std::uint64_t file_bytes) {
-  return SafetensorsParser(std::move(json), file_bytes).parse();
+SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes) {
+  return SafetensorsParser(json, file_bytes).parse();
 }
 
 }  // namespace smd::detail::wire

@@ -10,11 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <forward_list>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +26,7 @@ inline constexpr std::size_t safetensors_length_bytes = 8;
 /// One tensor of a file. Its views are valid as long as its header.
 struct SafetensorsEntry {
   std::string_view name;
+  std::uint32_t type = 0;  ///< Entries with the same number have the same dtype and shape.
   Dtype dtype = Dtype::float32;
   std::string_view unread_type;  ///< The type's name if elements of the type are not read; `dtype` is then unused.
   std::span<const std::int64_t> shape;
@@ -37,25 +36,67 @@ struct SafetensorsEntry {
   bool sound = false;
 };
 
-/// The content of a header. Offsets of problems count from the file's start; their `file` is empty.
-struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  ///< Each name once, in the header's order.
-  ProblemList problems{limits::problems_per_file};
-  /// The file is shorter than its header states: it may still be written to. Not among `problems`.
-  std::optional<Problem> cut;
+/// The entries of a header, in its order; each name once. In compact form: 32 bytes for each, and its name.
+class SafetensorsEntries {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return places_.empty(); }
+  [[nodiscard]] SafetensorsEntry operator[](std::size_t i) const noexcept {
+    const Place& place = places_[i];
+    const Type& type = types_[place.type];
+    return {{texts_.get() + place.name, place.name_bytes},
+            place.type,
+            type.dtype,
+            {texts_.get() + type.unread, type.unread_bytes},
+            std::span(sizes_).subspan(type.first_size, type.dimensions),
+            place.offset,
+            place.length,
+            place.sound};
+  }
+  [[nodiscard]] std::string_view name(std::size_t i) const noexcept {
+    return {texts_.get() + places_[i].name, places_[i].name_bytes};
+  }
+  /// `SafetensorsEntry::type` is below this.
+  [[nodiscard]] std::size_t types() const noexcept { return types_.size(); }
+  /// The memory of all names. Null if there are no entries.
+  [[nodiscard]] const std::shared_ptr<char[]>& texts() const noexcept { return texts_; }
 
  private:
   friend class SafetensorsParser;
-  std::unique_ptr<const std::string> json_;   ///< Holds the names of entries and of types without escapes.
-  std::forward_list<std::string> unescaped_;  ///< Holds the names with escapes.
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    std::uint32_t name = 0;  // where it begins in `texts_`
+    std::uint32_t name_bytes = 0;
+    std::uint32_t type = 0;
+    bool sound = false;
+  };
+  struct Type {
+    std::uint32_t first_size = 0;
+    std::uint32_t dimensions = 0;
+    std::uint32_t unread = 0;  // where the type's name begins in `texts_`
+    std::uint32_t unread_bytes = 0;
+    Dtype dtype = Dtype::float32;
+  };
+  std::vector<Place> places_;
+  std::vector<Type> types_;
   std::vector<std::int64_t> sizes_;
+  std::shared_ptr<char[]> texts_;
+};
+
+/// The content of a header. Offsets of problems count from the file's start; their `file` is empty.
+struct SafetensorsHeader {
+  SafetensorsEntries entries;
+  ProblemList problems{limits::problems_per_file};
+  /// The file is shorter than its header states: it may still be written to. Not among `problems`.
+  std::optional<Problem> cut;
 };
 
 /// Checks a header's length. If it is wrong, returns false and adds a problem to `header` or sets `header.cut`.
 [[nodiscard]] bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header);
 
 /// Parses and checks the header of a file of `file_bytes`. A fault in an entry affects only that entry; malformed JSON
-/// leaves no entries. Takes a few hundred bytes for each of at most `limits::safetensors_tensors`.
-[[nodiscard]] SafetensorsHeader parse_safetensors(std::string json, std::uint64_t file_bytes);
+/// leaves no entries. Takes about a hundred bytes and the name for each of at most `limits::safetensors_tensors`.
+[[nodiscard]] SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes);
 
 }  // namespace smd::detail::wire

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 using namespace smd;
@@ -27,7 +28,8 @@ SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
 
 std::string sound_names(const SafetensorsHeader& header) {
   std::string names;
-  for (const SafetensorsEntry& one : header.entries) {
+  for (std::size_t i = 0; i < header.entries.size(); ++i) {
+    const SafetensorsEntry one = header.entries[i];
     names += one.sound ? one.name : std::string_view();
   }
   return names;
@@ -166,6 +168,8 @@ TEST_CASE("safetensors: the header's length") {
 TEST_CASE("safetensors: entries in another order, with spaces, escapes or more members mean the same") {
   for (const char* const text : {
            R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})",
+           R"({"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}})",
+           R"({"a": {"dtype":"F32", "shape":[2,3], "data_offsets":[0, 24]}})",
            R"({ "a" : { "dtype" : "F32" , "shape" : [ 2 , 3 ] , "data_offsets" : [ 0 , 24 ] } })",
            R"({"a":{"shape":[2,3],"data_offsets":[0,24],"dtype":"F32"}})",
            R"({"\u0061":{"dty\u0070e":"F3\u0032","shape":[2,3],"data_offsets":[0,24]}})",
@@ -174,7 +178,7 @@ TEST_CASE("safetensors: entries in another order, with spaces, escapes or more m
     const SafetensorsHeader header = parse(text, 24);
     CHECK(header.problems.empty());
     REQUIRE(header.entries.size() == 1);
-    const SafetensorsEntry& one = header.entries[0];
+    const SafetensorsEntry one = header.entries[0];
     CHECK(one.name == "a");
     CHECK(one.dtype == Dtype::float32);
     CHECK(Shape(one.shape.begin(), one.shape.end()) == Shape{2, 3});
@@ -186,6 +190,7 @@ TEST_CASE("safetensors: entries in another order, with spaces, escapes or more m
            R"({"a":{"dtype ":"F32","shape":[2,3],"data_offsets":[0,24]}})",
            R"({"a":{"dtype":"F32","shape":[2,3,],"data_offsets":[0,24]}})",
            R"({"a":{"dtype":"F32","shape":[2,03],"data_offsets":[0,24]}})",
+           R"({"a":{"dtype":"F32","shape":[2,3000000000000000000],"data_offsets":[0,24]}})",
            R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24,24]}})",
            R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[24,0]}})",
            R"({"a":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24],"dtype":"F32"}})",
@@ -193,5 +198,27 @@ TEST_CASE("safetensors: entries in another order, with spaces, escapes or more m
        }) {
     CHECK_FALSE(parse(text, 24).problems.empty());
     CHECK(sound_names(parse(text, 24)).empty());
+  }
+}
+
+TEST_CASE("safetensors: entries of the same type share its number") {
+  const std::string json = "{" + entry("a", "U8", "2,3", "0,6") + "," + entry("b", "NEW", "2,3", "6,7") + "," +
+                           entry("c", "U8", "3,2", "7,13") + "," + entry("d", "U8", "2,3", "13,19") + "," +
+                           entry("e", "I8", "2,3", "19,25") + "," + entry("f", "NEW", "2,3", "25,26") + "}";
+  const SafetensorsHeader header = parse(json, 26);
+  CHECK(header.problems.empty());
+  REQUIRE(header.entries.size() == 6);
+  const auto type = [&](std::size_t i) { return header.entries[i].type; };
+  CHECK(type(0) == type(3));
+  CHECK(type(1) == type(5));
+  CHECK(std::set{type(0), type(1), type(2), type(4)}.size() == 4);
+  for (std::size_t i = 0; i < header.entries.size(); ++i) {
+    const SafetensorsEntry one = header.entries[i];
+    CHECK(one.type < header.entries.types());
+    CHECK(one.name == std::string(1, static_cast<char>('a' + i)));
+    CHECK(one.unread_type == (i == 1 || i == 5 ? "NEW" : ""));
+    CHECK(one.dtype == (i == 4 ? Dtype::int8 : i == 1 || i == 5 ? Dtype::float32 : Dtype::uint8));
+    CHECK(Shape(one.shape.begin(), one.shape.end()) == (i == 2 ? Shape{3, 2} : Shape{2, 3}));
+    CHECK(one.length == (i == 1 || i == 5 ? 1U : 6U));
   }
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -43,16 +44,44 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
   }
   std::vector<std::string_view> names;
   names.reserve(header->header.entries.size());
-  for (const wire::SafetensorsEntry& entry : header->header.entries) {
-    names.push_back(entry.name);
+  for (std::size_t i = 0; i < header->header.entries.size(); ++i) {
+    names.push_back(header->header.entries.name(i));
   }
   boost::sort::spinsort(names.begin(), names.end(), std::less<>());
   return names;
 }
 
+/// Returns whether an index names the tensors of its files, in their order, and nothing else: so writers leave them.
+/// False says nothing.
+bool surely_agrees(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers) {
+  struct Place {
+    std::shared_ptr<const TensorFileHeader> file;
+    std::size_t next = 0;
+  };
+  std::vector<Place> places;
+  for (const std::string& file : index.files) {
+    places.push_back({headers.find(beside(set, file))});
+  }
+  const auto names_next = [&](const ShardIndex::Tensor& tensor) {
+    Place& place = places[tensor.file];
+    const bool same = place.file && place.next < place.file->header.entries.size() &&
+                      place.file->header.entries.name(place.next) == tensor.name;
+    place.next += same ? 1 : 0;
+    return same;
+  };
+  const auto whole = [](const Place& place) { return place.file && place.next == place.file->header.entries.size(); };
+  const std::set<std::string_view> named(index.files.begin(), index.files.end());
+  const auto is_named = [&](const TensorFile& file) { return named.contains(last_part_of(file.path)); };
+  return std::all_of(index.tensors.begin(), index.tensors.end(), names_next) &&
+         std::all_of(places.begin(), places.end(), whole) && std::all_of(set.files.begin(), set.files.end(), is_named);
+}
+
 /// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
 void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
                      ProblemList& problems) {
+  if (surely_agrees(set, index, headers)) {
+    return;
+  }
   std::vector<std::vector<std::string_view>> said(index.files.size());
   for (const ShardIndex::Tensor& tensor : index.tensors) {
     said[tensor.file].emplace_back(tensor.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_files.hpp"
 
+#include "base/map_pages.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
 #include "wire/little_endian.hpp"
 
@@ -9,8 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <new>
-#include <span>
+#include <string_view>
 
 namespace smd::detail::layout {
 
@@ -19,27 +19,31 @@ namespace {
 /// Bytes that are read when a file is opened: enough for most headers, so that a remote store needs one request.
 constexpr std::size_t first_bytes = std::size_t{64} << 10;
 
-/// Returns `bytes` bytes from `offset`. A file that ends before is a problem.
-Outcome<std::string> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes) try {
-  std::string text(static_cast<std::size_t>(bytes), '\0');
-  const auto got = file.read_at(offset, std::as_writable_bytes(std::span(text)));
+/// Returns `bytes` bytes from `offset`, in memory of `buffer`. A file that ends before is a problem.
+Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t offset, std::uint64_t bytes,
+                                    Buffer& buffer) {
+  const auto size = static_cast<std::size_t>(bytes);
+  std::byte* const memory = buffer.reserve(std::max<std::size_t>(size, 1));
+  if (memory == nullptr) {
+    return Problem{ProblemKind::io, {}, offset, "memory ran out"};
+  }
+  map_pages(memory, size);
+  const auto got = file.read_at(offset, {memory, size});
   if (!got) {
     return got.problem();
   }
-  if (*got < text.size()) {
+  if (*got < size) {
     return Problem{ProblemKind::io, {}, offset + *got, "the file became shorter while it was read"};
   }
-  return text;
-} catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, offset, "memory ran out"};
+  return std::string_view(reinterpret_cast<const char*>(memory), size);
 }
 
 /// Returns the text of a JSON file of at most `limits::json_bytes`.
-Outcome<std::string> read_whole(const storage::File& file) {
+Outcome<std::string_view> read_whole(const storage::File& file, Buffer& buffer) {
   if (file.size() > limits::json_bytes) {
     return damaged("longer than json_bytes = " + std::to_string(limits::json_bytes), limits::json_bytes);
   }
-  return read_text(file, 0, file.size());
+  return read_text(file, 0, file.size(), buffer);
 }
 
 }  // namespace
@@ -68,21 +72,22 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
   if (!wire::check_safetensors_length(length, size, result.header)) {
     return result;
   }
-  auto json = read_text(**file, first.size(), length);
+  Buffer buffer;
+  const auto json = read_text(**file, first.size(), length, buffer);
   if (!json) {
     result.unreadable = json.problem();
     return result;
   }
-  result.header = wire::parse_safetensors(*std::move(json), size);
+  result.header = wire::parse_safetensors(*json, size);
   return result;
 }
 
-Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path) {
+Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::string& path, Buffer& buffer) {
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {
     return file.problem();
   }
-  return read_whole(**file);
+  return read_whole(**file, buffer);
 }
 
 TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young) {
@@ -91,8 +96,9 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
     return {{}, file.problem()};
   }
   const std::uint64_t size = (*file)->size();
+  Buffer buffer;
   if (!young && size > first_bytes) {
-    const auto beginning = read_text(**file, 0, first_bytes);
+    const auto beginning = read_text(**file, 0, first_bytes, buffer);
     if (!beginning) {
       return {{}, beginning.problem()};
     }
@@ -100,7 +106,7 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
       return {step, {}};
     }
   }
-  const auto text = read_whole(**file);
+  const auto text = read_whole(**file, buffer);
   if (!text) {
     return {{}, text.problem()};
   }

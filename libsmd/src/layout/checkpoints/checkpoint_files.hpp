@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/buffer.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/safetensors.hpp"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 /// Reads the files of checkpoints; of safetensors files only the header.
@@ -25,8 +27,9 @@ struct TensorFileHeader {
 
 [[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path);
 
-/// Returns the text of a JSON file of at most `limits::json_bytes`.
-[[nodiscard]] Outcome<std::string> read_json_text(storage::Storage& storage, const std::string& path);
+/// Returns the text of a JSON file of at most `limits::json_bytes`, in memory of `buffer`.
+[[nodiscard]] Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::string& path,
+                                                       Buffer& buffer);
 
 /// What a trainer_state.json tells about its checkpoint.
 struct TrainerStep {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_rows.hpp"
 
+#include "base/map_pages.hpp"
 #include "layout/shared_lists.hpp"
 #include "text/escape.hpp"
 
@@ -59,8 +60,9 @@ class RowEntries {
     starts_.reserve(count);
     lengths_.reserve(count);
   }
-  void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::span<const std::int64_t> shape,
-           std::string_view unread_type, std::uint64_t start, std::uint64_t length) {
+  /// Returns the number of a type in this row.
+  std::uint32_t type_of(PlaceKind kind, Dtype dtype, std::span<const std::int64_t> shape,
+                        std::string_view unread_type) {
     Fnv hash;
     hash.add(static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(dtype));
     hash.add(shape.size());
@@ -69,14 +71,18 @@ class RowEntries {
     }
     std::optional<std::uint32_t>& known = recent_[hash.value % recent_.size()];
     const EntryType* const type = known ? &types_.kinds()[*known] : nullptr;
-    if (type != nullptr && type->kind == kind && type->dtype == dtype && type->unread_type == unread_type &&
-        std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
-      types_.push_back_kind(*known);
-    } else {
-      known = types_.push_back({kind, dtype, Shape(shape.begin(), shape.end()), std::string(unread_type)});
+    if (type == nullptr || type->kind != kind || type->dtype != dtype || type->unread_type != unread_type ||
+        !std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
+      known = types_.add_kind({kind, dtype, Shape(shape.begin(), shape.end()), std::string(unread_type)});
+      type_hashes_.resize(types_.kinds().size());
+      type_hashes_[*known] = hash.value;
     }
+    return *known;
+  }
+  void add(std::uint32_t name, std::uint32_t type, std::uint64_t start, std::uint64_t length) {
+    types_.push_back_kind(type);
     name_hash_.add(name);
-    type_hash_.add(hash.value);
+    type_hash_.add(type_hashes_[type]);
     names_.push_back(name);
     starts_.push_back(start);
     lengths_.push_back(length);
@@ -105,7 +111,8 @@ class RowEntries {
   std::vector<std::uint64_t> lengths_;
   Fnv name_hash_;
   Fnv type_hash_;
-  std::array<std::optional<std::uint32_t>, 64> recent_;  ///< Of `types_.kinds()`, by hash.
+  std::vector<std::uint64_t> type_hashes_;               ///< By index in `types_.kinds()`.
+  std::array<std::optional<std::uint32_t>, 64> recent_;  ///< Indexes in `types_.kinds()`, by hash.
 };
 
 class RowFiller {
@@ -122,27 +129,40 @@ class RowFiller {
     tables_.names.reserve(names);
     last_file_.reserve(names);
     fresh_.reserve(names);
+    map_pages(last_file_.data(), names * sizeof last_file_[0]);
+    map_pages(fresh_.data(), names * sizeof fresh_[0]);
   }
   /// `fresh`: no earlier look has returned the row.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
-    row.reserve(file.header.entries.size());
-    std::string name = place.prefix;
-    for (const wire::SafetensorsEntry& entry : file.header.entries) {
+    const wire::SafetensorsEntries& entries = file.header.entries;
+    row.reserve(entries.size());
+    std::vector<std::uint32_t> types(entries.types(), no_id);  // in the row, by number in the file
+    if (!entries.empty() && place.prefix.empty()) {
+      tables_.names.share(entries.texts());
+    }
+    std::string name;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const wire::SafetensorsEntry entry = entries[i];
       if (!entry.sound) {
         continue;
       }
-      name.resize(place.prefix.size());
-      name += entry.name;
-      const std::uint32_t id = id_of(name, place.main ? ValueKind::parameter : ValueKind::further, fresh);
+      const ValueKind kind = place.main ? ValueKind::parameter : ValueKind::further;
+      const std::uint32_t id =
+          noted(place.prefix.empty() ? tables_.names.add_shared(entry.name)
+                                     : tables_.names.add(name.assign(place.prefix).append(entry.name)),
+                kind, fresh);
       if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
-                       "tensor '" + printable(name) + "' stands in '" + printable(last_file_[id]->path) +
+                       "tensor '" + printable(tables_.names[id]) + "' stands in '" + printable(last_file_[id]->path) +
                            "' too: that one counts"});
         continue;
       }
       last_file_[id] = &place;
-      row.add(id, PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type, entry.offset, entry.length);
+      if (types[entry.type] == no_id) {
+        types[entry.type] = row.type_of(PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type);
+      }
+      row.add(id, types[entry.type], entry.offset, entry.length);
     }
     if (fresh) {
       finish(place, std::move(row), seconds_of(file.written));
@@ -153,8 +173,9 @@ class RowFiller {
                    double wall_time) {
     RowEntries row;
     for (const LoggedNumber& number : numbers) {
-      row.add(id_of(log.names[number.name], ValueKind::number, true), PlaceKind::number, Dtype::float64, {}, {},
-              std::bit_cast<std::uint64_t>(number.value), std::bit_cast<std::uint64_t>(wall_time));
+      row.add(noted(tables_.names.add(log.names[number.name]), ValueKind::number, true),
+              row.type_of(PlaceKind::number, Dtype::float64, {}, {}), std::bit_cast<std::uint64_t>(number.value),
+              std::bit_cast<std::uint64_t>(wall_time));
     }
     finish(place, std::move(row), wall_time);
   }
@@ -162,8 +183,8 @@ class RowFiller {
   FreshNames names() && { return {tables_.names.texts(), std::move(fresh_)}; }
 
  private:
-  std::uint32_t id_of(const std::string& name, ValueKind kind, bool fresh) {
-    const std::uint32_t id = tables_.names.add(name);
+  /// Notes that a row has a name, and returns the name's id.
+  std::uint32_t noted(std::uint32_t id, ValueKind kind, bool fresh) {
     if (id >= last_file_.size()) {
       last_file_.push_back(nullptr);
       told_.push_back(false);

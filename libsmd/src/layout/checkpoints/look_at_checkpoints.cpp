@@ -187,8 +187,13 @@ class CheckpointLook {
       }
     }
     Readings readings = listing_->indexes.update(storage_, indexes, [this](const auto& path) {
-      auto text = read_json_text(storage_, path);
-      return text ? parse_shard_index(*std::move(text)) : Outcome<ShardIndex>(text.problem());
+      Buffer buffer;
+      const auto text = read_json_text(storage_, path, buffer);
+      Outcome<ShardIndex> index = text ? parse_shard_index(*text) : text.problem();
+      if (index) {
+        index->memory = std::move(buffer);
+      }
+      return index;
     });
     append(readings, listing_->headers.update(storage_, files,
                                               [this](const std::string& path) { return read_header(storage_, path); }));
@@ -197,7 +202,8 @@ class CheckpointLook {
       logs.push_back(plan_.trainer_state);
     }
     append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
-      const auto text = read_json_text(storage_, path);
+      Buffer buffer;
+      const auto text = read_json_text(storage_, path, buffer);
       return text ? parse_trainer_log(*text) : Outcome<TrainerLog>(text.problem());
     }));
     do_all(readings);

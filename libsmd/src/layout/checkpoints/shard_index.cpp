@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/shard_index.hpp"
 
+#include "base/map_pages.hpp"
 #include "text/escape.hpp"
 #include "text/json_scanner.hpp"
 
 #include <boost/sort/spinsort/spinsort.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -74,13 +76,16 @@ class WeightMapReader {
 
 }  // namespace
 
-Outcome<ShardIndex> parse_shard_index(std::string text) {
+Outcome<ShardIndex> parse_shard_index(std::string_view json) {
+  constexpr std::size_t usual_bytes = 80;  // of a tensor
+  constexpr std::size_t most_expected = 100'000;
   ShardIndex index;
-  index.text = std::make_unique<const std::string>(std::move(text));
-  const std::string_view json = *index.text;
   if (const std::size_t bad = text::first_bad_utf8(json); bad != json.size()) {
     return damaged("the index is not UTF-8", bad);
   }
+  const std::size_t expected = std::min(json.size() / usual_bytes, most_expected);
+  index.tensors.reserve(expected);
+  map_pages(index.tensors.data(), expected * sizeof index.tensors[0]);
   text::JsonScanner scanner(json);
   bool found = false;
   scanner.enter_object();
@@ -98,8 +103,10 @@ Outcome<ShardIndex> parse_shard_index(std::string text) {
   if (!found) {
     return damaged("the index has no weight_map");
   }
-  boost::sort::spinsort(index.tensors.begin(), index.tensors.end(),
-                        [](const auto& a, const auto& b) { return a.name < b.name; });
+  const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+  if (!std::is_sorted(index.tensors.begin(), index.tensors.end(), by_name)) {
+    boost::sort::spinsort(index.tensors.begin(), index.tensors.end(), by_name);
+  }
   for (std::size_t i = 1; i < index.tensors.size(); ++i) {
     if (index.tensors[i].name == index.tensors[i - 1].name) {
       index.problems.add(damaged("tensor '" + printable(index.tensors[i].name) + "' stands in the index twice"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/buffer.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 
@@ -8,7 +9,6 @@
 
 #include <cstdint>
 #include <forward_list>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,13 +22,13 @@ struct ShardIndex {
     std::uint32_t file = 0;  ///< Index in `files`.
   };
   std::vector<std::string> files;                   ///< Each once; plain names of files in the index's own folder.
-  std::vector<Tensor> tensors;                      ///< By name; the names are valid as long as the index.
+  std::vector<Tensor> tensors;                      ///< By name; the names are valid as long as index and text.
   ProblemList problems{limits::problems_per_file};  ///< Refused entries; offsets are those in the index.
-  std::unique_ptr<const std::string> text;          ///< The parsed text.
   std::forward_list<std::string> unescaped;         ///< Names that have escapes in the text.
+  Buffer memory;                                    ///< Whoever read the text may keep it here.
 };
 
 /// Returns a problem if the text is not an index.
-[[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string json);
+[[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string_view json);
 
 }  // namespace smd::detail::layout
