@@ -286,6 +286,37 @@ def follow_chance(commands, seed):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def long_log(commands):
+    """All numbers of a tag, so many that threads make their text: as they come one by one, and as Python writes them."""
+    folder = tempfile.mkdtemp(prefix="smd-logs-")
+    try:
+        written = [(3 * i if i < 9000 else 10 * i, 1700000000.125 + i / 4, i + 0.5) for i in range(14000)]
+        Log(folder, 1700000000, 100).append(b"".join(
+            scalar(wall_time, step, "loss", value) + (scalar(wall_time, step, "x,y", -value) if step % 2 else b"")
+            for step, wall_time, value in written))
+        shapes = {
+            ("--csv", "--columns", "step,wall_time,value"): ("step,wall_time,value\n", "{0},{1!r},{2!r}\n"),
+            ("--csv", "-H"): ("", "loss,{0},GLOBAL,{0},worker_0,NA,{2!r}\n"),
+            ("-f", "tsv", "--columns", "value,tensor,dtype"): ("value\ttensor\tdtype\n", "{2!r}\tloss\tfloat32\n"),
+            ("--columns", "value"): ("", "{2!r}\n"),
+            ("--csv", "-H", "--limit", "7000", "--columns", "step"): ("", "{0}\n"),
+            ("-f", "jsonl", "--columns", "step,value"): ("", '{{"step":{0},"value":{2!r}}}\n'),
+        }
+        for options, (header, row) in shapes.items():
+            rows = written[:7000] if "--limit" in options else written
+            right = header + "".join(row.format(*one) for one in rows)
+            for more in (("-j1",), ("-j2",), ("-j8",), ("-w", "worker_0")):
+                command = ("smd-tensor", folder, "loss", "-s", ":", *options, *more)
+                status, out, errors = commands.run(*command)
+                require((status, out, errors) == (0, right, ""), f"{' '.join(command)}: {status}, {out[:200]}, {errors}")
+        right = "".join(f'"x,y",{step},{-value!r}\n' for step, _, value in written if step % 2)
+        status, out, errors = commands.run("smd-tensor", folder, "x,y", "-s", ":", "--csv", "-H", "--columns",
+                                           "tensor,step,value")
+        require((status, out, errors) == (0, right, ""), f"quoted name: {status}, {out[:200]}, {errors}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tools", nargs="+", required=True)
@@ -302,7 +333,8 @@ def main():
                lambda: follow_restart(commands, "smd-reduce", "smd-reduce", "-F", "-H", "-r", "mean", "--columns",
                                       "step,mean"),
                lambda: follow_last(commands),
-               lambda: follow_every(commands)]
+               lambda: follow_every(commands),
+               lambda: long_log(commands)]
     checks += [lambda seed=seed: follow_chance(commands, seed) for seed in range(options.seed, options.seed + options.rounds)]
     failed = 0
     for check in checks:

@@ -3,10 +3,10 @@
 
 #include "cli/progress.hpp"
 #include "row_maker.hpp"
+#include "rows/idle_objects.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -61,28 +61,6 @@ class PieceWork : public TrialPart {
   std::unique_ptr<RowMaker> maker_;
 };
 
-/// Makers that are not in use.
-class IdleMakers {
- public:
-  std::unique_ptr<RowMaker> take() {
-    const std::lock_guard lock(mutex_);
-    if (makers_.empty()) {
-      return nullptr;
-    }
-    std::unique_ptr<RowMaker> maker = std::move(makers_.back());
-    makers_.pop_back();
-    return maker;
-  }
-  void put(std::unique_ptr<RowMaker> maker) {
-    const std::lock_guard lock(mutex_);
-    makers_.push_back(std::move(maker));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<RowMaker>> makers_;
-};
-
 }  // namespace
 
 ReduceOutcome reduce_single(const Session& session, const ReduceCommandOptions& options,
@@ -92,7 +70,7 @@ ReduceOutcome reduce_single(const Session& session, const ReduceCommandOptions& 
   }
   const std::vector<Piece> pieces = pieces_of(session, options, wanted.size(), view.room());
   Progress progress("reducing", [&] { return session.count_entries(options); });
-  IdleMakers idle;
+  IdleObjects<RowMaker> idle;
   Unavailable unavailable;
   ReduceOutcome outcome = ReduceOutcome::nothing;
   session.trial.parallel_for_each(

@@ -42,6 +42,25 @@ class DelimitedFormat : public RowFormat {
     end_line();
   }
 
+  std::optional<RowPattern> pattern(std::span<const Cell> cells, const std::vector<bool>& varies) override {
+    RowPattern pattern;
+    pattern.precision = context_.options.precision;
+    line_.clear();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      separate();
+      if (varies[i]) {
+        pattern.numbers.push_back({std::string(line_.text()), i});
+        line_.clear();
+      } else {
+        std::visit([&](const auto& value) { put(cells[i], value); }, cells[i].value());
+      }
+    }
+    first_ = true;
+    line_.put('\n');
+    pattern.end = line_.text();
+    return pattern;
+  }
+
   void end_step() override { context_.out.flush(); }
   [[nodiscard]] bool rows_stand_alone() const override { return true; }
 

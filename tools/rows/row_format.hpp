@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
+#include "rows/row_pattern.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool {
@@ -23,6 +26,12 @@ class RowFormat {
   /// Prints whatever is still held back.
   virtual void end_step() {}
   virtual void end() {}
+  /// The text of all rows with these cells, in which other numbers may stand where `varies`. Nullopt if the format has
+  /// no such text.
+  [[nodiscard]] virtual std::optional<RowPattern> pattern(std::span<const Cell> /*cells*/,
+                                                          const std::vector<bool>& /*varies*/) {
+    return std::nullopt;
+  }
   /// Whether the text of a row is the same whatever rows precede it.
   [[nodiscard]] virtual bool rows_stand_alone() const { return false; }
 };

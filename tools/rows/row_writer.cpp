@@ -213,6 +213,16 @@ bool RowWriter::rows_stand_alone() const noexcept {
   return !sorted_ && !limit_ && format_->rows_stand_alone() && !out_.is_terminal() && !out_.discards();
 }
 
+std::optional<RowPattern> RowWriter::pattern_of_chosen(const std::vector<bool>& varies) {
+  std::optional<RowPattern> pattern = rows_stand_alone() && !held_ ? format_->pattern(picked_, varies) : std::nullopt;
+  if (pattern) {
+    for (RowPattern::Number& number : pattern->numbers) {
+      number.column = *chosen_[number.column];
+    }
+  }
+  return pattern;
+}
+
 void RowWriter::append(std::string_view text, std::size_t rows) {
   if (rows == 0) {
     return;

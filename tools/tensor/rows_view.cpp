@@ -9,7 +9,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <variant>
+#include <optional>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -32,7 +33,7 @@ constexpr RowColumns row_columns(bool times) {
            written_column}};
 }
 
-class RowsView : public ValueView {
+class RowsView final : public ValueView {
  public:
   explicit RowsView(ViewContext context)
       : context_(context),
@@ -75,6 +76,21 @@ class RowsView : public ValueView {
     show_row(key, value.dtype, ShapeCell{}, Cell(), element);
   }
 
+  [[nodiscard]] std::optional<NumberText> text_of_numbers(const ValueKey& key, Dtype dtype) override {
+    static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
+    std::optional<RowPattern> pattern =
+        rows_.pattern_of([&](std::size_t column) { return cell_of(column, key, dtype, ShapeCell{}, none, none); },
+                         [](std::size_t column) { return number_column(column).has_value(); });
+    if (!pattern) {
+      return std::nullopt;
+    }
+    NumberText text{*std::move(pattern), {}};
+    for (const RowPattern::Number& number : text.pattern.numbers) {
+      text.columns.push_back(*number_column(number.column));
+    }
+    return text;
+  }
+  void append(std::string_view text, std::size_t numbers) override { rows_.append(text, numbers); }
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
   void end_step() override { rows_.end_step(); }
 
@@ -82,32 +98,50 @@ class RowsView : public ValueView {
 
  private:
   void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
-    rows_.row_of([&](std::size_t column) -> Cell {
-      switch (column) {  // in the order of `row_columns`
-        case 0:
-          return key.tensor;
-        case 1:
-          return key.step.value;
-        case 2:
-          return to_string(key.mode);
-        case 3:
-          return key.mode_step.value;
-        case 4:
-          return key.worker;
-        case 5:
-          return to_string(dtype);
-        case 6:
-          return shape;
-        case 7:
-          return index;
-        case 8:
-          return element;
-        case 9:
-          return key.wall_time;
-        default:
-          return key.written;
-      }
-    });
+    rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
+  }
+
+  static Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index,
+                      const Cell& element) {
+    switch (column) {  // in the order of `row_columns`
+      case 0:
+        return key.tensor;
+      case 1:
+        return key.step.value;
+      case 2:
+        return to_string(key.mode);
+      case 3:
+        return key.mode_step.value;
+      case 4:
+        return key.worker;
+      case 5:
+        return to_string(dtype);
+      case 6:
+        return shape;
+      case 7:
+        return index;
+      case 8:
+        return element;
+      case 9:
+        return key.wall_time;
+      default:
+        return key.written;
+    }
+  }
+
+  /// What of a number stands in a column; nullopt if all numbers of a tensor and worker have the same there.
+  static std::optional<NumberColumn> number_column(std::size_t column) noexcept {
+    switch (column) {
+      case 1:
+      case 3:  // without modes the step itself
+        return NumberColumn::step;
+      case 8:
+        return NumberColumn::value;
+      case 9:
+        return NumberColumn::wall_time;
+      default:
+        return std::nullopt;
+    }
   }
 
   void print_index(const std::vector<std::int64_t>& index) {

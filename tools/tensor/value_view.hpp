@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <smd/step.hpp>
@@ -9,11 +10,13 @@
 #include <smd/trial.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
 #include "rows/elements.hpp"
+#include "rows/row_pattern.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool::tensor {
@@ -30,6 +33,15 @@ struct ValueKey {
   bool buckets = false;  ///< Not the value but its saved buckets: for --hist.
 };
 
+/// The numbers that differ from one number of a tensor to the next.
+enum class NumberColumn : std::uint8_t { step, wall_time, value };
+
+/// Text for all numbers of one tensor, worker and type.
+struct NumberText {
+  RowPattern pattern;
+  std::vector<NumberColumn> columns;  ///< Of `RowPattern::numbers`.
+};
+
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
 class ValueView {
  public:
@@ -44,6 +56,13 @@ class ValueView {
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
   /// The same for a single float32 or float64 that the trial holds: `BareValue::number`.
   virtual void show_number(const ValueKey& key, const BareValue& value);
+  /// The text in which the view shows numbers that differ from this one only in `NumberColumn`s. Nullopt if it needs
+  /// the numbers themselves.
+  [[nodiscard]] virtual std::optional<NumberText> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
+    return std::nullopt;
+  }
+  /// Appends so many numbers in such text.
+  virtual void append(std::string_view /*text*/, std::size_t /*numbers*/) {}
   /// Takes a value in blocks, for values too large to be held. Null if the view cannot.
   virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
   /// At the end of a followed step: prints what is held back.

@@ -4,6 +4,7 @@
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
+#include "held_numbers.hpp"
 #include "part_sink.hpp"
 #include "rows/buckets.hpp"
 #include "rows/written.hpp"
@@ -59,6 +60,10 @@ class ValueReader {
 
   // Whether any value was shown.
   bool run() {
+    if (takes_all_of_one() &&
+        show_held_numbers(trial_, selection_.tensors.front(), options_.reading.jobs, view_, progress_)) {
+      return found_ = shown_ = true;
+    }
     for_each_value([&](const TensorEntry& entry) {
       if (view_.plans()) {
         view_.announce(key_of(entry));
@@ -88,6 +93,11 @@ class ValueReader {
   [[nodiscard]] bool full() const { return view_.room() == 0; }
 
  private:
+  /// Whether all values of one tensor are wanted, whoever saved them.
+  [[nodiscard]] bool takes_all_of_one() const noexcept {
+    return selection_.every_step && selection_.tensors.size() == 1 && !options_.selection.worker && !options_.slice;
+  }
+
   static ValueKey key_of(const TensorEntry& entry) {
     return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), 0, !entry.value};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <smd/collection.hpp>
+#include <smd/dtype.hpp>
 #include <smd/export.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
@@ -10,6 +11,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,6 +101,45 @@ struct IndexProblem {
   std::optional<std::uint32_t> worker = {};  ///< Id of the file's worker if nothing of the file could be read.
 };
 
+/// Single numbers of one tensor, by one worker, at steps that are equally far apart; the trial holds them, so nothing
+/// needs to be read. All steps have mode `global`. Valid as long as the snapshot that returned it.
+class HeldNumbers {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t worker() const noexcept { return worker_; }  ///< Id of the worker.
+  [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }            ///< float32 or float64.
+  // Precondition: i < size().
+  [[nodiscard]] GlobalStep step(std::size_t i) const noexcept {
+    return GlobalStep(first_step_ + static_cast<std::int64_t>(i) * stride_);
+  }
+  /// As `BareValue::number`.
+  [[nodiscard]] std::uint64_t number(std::size_t i) const noexcept {
+    std::uint64_t bits = 0;  // little endian, as this machine is
+    std::memcpy(&bits, numbers_ + i * numbers_apart_, dtype_ == Dtype::float32 ? sizeof(float) : sizeof(double));
+    return bits;
+  }
+  /// As `BareValue::wall_time`.
+  [[nodiscard]] double wall_time(std::size_t i) const noexcept {
+    double time = 0;
+    std::memcpy(&time, times_ + i * times_apart_, sizeof time);
+    return time;
+  }
+
+ private:
+  friend class TrialSnapshot;
+  HeldNumbers() = default;
+
+  std::size_t size_ = 0;
+  std::uint32_t worker_ = 0;
+  Dtype dtype_ = Dtype::float32;
+  std::int64_t first_step_ = 0;
+  std::int64_t stride_ = 0;
+  const std::byte* numbers_ = nullptr;  // and so many bytes from one to the next:
+  std::size_t numbers_apart_ = 0;
+  const std::byte* times_ = nullptr;
+  std::size_t times_apart_ = 0;
+};
+
 /// A trial as it was at one moment. It never changes, and copying is cheap. Many threads may call const members at the
 /// same time. References, views, spans and handles that it returns are valid as long as any copy of it exists.
 ///
@@ -181,6 +222,9 @@ class SMD_EXPORT TrialSnapshot {
   /// of one mode, or of all modes, ascending, one row for each step.
   [[nodiscard]] std::vector<SavedRow> series(std::uint32_t tensor, std::uint32_t worker,
                                              std::optional<Mode> mode = {}) const;
+  /// Returns all values of a tensor, by step, if the trial holds each of them as a float32 or float64, and if there are
+  /// many. Nullopt if not: they must then be asked for one by one.
+  [[nodiscard]] std::optional<std::vector<HeldNumbers>> held_numbers(std::uint32_t tensor) const;
 
  private:
   struct Impl;

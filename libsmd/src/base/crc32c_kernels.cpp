@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/crc32c_kernels.hpp"
 
-#include "base/cpu_features.hpp"
+#include "base/crc32c_instruction.hpp"
 #include "base/crc32c_polynomial.hpp"
 
 #include <array>
 #include <cstring>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_acle.h>
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
 
 namespace smd::detail {
 namespace {
@@ -74,7 +66,7 @@ std::uint64_t load64(const unsigned char* data) noexcept {
   return value;
 }
 
-bool has_sse42() noexcept { return SMD_CPU_HAS(SSE4_2, "sse4.2") && SMD_CPU_HAS(PCLMULQDQ, "pclmul"); }
+bool has_sse42() noexcept { return has_crc_instruction() && SMD_CPU_HAS(PCLMULQDQ, "pclmul"); }
 
 /// Returns the register after `bits` more zero bits, given x^(bits - 33): the product of two reflected polynomials
 /// comes out one bit low, and the instruction multiplies by x^32.
@@ -108,24 +100,7 @@ SMD_TARGET_SSE42 std::uint32_t three_streams(std::uint32_t state, const unsigned
 SMD_TARGET_SSE42 std::uint32_t by_sse42(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
   state = three_streams<4096>(state, data, size);
   state = three_streams<256>(state, data, size);
-  std::uint64_t wide = state;
-  for (; size >= 8; data += 8, size -= 8) {
-    wide = _mm_crc32_u64(wide, load64(data));
-  }
-  state = static_cast<std::uint32_t>(wide);
-  if ((size & 4) != 0) {
-    std::uint32_t four = 0;
-    std::memcpy(&four, data, sizeof four);
-    state = _mm_crc32_u32(state, four);
-    data += 4;
-  }
-  if ((size & 2) != 0) {
-    std::uint16_t two = 0;
-    std::memcpy(&two, data, sizeof two);
-    state = _mm_crc32_u16(state, two);
-    data += 2;
-  }
-  return (size & 1) != 0 ? _mm_crc32_u8(state, *data) : state;
+  return crc32c_in_steps(state, data, size);
 }
 
 // ---- x86 with AVX-512: folding by carry-less multiplication (Gopal and others, Intel, 2009), 256 bytes a turn ----
@@ -200,23 +175,12 @@ constexpr std::array<Crc32cKernel, 3> kernels = {Crc32cKernel{"table", always, b
 
 // ---- Arm: the crc32c instruction ----
 
-bool has_crc() noexcept { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
-
-__attribute__((target("+crc"))) std::uint32_t by_instruction(std::uint32_t state, const unsigned char* data,
-                                                             std::size_t size) noexcept {
-  for (; size >= 8; data += 8, size -= 8) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, data, sizeof value);
-    state = __crc32cd(state, value);
-  }
-  for (; size != 0; ++data, --size) {
-    state = __crc32cb(state, *data);
-  }
-  return state;
+SMD_TARGET_CRC std::uint32_t by_instruction(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
+  return crc32c_in_steps(state, data, size);
 }
 
 constexpr std::array<Crc32cKernel, 2> kernels = {Crc32cKernel{"table", always, by_table},
-                                                 Crc32cKernel{"crc", has_crc, by_instruction}};
+                                                 Crc32cKernel{"crc", has_crc_instruction, by_instruction}};
 
 #else
 

@@ -5,26 +5,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
 
-constexpr std::size_t few_chunks = 24;  // a megabyte
-constexpr std::size_t large_chunk_bytes = std::size_t{8} << 20;
-constexpr std::uintptr_t large_page_bytes = std::uintptr_t{2} << 20;
+constexpr std::size_t few_chunks = 12;  // a quarter of a megabyte
+constexpr std::size_t large_page_bytes = std::size_t{2} << 20;
 
-/// Requests large pages: their first use costs less than that of the small pages that they replace, which is most of
-/// the cost of filling a column of a million numbers.
-void ask_for_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+/// Returns memory on its own large pages, if there are any: the first use of one costs less than that of the small
+/// pages that it replaces, which is most of the cost of filling a column of a million numbers.
+void* take_large_pages(std::size_t bytes) {
+  void* const memory = ::operator new(bytes, std::align_val_t(large_page_bytes));
 #ifdef MADV_HUGEPAGE
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t skipped = (large_page_bytes - begin % large_page_bytes) % large_page_bytes;
-  if (skipped < bytes) {
-    (void)::madvise(memory + skipped, (bytes - skipped) / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
-  }
+  (void)::madvise(memory, bytes / large_page_bytes * large_page_bytes, MADV_HUGEPAGE);
 #endif
+  return memory;
 }
 
 }  // namespace
@@ -51,20 +49,25 @@ bool TypeList::operator==(const TypeList& other) const {
   return same;
 }
 
+void PayloadArena::Delete::operator()(void* memory) const noexcept {
+  if (large) {
+    ::operator delete(memory, std::align_val_t(large_page_bytes));
+  } else {
+    ::operator delete(memory);
+  }
+}
+
 std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
   // Rounded to 8 bytes, so that every piece may hold wide numbers.
   const std::size_t words = ((wide ? count * 2 : count) + 1) & ~std::size_t{1};
   if (words > left_) {
     const std::size_t doubled = first_chunk_words << std::min<std::size_t>(chunks_.size(), 20);
     const bool large = chunks_.size() >= few_chunks;
-    const std::size_t usual = large ? large_chunk_bytes / sizeof(std::uint32_t) : chunk_words;
-    left_ = std::max(std::min(usual, doubled), words);
-    std::byte* const chunk =
-        chunks_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(left_ * sizeof(std::uint32_t))).get();
-    if (large) {
-      ask_for_large_pages(chunk, left_ * sizeof(std::uint32_t));
-    }
-    next_ = reinterpret_cast<std::uint32_t*>(chunk);
+    left_ = std::max(large ? large_page_bytes / sizeof(std::uint32_t) : std::min(chunk_words, doubled), words);
+    const std::size_t bytes = left_ * sizeof(std::uint32_t);
+    std::unique_ptr<void, Delete> chunk(large ? take_large_pages(bytes) : ::operator new(bytes), Delete{large});
+    next_ = static_cast<std::uint32_t*>(chunk.get());
+    chunks_.push_back(std::move(chunk));
   }
   std::uint32_t* const taken = next_;
   next_ += words;

@@ -138,7 +138,11 @@ class PayloadArena {
   // Small at first: while a job is followed, each refresh makes an arena for a step or two.
   static constexpr std::size_t first_chunk_words = 64;
   static constexpr std::size_t chunk_words = 16 * 1024;
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  struct Delete {
+    bool large = false;
+    void operator()(void* memory) const noexcept;
+  };
+  std::vector<std::unique_ptr<void, Delete>> chunks_;
   std::uint32_t* next_ = nullptr;
   std::size_t left_ = 0;
 };

@@ -30,7 +30,8 @@ struct PlainNumber {
 [[nodiscard]] std::span<const std::byte> between_step_and_number(std::span<const std::byte> payload) noexcept;
 
 /// Returns whether `size` bytes are equal. Optimised for a few more than eight bytes.
-[[nodiscard]] inline bool same_bytes(const std::byte* a, const std::byte* b, std::size_t size) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool same_bytes(const std::byte* a, const std::byte* b,
+                                                         std::size_t size) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   const auto differ = [&](std::size_t at) {
     return load_little<std::uint64_t>({a + at, word}) != load_little<std::uint64_t>({b + at, word});
@@ -48,7 +49,8 @@ struct PlainNumber {
 
 /// Decodes a varint of exactly `bytes`. Returns false if it ends before or after them. @pre `bytes` has 1 to 9 bytes,
 /// and 8 bytes from its start are readable
-[[nodiscard]] inline bool whole_varint(std::span<const std::byte> bytes, std::uint64_t& number) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool whole_varint(std::span<const std::byte> bytes,
+                                                           std::uint64_t& number) noexcept {
   constexpr std::size_t word = sizeof(std::uint64_t);
   constexpr std::uint64_t more = 0x8080808080808080;
   const std::uint64_t low = load_little<std::uint64_t>({bytes.data(), word});

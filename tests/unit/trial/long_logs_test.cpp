@@ -10,9 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -151,12 +153,42 @@ void check(const Trial& trial, const std::vector<std::int64_t>& steps) {
         snapshot.rows(snapshot.steps(GlobalStep(steps[9])).front()));
 }
 
+/// The numbers of a tensor that the trial holds; empty if they must be asked for one by one.
+std::vector<Found> held(const Trial& trial, const std::string& tensor) {
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  const auto numbers = snapshot.held_numbers(snapshot.find_tensor(tensor).value());
+  std::vector<Found> found;
+  for (const HeldNumbers& some : numbers.value_or(std::vector<HeldNumbers>())) {
+    CHECK(snapshot.worker(some.worker()) == "worker_0");
+    REQUIRE(some.dtype() == Dtype::float32);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      found.push_back({tensor, some.step(i).value,
+                       static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(some.number(i)))),
+                       some.wall_time(i)});
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("a log of many steps answers as one of few does") {
   const std::vector<std::int64_t> steps = steps_of_log();
   const LongLog log(steps);
   check(log.open(), steps);
+}
+
+TEST_CASE("the numbers of a tensor in a log of many steps, all at once") {
+  const std::vector<std::int64_t> steps = steps_of_log();
+  const LongLog log(steps);
+  Trial trial = log.open(true);
+  std::vector<Found> all = expected(steps);
+  const auto half = std::stable_partition(all.begin(), all.end(), [](const Found& one) { return one.tensor == "a"; });
+  CHECK(held(trial, "a") == std::vector<Found>(all.begin(), half));
+  CHECK(held(trial, "b") == std::vector<Found>(half, all.end()));
+  log.append(scalar("a", steps.back() + 1, 1));
+  trial.refresh();
+  CHECK(held(trial, "a").empty());
 }
 
 TEST_CASE("steps that come after, between and again while a long log is followed") {

@@ -2,6 +2,8 @@
 #include "layout/tensorboard/event_taker.hpp"
 
 #include "text/escape.hpp"
+#include "wire/framing.hpp"
+#include "wire/little_endian.hpp"
 
 #include <smd/limits.hpp>
 
@@ -161,6 +163,40 @@ void EventTaker::start_repeating() {
     expected_.push_back({std::as_bytes(std::span(series.between)), id});
   }
   repeating_ = true;
+}
+
+std::size_t EventTaker::take_repeated(std::span<const std::byte> records, double& wall_time) {
+  if (!repeating_) {
+    return 0;
+  }
+  StepRowWriter::RepeatedRows rows(rows_);
+  const std::span<const Expected> expected(expected_);
+  std::size_t taken = 0;
+  while (taken < records.size()) {
+    const auto payload_bytes = wire::load_little<std::uint64_t>(records.subspan(taken));
+    wire::PlainNumber event;
+    if (!wire::plain_number(records.subspan(taken + wire::header_bytes, payload_bytes),
+                            expected[rows.complete() ? 0 : rows.filled()].between, event) ||
+        std::isnan(event.wall_time)) {
+      break;
+    }
+    if (!rows.complete()) {
+      if (event.step != rows.step()) {
+        break;
+      }
+    } else {
+      const std::int64_t step_before = rows.step();
+      if (event.step <= step_before || !rows.begin_row(event.step)) {
+        break;
+      }
+      step_before_ = step_before;
+    }
+    rows.add(event.bits, event.wall_time);
+    wall_time = event.wall_time;
+    taken += payload_bytes + wire::frame_bytes;
+  }
+  rows.end();
+  return taken;
 }
 
 void EventTaker::stop_repeating() {

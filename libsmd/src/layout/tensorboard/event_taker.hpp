@@ -37,14 +37,12 @@ class EventTaker {
   /// Takes an event if it holds a number of the series that is expected next, at a step after all values of the series.
   /// For any other event returns false and has no effect.
   [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time) {
-    if (repeating_) {
-      if (take_repeated(payload, wall_time)) {
-        return true;
-      }
-      stop_repeating();
-    }
+    stop_repeating();
     return take_next(payload, wall_time);
   }
+  /// Takes the events of `records`, whole and sound, as long as rows have the same numbers as the row before. Returns
+  /// the length of the records that were taken, and sets the wall time of the last one, if any.
+  [[nodiscard]] std::size_t take_repeated(std::span<const std::byte> records, double& wall_time);
   /// Takes any event. `event` is the outline of `payload`.
   void take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& place);
   /// Ends the last row.
@@ -72,28 +70,6 @@ class EventTaker {
   [[nodiscard]] bool take_next(std::span<const std::byte> payload, double& wall_time);
   void start_repeating();
   void stop_repeating();
-  /// `take_expected` while each row has the same numbers. `stop_repeating` then updates the series.
-  [[nodiscard]] bool take_repeated(std::span<const std::byte> payload, double& wall_time) {
-    const bool next_row = rows_.repeated() == expected_.size();
-    wire::PlainNumber event;
-    if (!wire::plain_number(payload, expected_[next_row ? 0 : rows_.repeated()].between, event) ||
-        event.wall_time != event.wall_time) {
-      return false;
-    }
-    if (!next_row) {
-      if (event.step != rows_.step()) {
-        return false;
-      }
-    } else if (event.step <= rows_.step() || !rows_.can_repeat()) {
-      return false;
-    } else {
-      step_before_ = rows_.step();
-      rows_.repeat_row(event.step);
-    }
-    rows_.repeat_number(event.bits, event.wall_time);
-    wall_time = event.wall_time;
-    return true;
-  }
   void take_value(const wire::SummaryValue& value, const Place& place);
   void take_tensor(Series& series, const wire::SummaryValue& value, const Place& place);
   void take_histogram(Series& series, const wire::SummaryValue& value, const Place& place);
@@ -129,7 +105,7 @@ class EventTaker {
   std::uint32_t file_ = 0;
   Lane* lane_ = nullptr;            ///< `lane()`
   std::uint32_t previous_ = no_id;  ///< The series of the previous value.
-  bool repeating_ = false;
+  bool repeating_ = false;  ///< Rows have the same numbers as the row before. `stop_repeating` updates the series.
   std::vector<Expected> expected_;  ///< The numbers of a whole row, while `repeating_`.
   std::int64_t step_before_ = 0;    ///< The step of the row before the current one.
   bool out_of_order_ = false;

@@ -161,11 +161,17 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
     }
     return;
   }
-  RecordScanner scanner(**opened, file.offset, storage_.remote());
+  RecordScanner scanner(**opened, file.offset, storage_.remote(), request_.jobs);
   const std::uint64_t seen = seen_until(file);
   bool begun = false;
   bool was_seen = false;
   while (!stopped()) {
+    for (bool more = begun && !was_seen; more;) {
+      const std::span<const std::byte> records = scanner.sound_records();
+      const std::size_t taken = taker.take_repeated(records, file.last_time);
+      scanner.skip(taken);
+      more = taken != 0 && taken == records.size();
+    }
     const RecordScanner::Found found = scanner.next();
     file.offset = scanner.offset();
     if (found == RecordScanner::Found::damaged) {

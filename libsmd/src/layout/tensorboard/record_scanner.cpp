@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/record_scanner.hpp"
 
+#include "wire/sound_records.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -14,12 +17,22 @@ namespace smd::detail::layout {
 namespace {
 
 constexpr std::uint64_t local_block = std::uint64_t{256} << 10;  // fits the L2 cache, for computing checksums
+constexpr std::uint64_t worth_a_thread = std::uint64_t{4} << 20;
+constexpr std::uint64_t looked_ahead = std::uint64_t{16} << 10;  // is still in the L1 cache when it is parsed
 constexpr std::uint64_t remote_block = std::uint64_t{4} << 20;   // each costs a request
 
 }  // namespace
 
-RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote)
-    : file_(file), size_(file.size()), block_(remote ? remote_block : local_block), offset_(std::min(offset, size_)) {}
+RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs)
+    : file_(file), size_(file.size()), block_(remote ? remote_block : local_block), offset_(std::min(offset, size_)) {
+  if (jobs > 1 && !remote && left() >= worth_a_thread) {
+    try {
+      ahead_ = std::make_unique<ReadAhead>(file, offset_, size_);
+    } catch (const std::system_error&) {  // the system's limit of threads
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
 
 RecordScanner::Found RecordScanner::tell(Found found, std::string text) {
   problem_ = {found == Found::failed ? ProblemKind::io : ProblemKind::damaged, {}, offset_, std::move(text)};
@@ -30,6 +43,9 @@ bool RecordScanner::have(std::uint64_t bytes) {
   if (end_ - begin_ >= bytes) {
     return true;
   }
+  if (ahead_ && have_ahead(bytes)) {
+    return true;
+  }
   const std::uint64_t wanted = std::max(bytes, std::min(block_, left()));
   if (wanted > capacity_) {
     std::unique_ptr<std::byte[]> larger(new (std::nothrow) std::byte[wanted]);
@@ -37,14 +53,16 @@ bool RecordScanner::have(std::uint64_t bytes) {
       (void)tell(Found::failed, fmt::format("there is no memory for a record of {} bytes", bytes));
       return false;
     }
-    std::copy_n(buffer_.get() + begin_, end_ - begin_, larger.get());
+    std::copy_n(data_ + begin_, end_ - begin_, larger.get());
+    ahead_.reset();
     buffer_ = std::move(larger);
+    data_ = buffer_.get();
     capacity_ = wanted;
   } else {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), data_ + begin_, end_ - begin_);
   }
   end_ -= begin_;
-  begin_ = 0;
+  begin_ = sound_end_ = 0;
   const std::uint64_t more = std::min(capacity_, left()) - end_;
   auto read = file_.read_at(offset_ + end_, {buffer_.get() + end_, more});
   if (!read) {
@@ -60,20 +78,34 @@ bool RecordScanner::have(std::uint64_t bytes) {
   return true;
 }
 
-const RecordScanner::LengthChecksums& RecordScanner::length_checksums() noexcept {
-  static const LengthChecksums checksums = [] {
-    LengthChecksums all{};
-    for (std::uint64_t length = 0; length < all.size(); ++length) {
-      std::array<std::byte, sizeof length> bytes{};
-      wire::store_little(bytes.data(), length);
-      all[length] = mask_crc(crc32c(bytes));
-    }
-    return all;
-  }();
-  return checksums;
+bool RecordScanner::have_ahead(std::uint64_t bytes) {
+  const std::uint64_t rest = end_ - begin_;
+  if (rest > ReadAhead::margin_bytes) {
+    return false;
+  }
+  const std::span<std::byte> block = ahead_->next();
+  if (block.empty()) {
+    return false;
+  }
+  std::copy_n(data_ + begin_, rest, block.data() - rest);
+  data_ = block.data() - ReadAhead::margin_bytes;
+  begin_ = ReadAhead::margin_bytes - rest;
+  end_ = ReadAhead::margin_bytes + block.size();
+  sound_end_ = 0;
+  return end_ - begin_ >= bytes;
+}
+
+/// Looks for sound records from there on.
+void RecordScanner::look_ahead(std::uint64_t begin) noexcept {
+  sound_end_ = begin + wire::short_sound_records({data_ + begin, std::min(end_ - begin, looked_ahead)});
 }
 
 RecordScanner::Found RecordScanner::find_record() {
+  look_ahead(begin_);
+  if (begin_ < sound_end_) {
+    take_sound_record();
+    return Found::record;
+  }
   if (left() == 0) {
     return Found::end;
   }
@@ -83,7 +115,7 @@ RecordScanner::Found RecordScanner::find_record() {
   if (!have(wire::header_bytes)) {
     return Found::failed;
   }
-  const auto payload_bytes = wire::parse_header({buffer_.get() + begin_, wire::header_bytes});
+  const auto payload_bytes = wire::parse_header({data_ + begin_, wire::header_bytes});
   if (!payload_bytes) {
     return tell(Found::lost, fmt::format("{}: the {} bytes from there on cannot be read; if the file was copied, copy "
                                          "it again",
@@ -97,7 +129,7 @@ RecordScanner::Found RecordScanner::find_record() {
     return Found::failed;
   }
   length_ = length;
-  const std::span<const std::byte> record(buffer_.get() + begin_, length);
+  const std::span<const std::byte> record(data_ + begin_, length);
   payload_ = record.subspan(wire::header_bytes, *payload_bytes);
   const auto checked = wire::check_footer(record.last<wire::footer_bytes>(), payload_);
   return checked ? Found::record

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/crc32c.hpp"
+#include "layout/tensorboard/read_ahead.hpp"
 #include "storage/storage.hpp"
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/problem.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,7 +16,7 @@
 namespace smd::detail::layout {
 
 /// Reads the records of one file from front to back, in blocks, and verifies both checksums of each. Takes the memory
-/// of a block or of the longest record.
+/// of a few blocks or of the longest record.
 class RecordScanner {
  public:
   enum class Found : std::uint8_t {
@@ -30,15 +29,19 @@ class RecordScanner {
   };
 
   /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
-  /// this.
-  RecordScanner(const storage::File& file, std::uint64_t offset, bool remote);
+  /// this. `jobs`: with more than one, a second thread reads a long file ahead.
+  RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs = 1);
 
   /// Advances to the next record.
   Found next() {
     begin_ += length_;
     offset_ += length_;
     length_ = 0;
-    return take_short_record() ? Found::record : find_record();
+    if (begin_ < sound_end_) {
+      take_sound_record();
+      return Found::record;
+    }
+    return find_record();
   }
 
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }  ///< Valid until `next`.
@@ -46,48 +49,50 @@ class RecordScanner {
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
   /// Returns the length of the record, including its frame.
   [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
+  /// Returns records that follow the current one: all are whole and sound. Valid until `next`.
+  [[nodiscard]] std::span<const std::byte> sound_records() noexcept {
+    const std::uint64_t begin = begin_ + length_;
+    if (begin >= sound_end_) {
+      look_ahead(begin);
+    }
+    return {data_ + begin, sound_end_ - begin};
+  }
+  /// Advances past that many bytes of `sound_records()`, which end with a record.
+  void skip(std::uint64_t bytes) noexcept {
+    begin_ += length_ + bytes;
+    offset_ += length_ + bytes;
+    length_ = 0;
+  }
   /// Returns the problem, without the file's name; its offset is the record's.
   [[nodiscard]] Problem& problem() noexcept { return problem_; }
 
  private:
-  /// Checksums of the lengths below 256, as most records have.
-  using LengthChecksums = std::array<std::uint32_t, 256>;
-  [[nodiscard]] static const LengthChecksums& length_checksums() noexcept;
-
   [[nodiscard]] std::uint64_t left() const noexcept { return size_ - offset_; }
-  /// Takes the next record if it is sound, short and in the buffer.
-  bool take_short_record() noexcept {
-    if (end_ - begin_ < wire::frame_bytes) {
-      return false;
-    }
-    const std::span<const std::byte> there(buffer_.get() + begin_, end_ - begin_);
-    const auto payload_bytes = wire::load_little<std::uint64_t>(there);
-    if (payload_bytes >= checksums_.size() ||
-        wire::load_little<std::uint32_t>(there.subspan(sizeof payload_bytes)) != checksums_[payload_bytes] ||
-        payload_bytes + wire::frame_bytes > there.size()) {
-      return false;
-    }
-    payload_ = there.subspan(wire::header_bytes, payload_bytes);
-    if (wire::load_little<std::uint32_t>(there.subspan(wire::header_bytes + payload_bytes)) !=
-        mask_crc(crc32c(payload_))) {
-      return false;
-    }
+  /// Takes the next record. @pre begin_ < sound_end_
+  void take_sound_record() noexcept {
+    const std::byte* const record = data_ + begin_;
+    const auto payload_bytes = wire::load_little<std::uint64_t>(std::span(record, sizeof(std::uint64_t)));
+    payload_ = {record + wire::header_bytes, payload_bytes};
     length_ = payload_bytes + wire::frame_bytes;
-    return true;
   }
+  void look_ahead(std::uint64_t begin) noexcept;
   Found find_record();
   /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
+  /// The same from the next block that was read ahead. Returns false if it does not suffice.
+  bool have_ahead(std::uint64_t bytes);
   Found tell(Found found, std::string text);
 
-  const LengthChecksums& checksums_ = length_checksums();
   const storage::File& file_;
   std::uint64_t size_;
   std::uint64_t block_;
-  std::unique_ptr<std::byte[]> buffer_;
+  std::unique_ptr<ReadAhead> ahead_;
+  std::unique_ptr<std::byte[]> buffer_;  ///< Not while a thread reads ahead.
   std::uint64_t capacity_ = 0;
-  std::uint64_t begin_ = 0;  ///< Where the unread bytes begin in the buffer: those from `offset_` on.
+  const std::byte* data_ = nullptr;  ///< The buffer, or a block with its margin.
+  std::uint64_t begin_ = 0;          ///< Where the unread bytes begin in `data_`: those from `offset_` on.
   std::uint64_t end_ = 0;
+  std::uint64_t sound_end_ = 0;  ///< Where the records end that are known to be sound, if after `begin_`.
   std::uint64_t offset_;
   std::uint64_t length_ = 0;
   std::span<const std::byte> payload_;

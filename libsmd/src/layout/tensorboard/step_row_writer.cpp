@@ -83,6 +83,27 @@ void StepRowWriter::end_new_row() {
   push_row();
 }
 
+/// Ends rows that repeat the last one: as many calls of `push_row`. Their entries are stored.
+void StepRowWriter::push_repeated(std::int64_t first_step, std::uint32_t count, std::uint64_t stride) {
+  const std::size_t entries = stretch_->names.size();
+  for (std::uint32_t pushed = 0; pushed < count;) {
+    step_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(first_step) + pushed * stride);
+    filled_ = entries;
+    push_row();
+    ++pushed;
+    RowSequence& last = loaded_.rows.back();
+    if (last.count > 1 && static_cast<std::uint64_t>(last.stride) == stride) {  // as then all others go on
+      const std::uint32_t others = count - pushed;
+      last.count += others;
+      row_ += others;
+      stretch_->rows += others;
+      stretch_->starts += others * entries * sizeof(std::uint32_t);
+      stretch_->lengths += others * entries * sizeof(std::uint64_t);
+      pushed = count;
+    }
+  }
+}
+
 void StepRowWriter::enter_stretch(const StretchKey& key) {
   Stretch& stretch = stretches_[key];
   if (stretch.names.empty()) {

@@ -84,18 +84,7 @@ class StepRowWriter {
   }
   /// Returns whether there is room for another such row. @pre repeats()
   [[nodiscard]] bool can_repeat() const noexcept { return stretch_->rows + 1 < stretch_->capacity; }
-  /// Begins another such row. @pre can_repeat(); `step` differs from the current one
-  void repeat_row(std::int64_t step) {
-    push_row();
-    step_ = step;
-  }
-  /// Adds its next entry. @pre repeat_row() was called, the row has fewer entries than the one before, and
-  /// `repeats_numbers` was true
-  void repeat_number(std::uint32_t bits, double wall_time) noexcept {
-    std::memcpy(stretch_->starts + filled_ * sizeof bits, &bits, sizeof bits);
-    std::memcpy(stretch_->lengths + filled_ * sizeof wall_time, &wall_time, sizeof wall_time);
-    ++filled_;
-  }
+  class RepeatedRows;
   /// Returns the step of the current row.
   [[nodiscard]] std::int64_t step() const noexcept { return step_; }
   /// Returns how many entries of the current row have names and types as in the row before.
@@ -151,6 +140,7 @@ class StepRowWriter {
   void leave_stretch();
   void end_new_row();
   void push_row();
+  void push_repeated(std::int64_t first_step, std::uint32_t count, std::uint64_t stride);
   /// Returns whether the current row is the next one of a sequence.
   [[nodiscard]] bool goes_on(const RowSequence& last) const noexcept {
     /// The most steps between two rows, so that `count * stride` of rows that share a payload does not overflow.
@@ -186,6 +176,78 @@ class StepRowWriter {
   SharedLists<NameList> name_lists_;
   std::vector<std::vector<TypeCode>> type_codes_;  ///< Of `Tables::type_lists`.
   SharedLists<std::vector<TypeCode>> type_lists_{type_codes_};
+};
+
+/// Goes on with the current row, and with further rows like it. What changes with each number is held in here, that is
+/// in registers, until `end`; the writer must not be used before.
+class StepRowWriter::RepeatedRows {
+ public:
+  /// @pre `writer.repeats_numbers` was true of the last whole row
+  explicit RepeatedRows(StepRowWriter& writer) noexcept
+      : writer_(writer),
+        bits_(writer.stretch_->starts + writer.filled_ * sizeof(std::uint32_t)),
+        times_(writer.stretch_->lengths + writer.filled_ * sizeof(double)),
+        entries_(writer.stretch_->names.size()),
+        filled_(writer.filled_),
+        room_(writer.stretch_->capacity - writer.stretch_->rows - 1),
+        first_step_(writer.step_),
+        step_(writer.step_) {}
+  RepeatedRows(const RepeatedRows&) = delete;
+  RepeatedRows& operator=(const RepeatedRows&) = delete;
+  ~RepeatedRows() = default;
+
+  /// Returns the step of the current row.
+  [[nodiscard]] std::int64_t step() const noexcept { return step_; }
+  /// Returns the number of entries of the current row.
+  [[nodiscard]] std::size_t filled() const noexcept { return filled_; }
+  [[nodiscard]] bool complete() const noexcept { return filled_ == entries_; }
+  /// Begins another row. Returns false if there is no room for it. @pre complete(), and `step` is above the current one
+  [[nodiscard]] bool begin_row(std::int64_t step) {
+    if (room_ == 0) {
+      return false;
+    }
+    const std::uint64_t apart = static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(step_);
+    if (count_ == 1) {
+      stride_ = apart;
+    } else if (apart != stride_) {
+      writer_.push_repeated(first_step_, count_, stride_);
+      first_step_ = step;
+      count_ = 0;
+    }
+    ++count_;
+    --room_;
+    step_ = step;
+    filled_ = 0;
+    return true;
+  }
+  /// Adds the next entry. @pre not complete()
+  void add(std::uint32_t bits, double wall_time) noexcept {
+    std::memcpy(bits_, &bits, sizeof bits);
+    std::memcpy(times_, &wall_time, sizeof wall_time);
+    bits_ += sizeof bits;
+    times_ += sizeof wall_time;
+    ++filled_;
+  }
+  void end() {
+    if (count_ > 1) {
+      writer_.push_repeated(first_step_, count_ - 1, stride_);
+    }
+    writer_.step_ = step_;
+    writer_.filled_ = filled_;
+  }
+
+ private:
+  StepRowWriter& writer_;
+  std::byte* bits_;
+  std::byte* times_;
+  std::size_t entries_;
+  std::size_t filled_;
+  std::uint32_t room_;  ///< For so many rows.
+  // The rows that the writer does not know yet, the current one included; each is `stride_` steps after the one before:
+  std::int64_t first_step_;
+  std::uint32_t count_ = 1;
+  std::uint64_t stride_ = 0;
+  std::int64_t step_;
 };
 
 inline void StepRowWriter::push_row() {

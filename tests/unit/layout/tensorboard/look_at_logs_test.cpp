@@ -375,6 +375,45 @@ TEST_CASE("empty files and files with nothing but a version make no worker") {
   CHECK(found.listing->notes.empty());
 }
 
+TEST_CASE("many rows of the same tags, with others between them, and damage") {
+  Logs logs;
+  Values expected;
+  std::string bytes;
+  std::mt19937 random(5);
+  std::int64_t step = 0;
+  const auto add = [&](const std::string& tag, std::size_t i, bool counts) {
+    const auto value = static_cast<float>(10 * i) + static_cast<float>(tag.back() - 'a');
+    bytes += scalar(tag, step, 1 + static_cast<double>(i), value);
+    if (counts) {
+      expected.emplace_back(w0, tag, step, value);
+    }
+  };
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    // Equally far apart for long, then not at all; steps of one to nine bytes; above 2^62 at the end.
+    step += i < 9000     ? 1
+            : i < 12'000 ? 1 + static_cast<std::int64_t>(random() % 3)
+            : i < 19'900 ? 7
+                         : std::int64_t{1} << 55;
+    const bool damaged = i % 4999 == 0;
+    add("train/a", i, !damaged);
+    if (damaged) {
+      bytes.back() ^= 1;
+    }
+    if (i % 3000 < 2990) {
+      add("train/b", i, true);
+    }
+    if (i % 500 == 499) {
+      add("eval/c", i, true);
+    }
+  }
+  logs.append(file_name(0, 1), bytes);
+  logs.look();
+  std::sort(expected.begin(), expected.end());
+  CHECK(logs.values() == expected);
+  CHECK(logs.superseded() == 0);
+  CHECK(logs.listing().notes.kept().size() == 5);
+}
+
 TEST_CASE("any split of a run's events into files gives the same values, read at once or as they grow") {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {

@@ -21,13 +21,13 @@ std::string record(const std::string& payload, wire::Protection protection = wir
 }
 
 /// What scanning a file of these bytes gives: sound payloads as they are, else what it found and where.
-std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0) {
+std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0, unsigned jobs = 1) {
   const smd::test::TempDir dir;
   dir.write("f", bytes);
   const auto storage = storage::open_local(dir.path());
   const auto file = (*storage)->open("f");
   REQUIRE(file);
-  Scanner scanner(**file, from, false);
+  Scanner scanner(**file, from, false, jobs);
   std::vector<std::string> all;
   while (true) {
     const Found found = scanner.next();
@@ -92,4 +92,34 @@ TEST_CASE("records longer than a block, and across the ends of blocks") {
   }
   expected.push_back("end@" + std::to_string(bytes.size()));
   CHECK(scan(bytes) == expected);
+}
+
+TEST_CASE("a long file that another thread reads ahead") {
+  const auto check = [](std::size_t shorter, std::size_t longer) {
+    std::string bytes;
+    Texts expected;
+    for (std::size_t i = 0; bytes.size() < std::size_t{9} << 20; ++i) {
+      const bool is_longer = i % 1000 == 999;
+      const bool damaged = i % 777 == 0;
+      const std::string payload(is_longer ? longer : shorter + i % 50, static_cast<char>('a' + i % 26));
+      expected.push_back((damaged ? "damaged" : payload) + "@" + std::to_string(bytes.size()));
+      bytes += record(payload);
+      if (damaged) {
+        bytes.back() ^= 1;
+      }
+    }
+    const std::string end = std::to_string(bytes.size());
+    CHECK(scan(bytes + "cut", 0, 2) == [&] {
+      Texts all = expected;
+      all.push_back("cut@" + end);
+      return all;
+    }());
+    expected.push_back("end@" + end);
+    CHECK(scan(bytes, 0, 2) == expected);
+    const std::size_t first = 16 + shorter;
+    CHECK(scan(bytes, first, 2) == Texts(expected.begin() + 1, expected.end()));
+  };
+  check(40, 3000);
+  check(200, 20'000);    // longer than the margin of a block
+  check(1000, 600'000);  // longer than a block
 }
