@@ -70,6 +70,21 @@ class LocalFolder final : public Folder {
 
   void announce(std::span<const std::string_view> names) override;
 
+  [[nodiscard]] std::optional<FileStamp> stamp(std::string_view name) const override {
+    const LeafName leaf(name);
+    struct stat status = {};
+    if (leaf.error() != 0 || ::fstatat(fd_.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return std::nullopt;
+    }
+    if (S_ISLNK(status.st_mode)) {
+      const Descriptor target = open_beneath(root_->fd.get(), root_->resolve, path_of(name), O_PATH);
+      if (!target || ::fstat(target.get(), &status) != 0) {
+        return std::nullopt;
+      }
+    }
+    return file_stamp_from(status);
+  }
+
  private:
   [[nodiscard]] std::string path_of(std::string_view name) const {
     return name_.empty() ? std::string(name) : name_ + '/' + std::string(name);
@@ -160,10 +175,14 @@ Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor>
   if (!fd) {
     return system_problem(errno, std::string(name));
   }
+  return local_folder(std::move(root), std::move(fd), name);
+}
+
+std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd, std::string_view name) {
   while (name.ends_with('/')) {
     name.remove_suffix(1);
   }
-  return std::unique_ptr<Folder>(std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name)));
+  return std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name));
 }
 
 }  // namespace smd::detail::storage
