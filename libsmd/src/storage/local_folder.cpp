@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -18,7 +19,9 @@
 namespace smd::detail::storage {
 namespace {
 
-constexpr std::size_t first_buffer = std::size_t{64} << 10;  // Holds nearly every index file, so one read is enough.
+// Files of similar sizes use buffers of the same size. Small ones: the heap is tidied whenever 64 KiB of it are freed.
+constexpr std::size_t least_buffer = std::size_t{4} << 10;
+constexpr std::size_t most_rounded = std::size_t{64} << 10;
 
 /// A leaf name with the NUL that the kernel requires, without an allocation for each file.
 class LeafName {
@@ -105,7 +108,9 @@ class LocalFolder final : public Folder {
     if (expected > most) {
       return too_long(path_of(name), most);
     }
-    std::size_t room = std::max({first_buffer, static_cast<std::size_t>(expected) + 1, buffer.capacity()});
+    const auto whole = static_cast<std::size_t>(expected) + 1;
+    std::size_t room =
+        std::max({whole, buffer.capacity(), std::clamp(std::bit_ceil(whole), least_buffer, most_rounded)});
     std::size_t done = 0;
     while (true) {
       std::byte* data = buffer.reserve(room);

@@ -108,7 +108,7 @@ SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& la
 
 unsigned SnapshotMaker::jobs(unsigned wanted) const noexcept {
   const unsigned asked = wanted != 0 ? wanted : options_.jobs;
-  return asked != 0         ? storage_.readers(asked)
+  return asked != 0          ? storage_.readers(asked)
          : storage_.remote() ? std::max(1u, storage_.parallelism())
                              : storage_.readers(default_jobs());
 }

@@ -31,8 +31,7 @@ TEST_CASE("scan_json passes on the values of a text, in its order") {
   REQUIRE(text::scan_json(R"( {"a": [1, "b\"\u00e9\ud83d\ude00", {}, []], "a": {"c": null, "d": [true, false]},
                               "": 18446744073709551615} )",
                           notes));
-  CHECK(notes.text ==
-        "{ a: [ u1 'b\"é😀' { ; [ ; ; a: { c: null d: [ true false ; ; : u18446744073709551615 ; ");
+  CHECK(notes.text == "{ a: [ u1 'b\"é😀' { ; [ ; ; a: { c: null d: [ true false ; ; : u18446744073709551615 ; ");
 }
 
 TEST_CASE("scan_json and read_json find the same") {
@@ -50,13 +49,28 @@ TEST_CASE("scan_json and read_json find the same") {
 }
 
 TEST_CASE("scan_json leaves other numbers, damage and deep nesting to read_json") {
-  for (const std::string& text :
-       {std::string(), std::string("-1"), std::string("[-0]"), std::string("0.5"), std::string("[1e3]"),
-        std::string("[1e999]"), std::string("18446744073709551616"), std::string("01"), std::string("[1,]"),
-        std::string("{\"a\": 1,}"), std::string("{\"a\"}"), std::string("[1 2]"), std::string("{} {}"),
-        std::string("[true"), std::string("tru"), std::string("NaN"), std::string("\"\\ud800\""),
-        std::string("\"\xff\""), std::string("\"\n\""), std::string("\xef\xbb\xbf[]"), std::string("[]\0", 3),
-        nested(limits::json_depth + 1)}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("-1"),
+                                  std::string("[-0]"),
+                                  std::string("0.5"),
+                                  std::string("[1e3]"),
+                                  std::string("[1e999]"),
+                                  std::string("18446744073709551616"),
+                                  std::string("01"),
+                                  std::string("[1,]"),
+                                  std::string("{\"a\": 1,}"),
+                                  std::string("{\"a\"}"),
+                                  std::string("[1 2]"),
+                                  std::string("{} {}"),
+                                  std::string("[true"),
+                                  std::string("tru"),
+                                  std::string("NaN"),
+                                  std::string("\"\\ud800\""),
+                                  std::string("\"\xff\""),
+                                  std::string("\"\n\""),
+                                  std::string("\xef\xbb\xbf[]"),
+                                  std::string("[]\0", 3),
+                                  nested(limits::json_depth + 1)}) {
     CAPTURE(text);
     Notes notes;
     CHECK_FALSE(text::scan_json(text, notes));

@@ -13,8 +13,8 @@ struct OpenFolder {
 
 /// Lists the files below `index/`, by names and folders' stamps alone. `before` is an earlier listing of the same
 /// trial, whose ids and files are kept, or null. Folders that have not changed since then are not listed again. With
-/// `since`, only that step and later ones are listed in a remote store. At most `jobs` threads list folders. Sets `open`
-/// to the last folder if it is the only one on its level.
+/// `since`, only that step and later ones are listed in a remote store. At most `jobs` threads list folders. Sets
+/// `open` to the last folder if it is the only one on its level.
 Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerListing* before,
                                     std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
                                     unsigned jobs, OpenFolder& open);
