@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -45,8 +45,8 @@ OperandSource::OperandSource(std::span<const std::string> operands, bool null_se
 
 OperandSource OperandSource::of(std::vector<std::string> operands) {
   OperandSource source({}, false);
-  source.listed_count_ = operands.size();
-  source.listed_.assign(std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end()));
+  source.own_ = std::move(operands);
+  source.given_ = source.own_;
   return source;
 }
 
@@ -54,7 +54,7 @@ const std::string* OperandSource::peek(const std::stop_token& stop) {
   if (at_ < given_.size()) {
     return &given_[at_];
   }
-  while (listed_.empty() && !ended_) {
+  while (waiting_ == 0 && !ended_) {
     while (stop.stop_possible() && !input_is_ready(look_for_stop_ms)) {
       if (stop.stop_requested()) {
         return nullptr;
@@ -62,10 +62,15 @@ const std::string* OperandSource::peek(const std::stop_token& stop) {
     }
     read_list();
   }
-  while (!ended_ && listed_.size() < most_listed && input_is_ready(0)) {
+  while (!ended_ && waiting_ < most_listed && input_is_ready(0)) {
     read_list();
   }
-  return listed_.empty() ? nullptr : &listed_.front();
+  if (!first_ && waiting_ > 0) {
+    const auto end = std::find(ahead_.begin(), ahead_.end(), separator_);
+    first_.emplace(ahead_.begin(), end);
+    ahead_.erase(ahead_.begin(), end + 1);
+  }
+  return first_ ? &*first_ : nullptr;
 }
 
 std::optional<std::string> OperandSource::next(const std::stop_token& stop) {
@@ -75,9 +80,8 @@ std::optional<std::string> OperandSource::next(const std::stop_token& stop) {
   if (at_ < given_.size()) {
     return given_[at_++];
   }
-  std::string item = std::move(listed_.front());
-  listed_.pop_front();
-  return item;
+  --waiting_;
+  return std::exchange(first_, std::nullopt);
 }
 
 std::optional<std::size_t> OperandSource::total() const noexcept {
@@ -93,23 +97,25 @@ void OperandSource::read_list() {
   if (got < 0) {
     throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
   }
-  const auto take_item = [this] {
-    if (!unfinished_.empty()) {
-      listed_.push_back(std::move(unfinished_));
+  const auto end_item = [this] {
+    if (unfinished_) {
+      ahead_.push_back(separator_);
+      ++waiting_;
       ++listed_count_;
     }
-    unfinished_.clear();
+    unfinished_ = false;
   };
   if (got == 0) {
     ended_ = true;
-    take_item();
+    end_item();
     return;
   }
   for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
     if (byte == separator_) {
-      take_item();
+      end_item();
     } else {
-      unfinished_ += byte;
+      ahead_.push_back(byte);
+      unfinished_ = true;
     }
   }
 }

@@ -15,6 +15,12 @@ namespace smd::tool {
 /// line (or NUL, with -0), each available as soon as it is read. Empty lines are skipped. Not thread-safe.
 class OperandSource {
  public:
+  OperandSource(OperandSource&&) noexcept = default;
+  OperandSource& operator=(OperandSource&&) noexcept = default;
+  OperandSource(const OperandSource&) = delete;
+  OperandSource& operator=(const OperandSource&) = delete;
+  ~OperandSource() = default;
+
   /// The operands must outlive this. @throws UsageError for a `-` elsewhere.
   OperandSource(std::span<const std::string> operands, bool null_separated);
 
@@ -32,13 +38,16 @@ class OperandSource {
  private:
   void read_list();
 
+  std::vector<std::string> own_;
   std::span<const std::string> given_;
   std::size_t at_ = 0;  // of given_
   char separator_;
-  std::deque<std::string> listed_;
-  std::size_t listed_count_ = 0;  // taken ones included
-  std::string unfinished_;        // the part of an item read so far
-  bool ended_;                    // standard input lists no more
+  std::optional<std::string> first_;  // of those that were read but not taken
+  std::deque<char> ahead_;            // the text of the others, with a separator after each: ten thousand take little
+  std::size_t waiting_ = 0;           // how many are in `first_` and `ahead_`
+  std::size_t listed_count_ = 0;      // taken ones included
+  bool unfinished_ = false;           // after `ahead_`, there is a part of an item
+  bool ended_;                        // standard input lists no more
 };
 
 }  // namespace smd::tool

@@ -146,19 +146,26 @@ class HistWork : public Work {
   std::optional<HistView> view_;
 };
 
+std::vector<std::string> rest_of(OperandSource& operands) {
+  std::vector<std::string> rest;
+  while (std::optional<std::string> operand = operands.next()) {
+    rest.push_back(*std::move(operand));
+  }
+  return rest;
+}
+
 class Runner {
  public:
   Runner(const ReduceCommandOptions& options, Work& work, Diagnostics& messages)
       : options_(options), work_(work), messages_(messages) {}
 
-  void run(const std::vector<std::string>& trials) {
+  void run(OperandSource& operands) {
     if (work_.looks_ahead()) {
-      open_from(trials, 0);
+      open_from(rest_of(operands), 0);
       return;
     }
     work_.start();
     if (!work_.full()) {
-      OperandSource operands = OperandSource::of(trials);
       const VisitPlan plan = {
           .doing = "reducing trials", .jobs = options_.reading.jobs, .one_at_a_time = !work_.takes_turns()};
       visit_in_turn(operands, plan, messages_, [this](const Visit& visit) { return reduce(visit); });
@@ -249,16 +256,22 @@ class Runner {
 void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
-  const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated, messages);
+  const std::vector<std::string> given = options_.operands;
+  const bool several = may_be_several(given);
+  OperandSource operands(given, options_.output.null_separated);
+  messages.name_trials(several);
+  if (operands.peek() == nullptr && lists_operands(given)) {
+    say_nothing_listed(messages);
+  }
   OutputFile out = options_.output.open(options_.svg());
   PictureOutput picture(out, options_.output);
   if (options_.merge) {
-    const bool found = merge_shards(operands, picture.to(), options_, messages);
+    const bool found = merge_shards(rest_of(operands), picture.to(), options_, messages);
     picture.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
   }
-  const bool several = may_be_several(options_.operands);
   if (options_.following.follow) {
+    const std::vector<std::string> trials = rest_of(operands);
     ReduceWork work(picture.to(), options_, several, messages);
     work.start();
     const FollowSetup setup{.following = options_.following,
@@ -269,8 +282,8 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     ReduceOutcome outcome = ReduceOutcome::nothing;
     Forms forms;
     const bool visited =
-        follow_trials(operands, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
-          const Session session{trial, operands[operand], std::move(selection)};
+        follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
+          const Session session{trial, trials[operand], std::move(selection)};
           outcome = std::max(outcome, work.process(session));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms(options_);
           work.end_step();
@@ -278,15 +291,17 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     work.finish();
     picture.close(messages);
     if (visited && outcome == ReduceOutcome::nothing) {
-      say_nothing_found(operands.front(), forms, options_, nullptr, messages);
+      say_nothing_found(trials.front(), forms, options_, nullptr, messages);
     } else if (outcome == ReduceOutcome::no_row) {
       messages.raise(ExitStatus::no);
     }
     return ExitStatus::yes;
   }
-  if (operands.size() > 1) {  // options are copied for each trial, which asks only whether it is the first
-    options_.operands = lists_operands(options_.operands) ? std::vector<std::string>{operands.front(), "-"}
-                                                          : std::vector<std::string>{operands.front()};
+  if (given.size() > 1) {  // options are copied for each trial, which asks only whether it is the first
+    options_.operands = {given.front()};
+    if (lists_operands(given)) {
+      options_.operands.emplace_back("-");
+    }
   }
   std::unique_ptr<Work> work;
   if (options_.view == ReduceViewKind::hist) {

@@ -49,6 +49,9 @@ const CollectionMap::Map& CollectionMap::operator*() const {
   if (!made_) {
     return none;
   }
+  if (made_->given) {
+    return made_->map;
+  }
   std::call_once(made_->once, [this] {
     if (made_->make) {
       made_->map = made_->make();

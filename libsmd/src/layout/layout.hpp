@@ -171,7 +171,10 @@ class CollectionMap {
   using Map = std::map<std::string, Collection>;
 
   CollectionMap() = default;
-  explicit CollectionMap(Map map) : made_(std::make_shared<Made>()) { made_->map = std::move(map); }
+  explicit CollectionMap(Map map) : made_(std::make_shared<Made>()) {
+    made_->given = true;
+    made_->map = std::move(map);
+  }
   explicit CollectionMap(std::function<Map()> make) : made_(std::make_shared<Made>()) { made_->make = std::move(make); }
 
   [[nodiscard]] const Map& operator*() const;
@@ -179,6 +182,7 @@ class CollectionMap {
 
  private:
   struct Made {
+    bool given = false;  ///< `map` was never made.
     std::once_flag once;
     std::function<Map()> make;
     Map map;

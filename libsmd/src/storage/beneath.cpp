@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -156,7 +157,11 @@ class Walk {
 }  // namespace
 
 Resolve best_resolve(int root) noexcept {
-  return open_by_kernel(root, ".", O_PATH | O_DIRECTORY) ? Resolve::kernel : Resolve::by_component;
+  static std::atomic<bool> works = false;  // once it has worked, it works for every directory
+  if (!works.load(std::memory_order_relaxed) && open_by_kernel(root, ".", O_PATH | O_DIRECTORY)) {
+    works.store(true, std::memory_order_relaxed);
+  }
+  return works.load(std::memory_order_relaxed) ? Resolve::kernel : Resolve::by_component;
 }
 
 Descriptor open_beneath(int root, Resolve resolve, std::string_view path, int flags) {

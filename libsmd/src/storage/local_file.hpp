@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <string_view>
 
@@ -18,5 +20,11 @@ namespace smd::detail::storage {
 /// See Storage::open_folder.
 [[nodiscard]] Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor> root,
                                                                  std::string_view name);
+/// Returns the folder that was opened beneath the root by that name.
+[[nodiscard]] std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd,
+                                                   std::string_view name);
+
+/// See Storage::file_stamp.
+[[nodiscard]] FileStamp file_stamp_from(const struct stat& status) noexcept;
 
 }  // namespace smd::detail::storage

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -18,7 +19,9 @@
 namespace smd::detail::storage {
 namespace {
 
-constexpr std::size_t first_buffer = std::size_t{64} << 10;  // Holds nearly every index file, so one read is enough.
+// Files of similar sizes use buffers of the same size. Small ones: the heap is tidied whenever 64 KiB of it are freed.
+constexpr std::size_t least_buffer = std::size_t{4} << 10;
+constexpr std::size_t most_rounded = std::size_t{64} << 10;
 
 /// A leaf name with the NUL that the kernel requires, without an allocation for each file.
 class LeafName {
@@ -70,6 +73,21 @@ class LocalFolder final : public Folder {
 
   void announce(std::span<const std::string_view> names) override;
 
+  [[nodiscard]] std::optional<FileStamp> stamp(std::string_view name) const override {
+    const LeafName leaf(name);
+    struct stat status = {};
+    if (leaf.error() != 0 || ::fstatat(fd_.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return std::nullopt;
+    }
+    if (S_ISLNK(status.st_mode)) {
+      const Descriptor target = open_beneath(root_->fd.get(), root_->resolve, path_of(name), O_PATH);
+      if (!target || ::fstat(target.get(), &status) != 0) {
+        return std::nullopt;
+      }
+    }
+    return file_stamp_from(status);
+  }
+
  private:
   [[nodiscard]] std::string path_of(std::string_view name) const {
     return name_.empty() ? std::string(name) : name_ + '/' + std::string(name);
@@ -90,7 +108,9 @@ class LocalFolder final : public Folder {
     if (expected > most) {
       return too_long(path_of(name), most);
     }
-    std::size_t room = std::max({first_buffer, static_cast<std::size_t>(expected) + 1, buffer.capacity()});
+    const auto whole = static_cast<std::size_t>(expected) + 1;
+    std::size_t room =
+        std::max({whole, buffer.capacity(), std::clamp(std::bit_ceil(whole), least_buffer, most_rounded)});
     std::size_t done = 0;
     while (true) {
       std::byte* data = buffer.reserve(room);
@@ -160,10 +180,14 @@ Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor>
   if (!fd) {
     return system_problem(errno, std::string(name));
   }
+  return local_folder(std::move(root), std::move(fd), name);
+}
+
+std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd, std::string_view name) {
   while (name.ends_with('/')) {
     name.remove_suffix(1);
   }
-  return std::unique_ptr<Folder>(std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name)));
+  return std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name));
 }
 
 }  // namespace smd::detail::storage

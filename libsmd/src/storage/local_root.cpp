@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
+#include "storage/local_file.hpp"
 #include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
 
@@ -59,7 +62,7 @@ Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
 }
 
 /// Returns the kind of an entry, or of its target if it is a link, and sets `link`.
-Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent& entry, bool& link) {
+Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_fd, const dirent64& entry, bool& link) {
   const auto path = [&] { return folder.empty() ? entry.d_name : std::string(folder) + '/' + entry.d_name; };
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
@@ -82,9 +85,45 @@ Outcome<EntryKind> kind_of(const Anchor& root, std::string_view folder, int dir_
   }
 }
 
-}  // namespace
+Outcome<Descriptor> open_to_list(const Anchor& root, std::string_view folder) {
+  if (const auto refused = refuse_path(folder); !refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+  }
+  Descriptor fd = open_beneath(root.fd.get(), root.resolve, folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) {
+    return system_problem(errno, std::string(folder));
+  }
+  return fd;
+}
 
-namespace {
+/// Returns the content of a folder that was just opened. Not by `readdir`: that takes three more system calls and a
+/// buffer from the heap.
+Outcome<std::vector<DirEntry>> entries_of(const Anchor& root, std::string_view folder, int fd) {
+  std::vector<DirEntry> entries;
+  alignas(dirent64) std::array<char, std::size_t{32} << 10> buffer;
+  while (true) {
+    const ssize_t bytes = uninterrupted([&] { return ::getdents64(fd, buffer.data(), buffer.size()); });
+    if (bytes < 0 && errno != ENOENT) {  // ENOENT: the folder was removed, and so holds nothing more
+      return system_problem(errno, std::string(folder));
+    }
+    if (bytes <= 0) {
+      return entries;
+    }
+    for (std::size_t at = 0; at < static_cast<std::size_t>(bytes);) {
+      const auto& entry = *reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry.d_reclen;
+      const std::string_view name(entry.d_name);
+      if (name != "." && name != "..") {
+        bool link = false;
+        const auto kind = kind_of(root, folder, fd, entry, link);
+        if (!kind) {
+          return kind.problem();
+        }
+        entries.push_back({std::string(name), *kind, link});
+      }
+    }
+  }
+}
 
 /// Returns true for local file systems that update a folder's times as POSIX requires. Others may do so late or never.
 bool keeps_times(int fd) noexcept {
@@ -109,7 +148,17 @@ std::uint64_t ticks(const timespec& time) noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+FolderStamp stamp_from(const struct stat& status) noexcept {
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
+          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+}
+
 }  // namespace
+
+FileStamp file_stamp_from(const struct stat& status) noexcept {
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
+          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
+}
 
 /// One system call where possible: a follower of a long job takes the stamps of many folders at each step.
 std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
@@ -124,13 +173,23 @@ std::optional<FolderStamp> LocalRoot::stamp(std::string_view folder) const {
                     times_kept_on_.load(std::memory_order_relaxed) == status.st_dev;
   if (!seen) {
     const Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_PATH | O_DIRECTORY);
-    if (!fd || !keeps_times(fd.get()) || ::fstat(fd.get(), &status) != 0) {
+    return fd ? stamp_of(fd.get()) : std::nullopt;
+  }
+  return stamp_from(status);
+}
+
+std::optional<FolderStamp> LocalRoot::stamp_of(int fd) const {
+  struct stat status = {};
+  if (::fstat(fd, &status) != 0) {
+    return std::nullopt;
+  }
+  if (times_kept_on_.load(std::memory_order_relaxed) != status.st_dev) {
+    if (!keeps_times(fd)) {
       return std::nullopt;
     }
     times_kept_on_.store(status.st_dev, std::memory_order_relaxed);
   }
-  return FolderStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
-                     ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_nlink)};
+  return stamp_from(status);
 }
 
 std::optional<FolderIdentity> LocalRoot::identity(std::string_view folder) const {
@@ -150,8 +209,7 @@ std::optional<FileStamp> LocalRoot::file_stamp(std::string_view name) const {
   if (!fd || ::fstat(fd.get(), &status) != 0) {
     return std::nullopt;
   }
-  return FileStamp{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
-                   ticks(status.st_mtim), ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
+  return file_stamp_from(status);
 }
 
 Outcome<std::shared_ptr<LocalRoot>> LocalRoot::open(const std::string& path, std::optional<Resolve> resolve) {
@@ -209,42 +267,26 @@ Status LocalRoot::revisit() {
 }
 
 Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
-  if (const auto refused = refuse_path(folder); !refused.empty()) {
-    return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
-  }
   const auto root = anchor();
-  Descriptor fd = open_beneath(root->fd.get(), root->resolve, folder, O_RDONLY | O_DIRECTORY);
+  const auto fd = open_to_list(*root, folder);
+  return fd ? entries_of(*root, folder, fd->get()) : Outcome<std::vector<DirEntry>>(fd.problem());
+}
+
+Outcome<ListedFolder> LocalRoot::open_listed(std::string_view folder) const {
+  const auto root = anchor();
+  auto fd = open_to_list(*root, folder);
   if (!fd) {
-    return system_problem(errno, std::string(folder));
+    return std::move(fd.problem());
   }
-  const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
-  if (dir == nullptr) {
-    return system_problem(errno, std::string(folder));
+  ListedFolder listed;
+  listed.stamp = stamp_of(fd->get());
+  auto entries = entries_of(*root, folder, fd->get());
+  if (!entries) {
+    return std::move(entries.problem());
   }
-  const int dir_fd = fd.release();  // closedir closes it.
-  std::vector<DirEntry> entries;
-  while (true) {
-    errno = 0;
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) {
-      if (errno == EINTR) {
-        continue;
-      }
-      if (errno != 0) {
-        return system_problem(errno, std::string(folder));
-      }
-      return entries;
-    }
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != "..") {
-      bool link = false;
-      const auto kind = kind_of(*root, folder, dir_fd, *entry, link);
-      if (!kind) {
-        return kind.problem();
-      }
-      entries.push_back({std::string(name), *kind, link});
-    }
-  }
+  listed.entries = *std::move(entries);
+  listed.folder = local_folder(root, *std::move(fd), folder);
+  return listed;
 }
 
 }  // namespace smd::detail::storage

@@ -23,6 +23,8 @@ class LocalStorage final : public Storage {
 
   Outcome<std::vector<DirEntry>> list(std::string_view folder) override { return root_->list(folder); }
 
+  Outcome<ListedFolder> open_listed(std::string_view folder) override { return root_->open_listed(folder); }
+
   std::optional<FolderStamp> stamp(std::string_view folder) override { return root_->stamp(folder); }
 
   std::optional<FolderIdentity> identity(std::string_view folder) override { return root_->identity(folder); }

@@ -43,6 +43,8 @@ class LocalRoot {
   [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
   /// See Storage::stamp.
   [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
+  /// See Storage::open_listed.
+  [[nodiscard]] Outcome<ListedFolder> open_listed(std::string_view folder) const;
   /// See Storage::identity.
   [[nodiscard]] std::optional<FolderIdentity> identity(std::string_view folder) const;
   /// See Storage::file_stamp.
@@ -52,6 +54,8 @@ class LocalRoot {
       std::string_view folder) const;
 
  private:
+  [[nodiscard]] std::optional<FolderStamp> stamp_of(int fd) const;
+
   std::string path_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Anchor> anchor_;

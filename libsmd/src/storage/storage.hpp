@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -39,6 +40,16 @@ class File {
   virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
 };
 
+/// Changes whenever a name is added to a folder or removed from it, but not twice within a tick of the file system's
+/// clock.
+using FolderStamp = std::array<std::uint64_t, 5>;
+
+/// Changes whenever another file takes a name or the file is written to, with the same limit.
+using FileStamp = std::array<std::uint64_t, 5>;
+
+/// Identifies a folder, whichever of its names is used.
+using FolderIdentity = std::array<std::uint64_t, 2>;
+
 /// One open folder, for reading many small files in it. Threads may share it, each with its own buffer.
 class Folder {
  public:
@@ -49,6 +60,8 @@ class Folder {
   /// Hints that these files will be read soon, in this order, by this thread. Costs almost nothing if it does not help
   /// (local files that are in the page cache). Never fails.
   virtual void announce(std::span<const std::string_view> names) = 0;
+  /// As `Storage::file_stamp`, for a file in this folder.
+  [[nodiscard]] virtual std::optional<FileStamp> stamp(std::string_view /*name*/) const { return std::nullopt; }
 };
 
 /// Wakes the thread that waits for a trial to change. Events are hints: they may come late, twice, or without a change,
@@ -67,22 +80,19 @@ class Watch {
   [[nodiscard]] virtual std::string method() const = 0;
 };
 
+/// A folder's content, and the folder, which may be read without being opened again.
+struct ListedFolder {
+  std::vector<DirEntry> entries;
+  std::optional<FolderStamp> stamp;  ///< Before it was listed.
+  std::unique_ptr<Folder> folder;    ///< Null if `Storage::open_folder` must open it.
+};
+
 /// What a watch reports.
 struct WatchScope {
   /// Folders that are watched with all folders below them, also those made later; `""`: the root.
   std::vector<std::string_view> folders;
   bool growing = false;  ///< Also report writes to files that are still open.
 };
-
-/// Changes whenever a name is added to a folder or removed from it, but not twice within a tick of the file system's
-/// clock.
-using FolderStamp = std::array<std::uint64_t, 5>;
-
-/// Changes whenever another file takes a name or the file is written to, with the same limit.
-using FileStamp = std::array<std::uint64_t, 5>;
-
-/// Identifies a folder, whichever of its names is used.
-using FolderIdentity = std::array<std::uint64_t, 2>;
 
 /// Thread-safe.
 class Storage {
@@ -93,6 +103,17 @@ class Storage {
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
   /// Nullopt if a stamp is unavailable or would be unreliable.
   virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
+  /// As `stamp` and `list`, with as few calls as possible.
+  virtual Outcome<ListedFolder> open_listed(std::string_view folder) {
+    ListedFolder listed;
+    listed.stamp = stamp(folder);
+    auto entries = list(folder);
+    if (!entries) {
+      return std::move(entries.problem());
+    }
+    listed.entries = *std::move(entries);
+    return listed;
+  }
   /// Nullopt if the folder does not exist, or if folders have only one name in this storage.
   virtual std::optional<FolderIdentity> identity(std::string_view /*folder*/) { return std::nullopt; }
   /// Nullopt if the file does not exist, or if only reading it shows whether it changed.
@@ -160,6 +181,10 @@ class Storage {
   }
   /// Returns how many concurrent reads are worthwhile.
   [[nodiscard]] virtual unsigned parallelism() const noexcept = 0;
+  /// Returns how many of so many threads should read.
+  [[nodiscard]] unsigned readers(unsigned jobs) const noexcept {
+    return jobs <= 1 ? 1 : std::clamp(parallelism(), 1U, jobs);
+  }
   /// Returns the path or URL of the root, for messages.
   [[nodiscard]] virtual const std::string& root() const noexcept = 0;
 };

@@ -108,14 +108,19 @@ SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& la
 
 unsigned SnapshotMaker::jobs(unsigned wanted) const noexcept {
   const unsigned asked = wanted != 0 ? wanted : options_.jobs;
-  const unsigned usual = storage_.remote() ? storage_.parallelism() : default_jobs();
-  return std::max(1u, std::min(asked != 0 ? asked : usual, storage_.parallelism()));
+  return asked != 0          ? storage_.readers(asked)
+         : storage_.remote() ? std::max(1u, storage_.parallelism())
+                             : storage_.readers(default_jobs());
 }
 
-void SnapshotMaker::add_range(const StepRange& range) {
+bool SnapshotMaker::add_range(const StepRange& range) {
   const std::lock_guard lock(making_);
+  if (takes_all(ranges_)) {
+    return false;
+  }
   ranges_.push_back(range);
   ranges_changed_ = true;
+  return true;
 }
 
 std::shared_ptr<const Snapshot> SnapshotMaker::make_next(Time now, std::shared_ptr<const Snapshot> before) {

@@ -26,8 +26,8 @@ class SnapshotMaker {
   SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
                 const WaitLimits& limits);
 
-  /// Adds a range, which is read from the next snapshot on.
-  void add_range(const StepRange& range);
+  /// Adds a range, which is read from the next snapshot on. Returns false if all steps are in range already.
+  [[nodiscard]] bool add_range(const StepRange& range);
 
   /// Makes the snapshot after `latest()`, which may be null, and passes it to `publish`. Calls both while no other
   /// thread can make one. @throws ReadError, MissingCollectionFiles, and IndexReaderException if the options are

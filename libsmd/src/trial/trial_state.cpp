@@ -142,8 +142,9 @@ void TrialState::require_readable(const Snapshot& snapshot) const {
 }
 
 void TrialState::load_range(const StepRange& range) {
-  maker_.add_range(range);
-  make_snapshot();
+  if (maker_.add_range(range)) {
+    make_snapshot();
+  }
 }
 
 void TrialState::make_snapshot() {

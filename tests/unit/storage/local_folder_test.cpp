@@ -3,10 +3,14 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace smd;
 using namespace smd::test;
@@ -195,4 +199,47 @@ TEST_CASE("storage: announcing changes nothing but the time") {
     right += all && text_of(*all) == pattern(4500) + std::string(name) ? 1 : 0;
   }
   CHECK(right == 300);
+}
+
+TEST_CASE("storage: a folder that is listed and read without being opened again") {
+  const TempDir dir;
+  dir.write("trial/index/a", "one");
+  dir.write("trial/index/b/c", "two");
+  dir.write("outside", "secret");
+  link_to("a", dir / "trial/index/in");
+  link_to("../../outside", dir / "trial/index/out");
+  for (const Resolve way : ways()) {
+    const auto storage = open_storage(dir / "trial", {way, true});
+    auto listed = storage->open_listed("index");
+    REQUIRE(listed);
+    std::vector<std::string> names;
+    for (const detail::storage::DirEntry& entry : listed->entries) {
+      names.push_back(entry.name);
+    }
+    std::sort(names.begin(), names.end());
+    CHECK(names == std::vector<std::string>{"a", "b", "in", "out"});
+    CHECK(listed->stamp == storage->stamp("index"));
+    REQUIRE(listed->folder);
+    Buffer buffer;
+    const auto all = listed->folder->read_all("a", buffer, most);
+    REQUIRE(all);
+    CHECK(text_of(*all) == "one");
+    for (const std::string name : {"a", "b", "in"}) {
+      CAPTURE(name);
+      REQUIRE(listed->folder->stamp(name));
+      CHECK(listed->folder->stamp(name) == storage->file_stamp("index/" + name));
+    }
+    for (const std::string name : {"out", "nothing", "..", "b/c"}) {
+      CAPTURE(name);
+      CHECK_FALSE(listed->folder->stamp(name));
+    }
+    dir.write("trial/index/" + std::to_string(static_cast<int>(way)), "three");
+    const auto again = storage->open_listed("index");
+    REQUIRE(again);
+    CHECK(again->entries.size() == listed->entries.size() + 1);
+    std::filesystem::remove(dir / ("trial/index/" + std::to_string(static_cast<int>(way))));
+    CHECK(storage->open_listed("nothing").problem().kind == ProblemKind::not_found);
+    CHECK(storage->open_listed("../outside").problem().kind == ProblemKind::damaged);
+    CHECK(storage->open_listed("index/a").problem().kind == ProblemKind::damaged);
+  }
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 // A range bounds what is read: index files outside it hold garbage here, so that opening one would be reported.
 namespace smd::test {
 namespace {
@@ -114,6 +116,20 @@ TEST_CASE("a range may be widened after the job's end") {
   Trial trial = open(dir, StepRange::newest(1));
   trial.load_range({});
   CHECK(numbers(trial.steps()) == all);
+}
+
+TEST_CASE("a further range of a trial that is in range as a whole costs no look") {
+  const TempDir dir;
+  build(dir, {});
+  TrialOptions options;
+  options.auto_refresh = false;
+  Trial trial = Trial::open(dir.path(), options);
+  std::filesystem::rename(dir / "index", dir / "moved");
+  trial.load_range(StepRange::newest(3));
+  trial.load_range({});
+  CHECK(numbers(trial.listed_steps()) == all);
+  CHECK(numbers(trial.steps(true)) == all);
+  CHECK(trial.problems().empty());
 }
 
 TEST_CASE("more new steps between two looks than the newest range holds: none is left out") {

@@ -3,6 +3,7 @@
 
 #include "layout/debugger/collections_reader.hpp"
 #include "layout/debugger/json_text.hpp"
+#include "text/json_events.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -13,6 +14,9 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) {
     return damaged("the file is empty", 0);
+  }
+  if (CollectionsReader plain; text::scan_json(text, plain)) {
+    return std::move(plain).finish(false, notes);
   }
   CollectionsReader reader;
   const auto error = text::read_json(text, reader);

@@ -61,12 +61,12 @@ CollectionsReader::Level CollectionsReader::inside(bool object) {
   }
   switch (level()) {
     case Level::root:
-      if (key_ == "collections") {
+      if (is("collections")) {
         drafts_.clear();
         has_collections_ = object;
         return object ? Level::collections : Level::skipped;
       }
-      if (key_ == "_meta") {
+      if (is("_meta")) {
         has_workers_ = false;
         return object ? Level::meta : Level::skipped;
       }
@@ -94,7 +94,7 @@ CollectionsReader::Level CollectionsReader::inside(bool object) {
       return Level::mode;
     case Level::mode:
       take_in_mode({});
-      return !object && key_ == "save_steps" ? Level::steps : Level::skipped;
+      return !object && is("save_steps") ? Level::steps : Level::skipped;
     case Level::meta:
       take({.other = true});
       return Level::skipped;
@@ -113,11 +113,11 @@ CollectionsReader::Level CollectionsReader::inside_collection(bool object) {
     longest_ = list == &draft_->tensor_names ? limits::name_bytes : limits::pattern_bytes;
     return Level::list;
   }
-  if (object && key_ == "reduction_config") {
+  if (object && is("reduction_config")) {
     draft_->reduction_config.emplace();
     return Level::reductions;
   }
-  return object && key_ == "save_config" ? Level::modes : Level::skipped;
+  return object && is("save_config") ? Level::modes : Level::skipped;
 }
 
 CollectionsReader::TextList* CollectionsReader::list_of(std::string_view name) noexcept {
@@ -130,10 +130,10 @@ void CollectionsReader::take(const Scalar& scalar) {
   }
   switch (level()) {
     case Level::root:
-      if (key_ == "collections") {
+      if (is("collections")) {
         drafts_.clear();
         has_collections_ = false;
-      } else if (key_ == "_meta") {
+      } else if (is("_meta")) {
         has_workers_ = false;
       }
       return;
@@ -161,7 +161,7 @@ void CollectionsReader::take(const Scalar& scalar) {
       }
       return;
     case Level::meta:
-      if (key_ == "num_workers") {
+      if (is("num_workers")) {
         has_workers_ = !scalar.is_null();
         workers_ = scalar.integer();
       }
@@ -173,16 +173,16 @@ void CollectionsReader::take(const Scalar& scalar) {
 
 /// Also called for each container, with `other` set, to discard an earlier value of the same key.
 void CollectionsReader::take_in_collection(const Scalar& scalar) {
-  if (key_ == "name") {
+  if (is("name")) {
     draft_->name = scalar.text != nullptr ? std::optional(std::move(*scalar.text)) : std::nullopt;
   } else if (TextList* const list = list_of(key_)) {
     *list = {};
     list->is_list = scalar.is_null();
-  } else if (key_ == "reduction_config") {
+  } else if (is("reduction_config")) {
     draft_->reduction_config.reset();
-  } else if (key_ == "save_config") {
+  } else if (is("save_config")) {
     draft_->save_config.clear();
-  } else if (key_ == "save_histogram") {
+  } else if (is("save_histogram")) {
     draft_->save_histogram = scalar.truth;
   }
 }
@@ -197,24 +197,24 @@ void CollectionsReader::take_in_list(const Scalar& scalar) {
 
 void CollectionsReader::take_reductions(const Scalar& scalar) {
   ReductionConfig& config = *draft_->reduction_config;
-  if (key_ == "save_raw_tensor") {
+  if (is("save_raw_tensor")) {
     config.save_raw_tensor = scalar.truth.value_or(false);
-  } else if (key_ == "save_shape") {
+  } else if (is("save_shape")) {
     config.save_shape = scalar.truth.value_or(false);
-  } else if (key_ == "reductions") {
+  } else if (is("reductions")) {
     config.reductions = scalar.text != nullptr ? split(*scalar.text) : std::vector<std::string>{};
   }
 }
 
 void CollectionsReader::take_in_mode(const Scalar& scalar) {
   const SaveConfigMode fallback;
-  if (key_ == "save_interval") {
+  if (is("save_interval")) {
     mode_->save_interval = scalar.integer().value_or(fallback.save_interval);
-  } else if (key_ == "start_step") {
+  } else if (is("start_step")) {
     mode_->start_step = scalar.integer().value_or(fallback.start_step);
-  } else if (key_ == "end_step") {
+  } else if (is("end_step")) {
     mode_->end_step = scalar.integer();
-  } else if (key_ == "save_steps") {
+  } else if (is("save_steps")) {
     mode_->save_steps.clear();
   }
 }

@@ -80,6 +80,7 @@ class CollectionsReader {
   };
 
   [[nodiscard]] Level level() const noexcept { return levels_.back(); }
+  [[nodiscard]] bool is(std::string_view name) const noexcept { return key_ == name; }
   [[nodiscard]] Level inside(bool object);
   [[nodiscard]] Level inside_collection(bool object);
   void take(const Scalar& scalar);

@@ -37,7 +37,7 @@ class DebuggerLayout final : public Layout {
   }
   LoadedSteps load(storage::Storage& storage, const Listing& listing, std::span<const StepPart> files,
                    unsigned jobs) const override {
-    return load_steps(storage, own(listing), files, jobs, nullptr);
+    return load_steps(storage, own(listing), files, jobs, nullptr, {});
   }
   std::string event_path(const Listing& listing, const StepPart& file) const override {
     return layout::event_path(file.step, own(listing).worker_parts[file.worker]);

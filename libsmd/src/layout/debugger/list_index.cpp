@@ -157,20 +157,20 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
 struct SeenFolder {
   std::shared_ptr<FolderState> state;          ///< The new state, still without content; null if `settled` is set.
   std::shared_ptr<const FolderState> settled;  ///< The earlier state, if the folder cannot have changed.
-  Outcome<std::vector<storage::DirEntry>> entries = std::vector<storage::DirEntry>();
+  Outcome<storage::ListedFolder> listed = storage::ListedFolder();
 };
 
 /// Looks at one folder. Thread-safe.
 SeenFolder look_at(storage::Storage& storage, const std::string& folder, std::shared_ptr<const FolderState> known,
                    std::chrono::steady_clock::time_point now) {
   SeenFolder seen;
-  const std::optional<storage::FolderStamp> stamp = storage.stamp(folder);
-  const bool same = known && stamp && known->stamp == stamp;
-  if (same && known->settled) {
+  if (known && known->settled && known->stamp == storage.stamp(folder)) {
     seen.settled = std::move(known);
     return seen;
   }
-  seen.entries = storage.list(folder);
+  seen.listed = storage.open_listed(folder);
+  const std::optional<storage::FolderStamp> stamp = seen.listed ? seen.listed->stamp : std::nullopt;
+  const bool same = known && stamp && known->stamp == stamp;
   seen.state = std::make_shared<FolderState>();
   seen.state->stamp = stamp;
   seen.state->since = same ? known->since : now;
@@ -185,12 +185,12 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   if (seen.settled) {
     return std::move(seen.settled);
   }
-  if (!seen.entries) {
-    trouble = std::move(seen.entries.problem());
+  if (!seen.listed) {
+    trouble = std::move(seen.listed.problem());
     return nullptr;
   }
   const std::string folder(listing.folders[id]);
-  for (const storage::DirEntry& entry : *seen.entries) {
+  for (const storage::DirEntry& entry : seen.listed->entries) {
     if (entry.kind != storage::EntryKind::folder) {
       const std::optional<StepPart> file =
           index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
@@ -213,14 +213,15 @@ constexpr std::size_t many_new_folders = 4;
 
 Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerListing* before,
                                     std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
-                                    unsigned jobs) {
+                                    unsigned jobs, OpenFolder& open) {
   DebuggerListing listing(before);
+  open = {};
   // First: if the job ends during the listing, it must not appear ended with its last steps missing.
   listing.ended = storage.exists(end_marker);
   if (storage.remote()) {
     return list_remote(storage, std::move(listing), before, since);
   }
-  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
+  jobs = storage.readers(jobs);
   std::vector<std::string> folders{std::string(index_folder)};
   while (!folders.empty()) {  // one level after the other
     std::vector<std::uint32_t> ids;
@@ -235,8 +236,15 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
     std::optional<Problem> failure;
     parallel_ordered(
         unknown < many_new_folders ? 1 : jobs, folders.size(), std::size_t{jobs} * 2,
-        [&](std::size_t i, unsigned) { return look_at(storage, folders[i], known[i], now); },
+        [&](std::size_t i, unsigned) {
+          SeenFolder seen = look_at(storage, folders[i], known[i], now);
+          if (seen.listed && folders.size() > 1) {
+            seen.listed->folder.reset();  // several would be open until their turn
+          }
+          return seen;
+        },
         [&](std::size_t i, SeenFolder&& seen) {
+          open = seen.listed ? OpenFolder{ids[i], std::move(seen.listed->folder)} : OpenFolder();
           std::optional<Problem> trouble;
           listing.folder_states[ids[i]] = take_folder(listing, ids[i], std::move(seen), trouble);
           if (const FolderState* const state = listing.folder_states[ids[i]].get()) {

@@ -24,8 +24,8 @@ namespace {
 /// Reads step files, one after the other. Each thread needs its own loader.
 class StepLoader {
  public:
-  StepLoader(storage::Storage& storage, const DebuggerListing& listing, LongFiles& long_files)
-      : storage_(storage), listing_(listing), long_files_(long_files) {}
+  StepLoader(storage::Storage& storage, const DebuggerListing& listing, LongFiles& long_files, const OpenFolder& open)
+      : storage_(storage), listing_(listing), long_files_(long_files), open_(open) {}
 
   struct Result {
     StepRow row;
@@ -71,18 +71,21 @@ class StepLoader {
   template <class Take>
   void load_folder(std::span<const StepPart> files, std::span<const std::string_view> leaves, std::size_t first,
                    Take& take) {
-    Outcome<std::unique_ptr<storage::Folder>> folder =
-        storage_.open_folder(listing_.folders[DebuggerListing::folder_of(files[0])]);
-    if (folder) {
-      (*folder)->announce(leaves);
+    const std::uint32_t id = DebuggerListing::folder_of(files[0]);
+    const bool is_open = open_.folder != nullptr && open_.id == id;
+    const Outcome<std::unique_ptr<storage::Folder>> opened =
+        is_open ? std::unique_ptr<storage::Folder>() : storage_.open_folder(listing_.folders[id]);
+    storage::Folder* const folder = is_open ? open_.folder.get() : opened ? opened->get() : nullptr;
+    if (folder != nullptr) {
+      folder->announce(leaves);
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
       Result result;
       result.row.file = files[i];
-      if (folder) {
-        load_one(**folder, leaves[i], result);
+      if (folder != nullptr) {
+        load_one(*folder, leaves[i], result);
       } else {
-        result.failure = folder.problem();
+        result.failure = opened.problem();
       }
       take(first + i, std::move(result));
     }
@@ -126,6 +129,7 @@ class StepLoader {
   storage::Storage& storage_;
   const DebuggerListing& listing_;
   LongFiles& long_files_;
+  const OpenFolder& open_;
   IndexParser parser_;
   Buffer buffer_;
   std::string expected_;
@@ -167,12 +171,12 @@ class StillListed {
 }  // namespace
 
 LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
-                       unsigned jobs, const ReadProgress* progress) {
+                       unsigned jobs, const ReadProgress* progress, const OpenFolder& open) {
   LoadedSteps loaded;
   if (files.empty()) {
     return loaded;
   }
-  jobs = std::max(1u, std::min(jobs, storage.parallelism()));
+  jobs = storage.readers(jobs);
   // If each file costs a round trip, none may wait behind others while a thread is idle.
   const std::size_t least = storage.remote() ? 1 : 32;
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
@@ -189,7 +193,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {
-      loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files);
+      loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files, open);
     }
     loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
       rows[begin + i] = {result.row, worker};

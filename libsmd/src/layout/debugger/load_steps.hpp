@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/debugger/listing.hpp"
+#include "layout/debugger/list_index.hpp"
 
 namespace smd::detail::layout {
 
-/// Reads index files, several at once. `progress` may be null or empty.
+/// Reads index files, several at once. `progress` may be null or empty. `open`: a folder that need not be opened.
 LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
-                       unsigned jobs, const ReadProgress* progress);
+                       unsigned jobs, const ReadProgress* progress, const OpenFolder& open);
 
 }  // namespace smd::detail::layout

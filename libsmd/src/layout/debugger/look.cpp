@@ -37,11 +37,13 @@ std::optional<std::int64_t> first_open_step(const DebuggerListing& listing, cons
 /// One look: reads the step files in range that no earlier look has read. Files that failed before are tried again.
 class Look {
  public:
-  Look(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before, DebuggerListing& listing)
+  Look(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before, DebuggerListing& listing,
+       const OpenFolder& open)
       : storage_(storage),
         request_(request),
         before_(before),
         listing_(listing),
+        open_(open),
         ranges_(request.ranges.begin(), request.ranges.end()) {}
 
   void read(Found& found) {
@@ -51,7 +53,7 @@ class Look {
     if (wanted.empty()) {
       listing_.half_written.clear();
     } else {
-      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, request_.progress);
+      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, request_.progress, open_);
       std::vector<StepPart> read;
       read.reserve(found.loaded.rows.size());
       for (const LoadedSteps::Row& row : found.loaded.rows) {
@@ -163,6 +165,7 @@ class Look {
   const LookRequest& request_;
   const DebuggerListing* before_;
   DebuggerListing& listing_;
+  const OpenFolder& open_;
   std::vector<StepRange> ranges_;
 };
 
@@ -173,14 +176,17 @@ Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& reque
   const std::optional<std::int64_t> since = before != nullptr && !before->ended && storage.remote()
                                                 ? first_open_step(*before, *collections, request.incomplete_steps)
                                                 : std::nullopt;
+  const auto read = [&] { return read_collections(storage, std::move(collections)); };
   // Concurrently on a remote store, to save a round trip; if no thread can be started, it is deferred until `get`.
-  const bool at_once = storage.remote() && before == nullptr;
-  auto reading = std::async(at_once ? std::launch::async | std::launch::deferred : std::launch::deferred,
-                            [&] { return read_collections(storage, std::move(collections)); });
-  auto listed = list_index(storage, before, since, request.now, request.jobs);
+  std::future<std::shared_ptr<const CollectionsInfo>> reading;
+  if (storage.remote() && before == nullptr) {
+    reading = std::async(std::launch::async | std::launch::deferred, read);
+  }
+  OpenFolder open;
+  auto listed = list_index(storage, before, since, request.now, request.jobs, open);
   if (listed && since && listed->ended) {
     // List everything once, for steps that came late before the end.
-    listed = list_index(storage, before, std::nullopt, request.now, request.jobs);
+    listed = list_index(storage, before, std::nullopt, request.now, request.jobs, open);
   }
   if (!listed) {
     return std::move(listed.problem());
@@ -188,11 +194,11 @@ Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& reque
   const auto listing = std::make_shared<DebuggerListing>(*std::move(listed));
   Found found;
   found.listing = listing;
-  found.collections = reading.get();
+  found.collections = reading.valid() ? reading.get() : read();
   found.news = !listing->named->fresh.empty();
   const bool stopped = request.stop != nullptr && *request.stop && (*request.stop)();
   if (found.collections->found && !stopped) {
-    Look(storage, request, before, *listing).read(found);
+    Look(storage, request, before, *listing, open).read(found);
   }
   return found;
 }

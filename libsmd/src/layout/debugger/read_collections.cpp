@@ -42,6 +42,22 @@ ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Fol
   return {std::move(file), notes.all()};
 }
 
+/// Passes the entries of the folder of collections to `take`. Sets `folder` if it was opened for this.
+template <class Take>
+Status list_collections(storage::Storage& storage, Outcome<std::unique_ptr<storage::Folder>>& folder,
+                        const Take& take) {
+  if (storage.remote()) {
+    return storage.list_parts(collections_folder, take);
+  }
+  auto listed = storage.open_listed(collections_folder);
+  if (!listed) {
+    return std::move(listed.problem());
+  }
+  take(listed->entries);
+  folder = std::move(listed->folder);
+  return ok();
+}
+
 /// Collections with the state of their files, which shows whether they must be read again.
 struct DebuggerCollections final : CollectionsInfo {
   std::vector<std::string> files;                         ///< Their names within the folder, by worker.
@@ -72,7 +88,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   DebuggerCollections& info = *result;
   std::vector<std::pair<std::string, std::string>> files;  // worker, leaf
   ProblemList strays(limits::problems_per_trial);
-  const auto listed = storage.list_parts(collections_folder, [&](const std::vector<storage::DirEntry>& entries) {
+  Outcome<std::unique_ptr<storage::Folder>> folder(nullptr);
+  const auto take_entries = [&](const std::vector<storage::DirEntry>& entries) {
     for (const storage::DirEntry& entry : entries) {
       std::string_view part = entry.name;
       if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
@@ -88,7 +105,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       part.remove_suffix(collections_suffix.size());
       files.emplace_back(worker_name(part), entry.name);
     }
-  });
+  };
+  const Status listed = list_collections(storage, folder, take_entries);
   info.problems = strays.all(std::string(collections_folder));
   if (!listed) {
     if (listed.problem().kind != ProblemKind::not_found) {
@@ -99,14 +117,17 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   std::sort(files.begin(), files.end());
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
-    info.stamps.push_back(storage.file_stamp(std::string(collections_folder) + "/" + leaf));
+    info.stamps.push_back(*folder ? (*folder)->stamp(leaf)
+                                  : storage.file_stamp(std::string(collections_folder) + "/" + leaf));
   }
   if (before && before->problems.empty() && info.problems.empty() &&
       same_files(static_cast<const DebuggerCollections&>(*before), info)) {
     return before;
   }
   info.found = !files.empty();
-  Outcome<std::unique_ptr<storage::Folder>> folder = storage.open_folder(collections_folder);
+  if (!*folder) {
+    folder = storage.open_folder(collections_folder);
+  }
   std::vector<std::pair<std::string, std::int64_t>> claims;
   CollectionsUnion united;
   LongFiles long_files;
