@@ -175,9 +175,6 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
   // Sums without a bias are certain to be exact only if they are short, or of numbers of few bits.
   const std::size_t each = type == Dtype::float32 || (integers && !biased) ? stream_size : n;
   const int bits = bits_of(each);
-  if (wide && !kernels().fused) {
-    return false;
-  }
   if (integers && (guess.cancels || guessed_top > 54)) {
     return false;
   }

@@ -33,7 +33,6 @@ namespace HWY_NAMESPACE {
 
 extern const Kernels table;
 const Kernels table = {hwy::TargetName(HWY_TARGET),
-                       fused_multiply,
                        decode,
                        to_floats,
                        integer_range,

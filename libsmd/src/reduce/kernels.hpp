@@ -20,7 +20,8 @@ inline constexpr std::size_t stream_size = 4096;
 inline constexpr std::size_t long_stream_size = 16384;
 inline constexpr std::size_t longest_stream_size = 65536;
 inline constexpr std::size_t long_stream_size_of(Dtype type) noexcept {
-  return type == Dtype::float32 ? longest_stream_size : long_stream_size;
+  const bool shorter = type == Dtype::float32 || type == Dtype::float16 || type == Dtype::bfloat16;
+  return shorter ? longest_stream_size : long_stream_size;
 }
 /// Kernels may read and write up to this many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
@@ -93,9 +94,6 @@ struct PairSums {
 
 struct Kernels {
   const char* name;
-  /// True if the instruction set has a fused multiply-add. Without it, `stream` of doubles and 64-bit integers loses
-  /// the low parts of squares.
-  bool fused;
   /// Converts elements of float64 or a type of at most 32 bits to doubles.
   void (*decode)(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range);
   /// Converts elements of float32 or a type of at most 16 bits to floats, without loss. `out` has padding.

@@ -35,6 +35,13 @@ struct FloatRange {
     smallest = hn::Set(Bits(), ~std::uint32_t{0});
     sizes = hn::Zero(Bits());
   }
+  // Member by member: GCC keeps a structure that is copied as a whole in memory.
+  HWY_INLINE void copy(const FloatRange& other) {
+    min = other.min;
+    max = other.max;
+    smallest = other.smallest;
+    sizes = other.sizes;
+  }
   // Adds four vectors. `least`: find the smallest |x| other than 0; `zeros`: find whether there is a 0.
   template <bool least, bool zeros>
   HWY_INLINE void take_four(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
@@ -56,14 +63,15 @@ struct FloatRange {
   template <bool zeros, class T, class Load>
   HWY_INLINE void take_all(const T* from, std::size_t n, const Load& load) {
     const Floats d;
-    auto state = *this;
+    FloatRange state;
+    state.copy(*this);
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < n; i += 4 * lanes) {
       const T* const at = from + i;
       state.template take_four<true, zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
                                             load(d, at + 3 * lanes));
     }
-    *this = state;
+    copy(state);
   }
   // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
   template <bool least>

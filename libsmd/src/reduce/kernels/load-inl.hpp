@@ -64,6 +64,16 @@ HWY_INLINE double largest_of(D d, V v) {
   return static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, v)));
 }
 
+// For targets without an instruction for it, Highway's own conversion from half precision turns infinities and NaN into
+// large numbers.
+#undef SMD_REDUCE_CONVERTS_HALVES
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 || \
+    HWY_TARGET == HWY_SSE4
+#define SMD_REDUCE_CONVERTS_HALVES 0
+#else
+#define SMD_REDUCE_CONVERTS_HALVES 1
+#endif
+
 struct LoadFloat {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, const float* from) const {
@@ -74,9 +84,11 @@ struct LoadHalf {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
     const hn::Rebind<std::uint16_t, D> du;
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4
-    // For these targets Highway's own conversion turns infinities and NaN into large numbers. Once fraction and
-    // exponent are in place, a factor corrects the bias; the highest exponent means infinity or NaN.
+#if SMD_REDUCE_CONVERTS_HALVES
+    const hn::Rebind<hwy::float16_t, D> dh;
+    return hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, from)));
+#else
+    // Once fraction and exponent are in place, a factor corrects the bias; the highest exponent means infinity or NaN.
     const hn::RebindToUnsigned<D> wide;
     const auto bits = hn::PromoteTo(wide, hn::LoadU(du, from));
     const auto top = hn::Set(wide, std::uint32_t{0x7C00});
@@ -85,9 +97,6 @@ struct LoadHalf {
     const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(wide, std::uint32_t{0x8000})));
     const auto number = hn::Mul(hn::BitCast(d, magnitude), hn::Set(d, 0x1p112F));
     return hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(wide, number), special), sign));
-#else
-    const hn::Rebind<hwy::float16_t, D> dh;
-    return hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(du, from)));
 #endif
   }
 };

@@ -9,6 +9,7 @@
 #endif
 
 #include "reduce/kernels.hpp"
+#include "reduce/kernels/decode-inl.hpp"
 #include "reduce/kernels/extremes-inl.hpp"
 #include "reduce/kernels/halves-inl.hpp"
 
@@ -29,7 +30,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
                               BlockSums& result, const Load& load, const Widen& widen) {
   FloatRange extremes;
   extremes.start();
-  ShortSums<magnitudes, grouped> sums;
+  ShortSums<magnitudes, grouped ? 4 : 1> sums;
   sums.start(plan.square_bias);
   for (std::size_t i = 0; i < n; i += looked_at_twice) {
     const std::size_t part = std::min(looked_at_twice, n - i);
@@ -38,7 +39,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     } else {
       extremes.take_all<false>(typed<T>(source) + i, part, load);
     }
-    sums.take(typed<T>(source) + i, part, widen);
+    sums.template take<sizeof(T)>(typed<T>(source) + i, part, widen, typed<T>(source) + i + part);
   }
   extremes.finish<true>(range);
   sums.finish(plan.square_bias, result);
@@ -50,30 +51,29 @@ template <bool integers>
 struct DoubleRange {
   hn::Vec<Doubles> min;
   hn::Vec<Doubles> max;
-  hn::Vec<Doubles> smallest;
   hn::Vec<Doubles> least;
 
   HWY_INLINE void start() {
-    min = smallest = least = hn::Set(Doubles(), std::numeric_limits<double>::infinity());
+    min = least = hn::Set(Doubles(), std::numeric_limits<double>::infinity());
     max = hn::Neg(min);
   }
   HWY_INLINE void take(hn::Vec<Doubles> v, hn::Vec<Doubles> size) {
-    const Doubles d;
     min = hn::Min(min, v);
     max = hn::Max(max, v);
-    if constexpr (integers) {
-      return;
+    if constexpr (!integers) {
+      least = hn::Min(least, size);
     }
-    const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
-    smallest = hn::Min(smallest, hn::IfThenElse(hn::Eq(size, hn::Zero(d)), infinity, size));
-    least = hn::Min(least, size);
   }
-  HWY_INLINE void finish(BlockRange& range) const {
+  HWY_INLINE void finish(BlockRange& range, const std::byte* source, std::size_t n) const {
     const Doubles d;
     range.min = smallest_of(d, min);
     range.max = largest_of(d, max);
-    range.smallest = integers ? 1 : smallest_of(d, smallest);
-    range.has_zero = !integers && smallest_of(d, least) == 0;
+    range.smallest = integers ? 1 : smallest_of(d, least);
+    range.has_zero = range.smallest == 0;
+    if (range.has_zero) {
+      // Only now, because zeros cost three operations for each vector.
+      range.smallest = range_of(typed<double>(source), n).smallest;
+    }
   }
 };
 
@@ -120,10 +120,10 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
     } else if constexpr (magnitudes) {
       magnitude0.add(hn::Add(size0, size1));
     }
-    square0.add_square(v0);
-    square1.add_square(v1);
+    square0.add_wide_square(v0);
+    square1.add_wide_square(v1);
   }
-  extremes.finish(range);
+  extremes.finish(range, source, n);
   finish_pair(sum0, sum1, plan.sum_bias, result.sum, result.sum_low);
   if constexpr (magnitudes) {
     finish_pair(magnitude0, magnitude1, plan.sum_bias, result.magnitude, result.magnitude_low);
@@ -151,12 +151,9 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
                                                                WidenBfloats());
 #else
     case Dtype::float16:
-      // All are multiples of 2^-24, so the sums are nearly always known to be exact without the smallest |x|.
-      return plan.zeros
-                 ? stream_halves<true, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves())
-                 : stream_halves<false, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), WidenHalves());
+      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), UnpackHalves());
     case Dtype::bfloat16:
-      return stream_halves<true, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), WidenBfloats());
+      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), UnpackBfloats());
 #endif
     case Dtype::int64:
     case Dtype::uint64:

@@ -67,10 +67,10 @@ struct Lane {
     if constexpr (fused_multiply) {
       add_square(v);
     } else {
-      // Dekker, "A floating-point technique for extending the available precision", 1971: products of halves are
-      // exact.
-      const auto scaled = hn::Mul(v, hn::Set(Doubles(), 0x1p27 + 1));
-      const auto upper = hn::Sub(scaled, hn::Sub(scaled, v));
+      // Dekker, "A floating-point technique for extending the available precision", 1971: products of halves (here of
+      // 26 and 27 bits) are exact.
+      const auto upper =
+          hn::And(v, hn::BitCast(Doubles(), hn::Set(hn::RebindToUnsigned<Doubles>(), ~std::uint64_t{0x7FFFFFF})));
       const auto lower = hn::Sub(v, upper);
       const auto square = hn::Mul(v, v);
       const auto crossed = hn::Mul(hn::Add(upper, upper), lower);
@@ -95,7 +95,8 @@ inline constexpr std::size_t looked_at_twice = 2048;
 
 // Sums of floats of 32 or 16 bits, for which the sums of x and |x| need no bias. There are few accumulators, each
 // accessed rarely: the machine has only 16 registers, and an accumulator in memory costs a round trip each time.
-template <bool magnitudes, bool grouped>
+// `group`: number of vectors of squares (1, 4 or 8) that are added before they are added without error.
+template <bool magnitudes, int group>
 struct ShortSums {
   hn::Vec<Doubles> sum;
   hn::Vec<Doubles> magnitude;
@@ -108,9 +109,20 @@ struct ShortSums {
     square1.start(square_bias);
   }
 
-  // Adds four vectors of doubles. Returns the sum of their squares, if squares are grouped.
-  template <class T, class Widen>
-  HWY_INLINE hn::Vec<Doubles> take_four(const T* from, const Widen& widen) {
+  // Member by member: GCC keeps a structure that is copied as a whole in memory.
+  HWY_INLINE void copy(const ShortSums& other) {
+    sum = other.sum;
+    magnitude = other.magnitude;
+    square0.sum = other.square0.sum;
+    square0.low = other.square0.low;
+    square1.sum = other.square1.sum;
+    square1.low = other.square1.low;
+  }
+
+  // Adds four vectors of doubles. If squares are grouped, puts those of two into `a` and those of the others into `b`,
+  // or adds them unless `first`. Each square is exact, and so is the sum of a group of similar magnitude.
+  template <bool first, class T, class Widen>
+  HWY_INLINE void take_four(const T* from, const Widen& widen, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) {
     hn::Vec<Doubles> v0;
     hn::Vec<Doubles> v1;
     hn::Vec<Doubles> v2;
@@ -122,38 +134,45 @@ struct ShortSums {
     if constexpr (magnitudes) {
       magnitude = plus(plus(plus(hn::Abs(v0), hn::Abs(v1)), plus(hn::Abs(v2), hn::Abs(v3))), magnitude);
     }
-    if constexpr (grouped) {
-      // Each square is exact; so is the sum of four of similar magnitude.
-      return plus(hn::MulAdd(v1, v1, hn::Mul(v0, v0)), hn::MulAdd(v3, v3, hn::Mul(v2, v2)));
+    if constexpr (group > 1) {
+      a = hn::MulAdd(v1, v1, first ? hn::Mul(v0, v0) : hn::MulAdd(v0, v0, a));
+      b = hn::MulAdd(v3, v3, first ? hn::Mul(v2, v2) : hn::MulAdd(v2, v2, b));
     } else {
       square0.add_square(v0);
       square1.add_square(v1);
       square0.add_square(v2);
       square1.add_square(v3);
-      return v0;
     }
   }
 
-  // Precondition: `n` is a multiple of 64. `widen` returns two vectors of doubles at a time.
-  template <class T, class Widen>
-  HWY_INLINE void take(const T* from, std::size_t n, const Widen& widen) {
-    auto state = *this;
+  // Precondition: `n` is a multiple of 64. `widen` returns two vectors of doubles at a time. `next`: what the caller
+  // reads afterwards, `item` bytes for each element.
+  template <std::size_t item, class T, class Widen>
+  HWY_NOINLINE void take(const T* from, std::size_t n, const Widen& widen, const void* next) {
+    ShortSums state;
+    state.copy(*this);
     const std::size_t four = 4 * hn::Lanes(Doubles());
     for (std::size_t i = 0; i < n; i += 2 * four) {
-      // Prefetches the next elements while the computation takes longer than the loads.
-      for (std::size_t line = 0; line < 2 * four * sizeof(T); line += 64) {
-        hwy::Prefetch(reinterpret_cast<const std::byte*>(from + i + looked_at_twice) + line);
+      // The computation takes longer than the loads.
+      for (std::size_t byte = 0; byte < 2 * four * item; byte += 64) {
+        hwy::Prefetch(static_cast<const std::byte*>(next) + i * item + byte);
       }
-      const auto squares0 = state.take_four(from + i, widen);
-      const auto squares1 = state.take_four(from + i + four, widen);
-      if constexpr (grouped) {
-        state.square0.add_both(squares0, squares1);
+      auto a = hn::Zero(Doubles());
+      auto b = a;
+      auto c = a;
+      auto d = a;
+      state.template take_four<true>(from + i, widen, a, b);
+      if constexpr (group == 8) {
+        state.template take_four<false>(from + i + four, widen, a, b);
+        state.square0.add(hn::Add(a, b));
       } else {
-        (void)squares0;
-        (void)squares1;
+        state.template take_four<true>(from + i + four, widen, c, d);
+        if constexpr (group == 4) {
+          state.square0.add_both(plus(a, b), plus(c, d));
+        }
       }
     }
-    *this = state;
+    copy(state);
   }
 
   HWY_INLINE void finish(double square_bias, BlockSums& result) const {
