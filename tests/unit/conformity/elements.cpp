@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json number(double value) {
+Json json_number(double value) {
   if (std::isnan(value)) {
     return "nan";
   }
@@ -46,7 +46,7 @@ double half(std::uint16_t bits) {
 
 template <class Part>
 Json complex(std::span<const std::byte> bytes, std::size_t index) {
-  return Json::array({number(load<Part>(bytes, 2 * index)), number(load<Part>(bytes, 2 * index + 1))});
+  return Json::array({json_number(load<Part>(bytes, 2 * index)), json_number(load<Part>(bytes, 2 * index + 1))});
 }
 
 /// Strings are stored one after the other, each preceded by its length.
@@ -67,11 +67,11 @@ Json string_elements(std::span<const std::byte> bytes, std::size_t count) {
 Json element(Dtype dtype, std::span<const std::byte> bytes, std::size_t index) {
   switch (dtype) {
     case Dtype::float16:
-      return number(half(load<std::uint16_t>(bytes, index)));
+      return json_number(half(load<std::uint16_t>(bytes, index)));
     case Dtype::float32:
-      return number(load<float>(bytes, index));
+      return json_number(load<float>(bytes, index));
     case Dtype::float64:
-      return number(load<double>(bytes, index));
+      return json_number(load<double>(bytes, index));
     case Dtype::int8:
     case Dtype::qint8:
       return load<std::int8_t>(bytes, index);
