@@ -24,7 +24,7 @@ struct Notes {
   void close() { text += "; "; }
 };
 
-std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+std::string nested_arrays(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
 TEST_CASE("scan_json passes on the values of a text, in its order") {
   Notes notes;
@@ -38,7 +38,7 @@ TEST_CASE("scan_json and read_json find the same") {
   for (const std::string& text :
        {std::string("null"), std::string("\"\""), std::string("0"), std::string("[]"), std::string(" { } "),
         std::string("[[], {}, [{\"a\": {\"b\": [0]}}], \"\"]"), std::string("\"\\u0000\\/\\b\\f\\n\\r\\t\\\\\""),
-        std::string("{\"a\": 1, \"a\": 2}"), std::string("[\"\x7f\", \"ü\"]"), nested(limits::json_depth)}) {
+        std::string("{\"a\": 1, \"a\": 2}"), std::string("[\"\x7f\", \"ü\"]"), nested_arrays(limits::json_depth)}) {
     CAPTURE(text);
     Notes scanned;
     Notes read;
@@ -70,7 +70,7 @@ TEST_CASE("scan_json leaves other numbers, damage and deep nesting to read_json"
                                   std::string("\"\n\""),
                                   std::string("\xef\xbb\xbf[]"),
                                   std::string("[]\0", 3),
-                                  nested(limits::json_depth + 1)}) {
+                                  nested_arrays(limits::json_depth + 1)}) {
     CAPTURE(text);
     Notes notes;
     CHECK_FALSE(text::scan_json(text, notes));
