@@ -34,12 +34,6 @@ complete -c smd-diff -l color -d 'colour tables and messages (default: auto)' -x
 complete -c smd-diff -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-diff -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-diff -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-diff -s q -l quiet -d 'print nothing but errors; see the exit status'
-complete -c smd-diff -s v -l verbose -d 'say more; twice: for debugging'
-complete -c smd-diff -l progress -d 'show progress even if standard error is no terminal'
-complete -c smd-diff -l no-progress -d 'never show progress'
-complete -c smd-diff -s h -l help -d 'print this help'
-complete -c smd-diff -l version -d 'print the version and what is built in'
 complete -c smd-diff -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-diff -l no-verify -d 'do not check the checksums of records'
 complete -c smd-diff -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
@@ -48,3 +42,9 @@ complete -c smd-diff -l region -d 'the region of the buckets (default: as the AW
 complete -c smd-diff -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-diff -l no-sign-request -d 'ask without credentials, for public buckets'
 complete -c smd-diff -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-diff -s q -l quiet -d 'print nothing but errors; see the exit status'
+complete -c smd-diff -s v -l verbose -d 'say more; twice: for debugging'
+complete -c smd-diff -l progress -d 'show progress even if standard error is no terminal'
+complete -c smd-diff -l no-progress -d 'never show progress'
+complete -c smd-diff -s h -l help -d 'print this help'
+complete -c smd-diff -l version -d 'print the version and what is built in'

@@ -42,12 +42,6 @@ complete -c smd-reduce -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-reduce -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-reduce -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-reduce -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; see the exit status'
-complete -c smd-reduce -s v -l verbose -d 'say more; twice: for debugging'
-complete -c smd-reduce -l progress -d 'show progress even if standard error is no terminal'
-complete -c smd-reduce -l no-progress -d 'never show progress'
-complete -c smd-reduce -s h -l help -d 'print this help'
-complete -c smd-reduce -l version -d 'print the version and what is built in'
 complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
@@ -60,3 +54,9 @@ complete -c smd-reduce -s F -l follow -d 'go on as steps complete, until the job
 complete -c smd-reduce -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
 complete -c smd-reduce -l idle -d 'give up (status 124) after D without a new step' -x
 complete -c smd-reduce -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
+complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; see the exit status'
+complete -c smd-reduce -s v -l verbose -d 'say more; twice: for debugging'
+complete -c smd-reduce -l progress -d 'show progress even if standard error is no terminal'
+complete -c smd-reduce -l no-progress -d 'never show progress'
+complete -c smd-reduce -s h -l help -d 'print this help'
+complete -c smd-reduce -l version -d 'print the version and what is built in'

@@ -17,16 +17,6 @@ complete -c smd-report -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-report -l every -d 'keep every Nth of these steps' -x
 complete -c smd-report -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-report -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-report -s q -l quiet -d 'print nothing but errors; see the exit status'
-complete -c smd-report -s v -l verbose -d 'say more; twice: for debugging'
-complete -c smd-report -l progress -d 'show progress even if standard error is no terminal'
-complete -c smd-report -l no-progress -d 'never show progress'
-complete -c smd-report -s h -l help -d 'print this help'
-complete -c smd-report -l version -d 'print the version and what is built in'
-complete -c smd-report -s F -l follow -d 'go on as steps complete, until the job ends'
-complete -c smd-report -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
-complete -c smd-report -l idle -d 'give up (status 124) after D without a new step' -x
-complete -c smd-report -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
 complete -c smd-report -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-report -l no-verify -d 'do not check the checksums of records'
 complete -c smd-report -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
@@ -35,3 +25,13 @@ complete -c smd-report -l region -d 'the region of the buckets (default: as the 
 complete -c smd-report -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-report -l no-sign-request -d 'ask without credentials, for public buckets'
 complete -c smd-report -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-report -s F -l follow -d 'go on as steps complete, until the job ends'
+complete -c smd-report -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-report -l idle -d 'give up (status 124) after D without a new step' -x
+complete -c smd-report -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
+complete -c smd-report -s q -l quiet -d 'print nothing but errors; see the exit status'
+complete -c smd-report -s v -l verbose -d 'say more; twice: for debugging'
+complete -c smd-report -l progress -d 'show progress even if standard error is no terminal'
+complete -c smd-report -l no-progress -d 'never show progress'
+complete -c smd-report -s h -l help -d 'print this help'
+complete -c smd-report -l version -d 'print the version and what is built in'

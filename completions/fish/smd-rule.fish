@@ -39,16 +39,6 @@ complete -c smd-rule -l precision -d 'significant digits (default: 6 in tables, 
 complete -c smd-rule -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-rule -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-rule -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-rule -s q -l quiet -d 'print nothing but errors; see the exit status'
-complete -c smd-rule -s v -l verbose -d 'say more; twice: for debugging'
-complete -c smd-rule -l progress -d 'show progress even if standard error is no terminal'
-complete -c smd-rule -l no-progress -d 'never show progress'
-complete -c smd-rule -s h -l help -d 'print this help'
-complete -c smd-rule -l version -d 'print the version and what is built in'
-complete -c smd-rule -s F -l follow -d 'go on as steps complete, until the job ends'
-complete -c smd-rule -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
-complete -c smd-rule -l idle -d 'give up (status 124) after D without a new step' -x
-complete -c smd-rule -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
 complete -c smd-rule -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-rule -l no-verify -d 'do not check the checksums of records'
 complete -c smd-rule -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
@@ -57,3 +47,13 @@ complete -c smd-rule -l region -d 'the region of the buckets (default: as the AW
 complete -c smd-rule -l profile -d 'profile of the AWS configuration files whose credentials to use' -x
 complete -c smd-rule -l no-sign-request -d 'ask without credentials, for public buckets'
 complete -c smd-rule -l request-payer -d 'requester: pay for requests to a Requester Pays bucket' -x -a '(__smd_values choice requester)'
+complete -c smd-rule -s F -l follow -d 'go on as steps complete, until the job ends'
+complete -c smd-rule -l timeout -d 'give up (status 124) after D: 30, 1.5s, 5m, 2h' -x
+complete -c smd-rule -l idle -d 'give up (status 124) after D without a new step' -x
+complete -c smd-rule -l interval -d 'look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)' -x
+complete -c smd-rule -s q -l quiet -d 'print nothing but errors; see the exit status'
+complete -c smd-rule -s v -l verbose -d 'say more; twice: for debugging'
+complete -c smd-rule -l progress -d 'show progress even if standard error is no terminal'
+complete -c smd-rule -l no-progress -d 'never show progress'
+complete -c smd-rule -s h -l help -d 'print this help'
+complete -c smd-rule -l version -d 'print the version and what is built in'

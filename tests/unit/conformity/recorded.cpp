@@ -110,7 +110,7 @@ const Json& right(const Json& answers, const std::string& key) {
   return answers.contains(correct) ? answers.at(correct) : right(answers.at(key));
 }
 
-double number(const Json& recorded) {
+double recorded_number(const Json& recorded) {
   if (recorded.is_boolean()) {
     return recorded.get<bool>() ? 1 : 0;
   }

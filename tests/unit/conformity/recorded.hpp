@@ -43,7 +43,7 @@ void for_each_record(const Recorded& trial,
 [[nodiscard]] const Json& right(const Json& answers, const std::string& key);
 
 /// Returns a recorded number: one of JSON, a boolean (0 or 1), or `nan`, `inf` or `-inf`.
-[[nodiscard]] double number(const Json& recorded);
+[[nodiscard]] double recorded_number(const Json& recorded);
 
 /// Parses `TRAIN` and so on.
 [[nodiscard]] Mode mode_of(const Json& text);

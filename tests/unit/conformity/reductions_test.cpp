@@ -17,7 +17,7 @@ namespace {
 // The scale of rounding errors of a reduction: the magnitude of what was added.
 double scale_of(const std::string& name, const Json& exact, double expected) {
   const char* const whole = name == "mean" ? "abs_mean" : name == "sum" ? "abs_sum" : nullptr;
-  return whole != nullptr && exact.contains(whole) ? number(exact.at(whole)) : std::abs(expected);
+  return whole != nullptr && exact.contains(whole) ? recorded_number(exact.at(whole)) : std::abs(expected);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ TEST_CASE("reductions that were not saved are computed from the value, as in exa
         if (saved.contains(name) || !parse_reduction(name)) {
           continue;
         }
-        double expected = number(answer);
+        double expected = recorded_number(answer);
         const bool finite_overflow = numpy.at("nan") == 0 && numpy.at("neginf") > 0 && numpy.at("posinf") == 0;
         if (finite_overflow && (name == "mean" || name == "sum")) {
           expected = -HUGE_VAL;  // recorded as NaN if the finite numbers overflow before they are combined with the

@@ -28,9 +28,9 @@ constexpr double relative_error = 1e-12;
 void check_extreme(double actual, const Json& record, const std::string& name) {
   CAPTURE(name);
   if (record.contains("written_reductions")) {
-    CHECK(close(actual, number(record.at("written_reductions").at(name).at(0)), 0));
+    CHECK(close(actual, recorded_number(record.at("written_reductions").at(name).at(0)), 0));
   } else if (const Json& answer = record.at("reductions").at(name); answer.at(2) == "computed") {
-    CHECK(close(actual, number(answer.at(0)), 0));
+    CHECK(close(actual, recorded_number(answer.at(0)), 0));
   }
 }
 
@@ -44,18 +44,18 @@ void check_statistics(const Statistics& actual, const Json& record) {
   check_extreme(actual.max, record, "max");
 
   const Json& exact = record.at("exact");
-  double mean = number(exact.at("mean"));
+  double mean = recorded_number(exact.at("mean"));
   if (actual.nan == 0 && numpy.at("neginf") > 0 && numpy.at("posinf") == 0) {
     // Recorded as NaN if the finite numbers overflow before they are combined with the infinity; their sum is finite.
     mean = -HUGE_VAL;
   }
-  const double std = number(exact.at("std"));
+  const double std = recorded_number(exact.at("std"));
   CAPTURE(actual.mean);
   CAPTURE(mean);
   CAPTURE(actual.std);
   CAPTURE(std);
   // If positive and negative numbers cancel, a rounding error is relative to their magnitude, not to their sum.
-  CHECK(close(actual.mean, mean, relative_error * number(exact.at("abs_mean"))));
+  CHECK(close(actual.mean, mean, relative_error * recorded_number(exact.at("abs_mean"))));
   CHECK(close(actual.std, std, relative_error * std));
 }
 
