@@ -179,7 +179,7 @@ class Signals(Stopped):
                 self.reach(process)
                 _, err = self.check_signal(process)
                 self.assertNotIn(b"Network", err)
-                    self.assertNotIn(b"Timeout", err)
+                self.assertNotIn(b"Timeout", err)
 
     def test_every_signal(self):
         self.server.faults({"act": "hang", **FOREVER})

@@ -50,7 +50,7 @@ class LiveExamination {
  public:
   LiveExamination(const ExaminationContext& context, Trial& trial, std::size_t operand, const std::string& name,
                   FollowedTrials& trials, LivePage& page)
-      : context_(context), trial_(trial), operand_(operand), name_(name), trials_(trials), page_(page) {
+      : trial_(trial), operand_(operand), name_(name), trials_(trials), page_(page) {
     const std::lock_guard lock(trials_.mutex());
     EvaluationOptions options;
     options.follow = true;
@@ -98,7 +98,6 @@ class LiveExamination {
     page_.put(operand_, examination_->report(true), true);
   }
 
-  const ExaminationContext& context_;
   Trial& trial_;
   std::size_t operand_;
   const std::string& name_;

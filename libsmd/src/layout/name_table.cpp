@@ -49,7 +49,7 @@ std::size_t NameTable::slot_of(std::string_view text, std::size_t hash) const no
 
 void NameTable::reserve(std::size_t texts) {
   texts_.reserve(texts);
-  map_pages(texts_.data(), texts * sizeof texts_[0]);
+  map_pages(texts_);
   if (texts * 2 > slots_.size()) {
     grow(std::bit_ceil(texts * 2));
   }
@@ -58,7 +58,7 @@ void NameTable::reserve(std::size_t texts) {
 NameTable::Texts NameTable::texts() const {
   Texts texts{{}, chunks_};
   texts.by_number.reserve(texts_.size());
-  map_pages(texts.by_number.data(), texts_.size() * sizeof texts_[0]);
+  map_pages(texts.by_number);
   texts.by_number.assign(texts_.begin(), texts_.end());
   return texts;
 }
@@ -67,7 +67,7 @@ void NameTable::grow(std::size_t slots) {
   const std::vector<Slot> before = std::move(slots_);
   slots_ = {};
   slots_.reserve(slots);
-  map_pages(slots_.data(), slots * sizeof slots_[0]);
+  map_pages(slots_);
   slots_.resize(slots);
   for (const Slot& slot : before) {
     if (slot.id != none) {

@@ -147,7 +147,7 @@ class SafetensorsParser {
     constexpr std::size_t usual_bytes = 100;  // of an entry
     const std::size_t expected = std::min(json_.size() / usual_bytes, limits::safetensors_tensors);
     raw_.reserve(expected);
-    map_pages(raw_.data(), expected * sizeof raw_[0]);
+    map_pages(raw_);
     if (read()) {
       find_repeated();
       check_types();
@@ -542,7 +542,7 @@ class SafetensorsParser {
     kept.texts_ = std::make_shared_for_overwrite<char[]>(bytes);
     kept.places_.reserve(raw_.size());
     map_pages(kept.texts_.get(), bytes);
-    map_pages(kept.places_.data(), raw_.size() * sizeof kept.places_[0]);
+    map_pages(kept.places_);
     char* next = kept.texts_.get();
     const auto keep_text = [&](std::string_view text) {
       const auto at = static_cast<std::uint32_t>(next - kept.texts_.get());

@@ -129,8 +129,8 @@ class RowFiller {
     tables_.names.reserve(names);
     last_file_.reserve(names);
     fresh_.reserve(names);
-    map_pages(last_file_.data(), names * sizeof last_file_[0]);
-    map_pages(fresh_.data(), names * sizeof fresh_[0]);
+    map_pages(last_file_);
+    map_pages(fresh_);
   }
   /// `fresh`: no earlier look has returned the row.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {

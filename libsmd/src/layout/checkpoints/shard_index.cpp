@@ -85,7 +85,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
   }
   const std::size_t expected = std::min(json.size() / usual_bytes, most_expected);
   index.tensors.reserve(expected);
-  map_pages(index.tensors.data(), expected * sizeof index.tensors[0]);
+  map_pages(index.tensors);
   text::JsonScanner scanner(json);
   bool found = false;
   scanner.enter_object();
