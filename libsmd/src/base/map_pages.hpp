@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace smd::detail {
@@ -14,7 +15,7 @@ void map_pages(void* memory, std::size_t bytes) noexcept;
 /// The same for all that a vector has reserved.
 template <class T>
 void map_pages(std::vector<T>& reserved) noexcept {
-  map_pages(static_cast<void*>(reserved.data()), reserved.capacity() * sizeof(T));
+  map_pages(static_cast<void*>(reserved.data()), std::span(reserved.data(), reserved.capacity()).size_bytes());
 }
 
 }  // namespace smd::detail
