@@ -44,14 +44,18 @@ bool is_event_file(std::string_view name) {
   return name.find("tfevents") != name.npos && !name.ends_with(".profile-empty");
 }
 
-// Whether an event file is in the folder or below: such a folder is no part of a trial above, but holds several runs.
+// Whether an event file of TensorBoard is in the folder or below: such a folder is no part of a trial above, but holds
+// several runs. A debugger trial's event files are none.
 bool holds_runs(const fs::path& folder) {
   std::size_t entries = most_entries;
   error_code error;
   fs::recursive_directory_iterator entry(folder, error);
   for (; !error && entry != fs::recursive_directory_iterator() && entries > 0; entry.increment(error), --entries) {
     error_code unknown;
-    if (is_event_file(entry->path().filename().string()) && entry->status(unknown).type() == fs::regular_file) {
+    const fs::file_type type = entry->status(unknown).type();
+    if (type == fs::directory_file && has_collections(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (type == fs::regular_file && is_event_file(entry->path().filename().string())) {
       return true;
     }
   }
