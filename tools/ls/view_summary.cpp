@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <smd/last_written.hpp>
+#include <smd/snapshot.hpp>
 #include <string>
 #include <string_view>
 
@@ -73,7 +74,8 @@ struct Summary {
       tensors = trial.tensor_names().size();
     }
     if (wants("collections")) {
-      for (const auto& [name, collection] : trial.collections()) {
+      const auto by_name = TrialSnapshot::take(trial).collections();
+      for (const auto& [name, collection] : *by_name) {
         collections.push_back(name);
       }
     }

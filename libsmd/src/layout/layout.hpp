@@ -179,6 +179,8 @@ class CollectionMap {
 
   [[nodiscard]] const Map& operator*() const;
   [[nodiscard]] const Map* operator->() const { return &**this; }
+  /// Returns whether they are the same object, not whether they are equal.
+  [[nodiscard]] bool is(const CollectionMap& other) const noexcept { return made_ == other.made_; }
 
  private:
   struct Made {

@@ -2,8 +2,8 @@
 #include "layout/debugger/read_collections.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/collections_union.hpp"
+#include "layout/debugger/known_collections.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 #include "text/escape.hpp"
@@ -20,27 +20,44 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// One collections file, and its harmless problems.
-struct ReadCollections {
-  Outcome<CollectionsFile> file;
-  std::vector<Problem> notes;
-};
+using ReadFile = Outcome<std::shared_ptr<const KnownCollections>>;
 
-ReadCollections read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder, const std::string& leaf,
-                                      LongFiles& long_files) {
+ReadFile read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& folder, const std::string& leaf,
+                               LongFiles& long_files) {
   if (!folder) {
-    return {folder.problem(), {}};
+    return folder.problem();
   }
   Buffer buffer;
   const WholeFile whole = read_whole(**folder, leaf, buffer, long_files);
   if (!whole.text) {
-    return {whole.text.problem(), {}};
+    return whole.text.problem();
   }
-  ProblemList notes(limits::problems_per_file);
-  Outcome<CollectionsFile> file = parse_collections_file(*whole.text, notes);
-  buffer = Buffer();
-  return {std::move(file), notes.all()};
+  return known_collections(*whole.text);
 }
+
+/// Joins the collections of several workers. Most files repeat the one before, and are not looked at again.
+class JoinedCollections {
+ public:
+  void add(const CollectionMap& more) {
+    if (count_ > 0 && more.is(last_)) {
+      return;
+    }
+    if (count_ == 1) {
+      united_.add(CollectionMap::Map(*last_));
+    }
+    if (count_ > 0) {
+      united_.add(CollectionMap::Map(*more));
+    }
+    last_ = more;
+    ++count_;
+  }
+  [[nodiscard]] CollectionMap take() { return count_ > 1 ? CollectionMap(united_.take()) : last_; }
+
+ private:
+  CollectionsUnion united_;
+  CollectionMap last_;
+  std::size_t count_ = 0;  ///< Of different maps in a row.
+};
 
 /// Passes the entries of the folder of collections to `take`. Sets `folder` if it was opened for this.
 template <class Take>
@@ -129,11 +146,11 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     folder = storage.open_folder(collections_folder);
   }
   std::vector<std::pair<std::string, std::int64_t>> claims;
-  CollectionsUnion united;
+  JoinedCollections joined;
   LongFiles long_files;
   const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second, long_files); };
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
-  parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadCollections&& one) {
+  parallel_ordered(jobs, files.size(), jobs, read, [&](std::size_t i, ReadFile&& one) {
     const auto& [worker, leaf] = files[i];
     if (info.workers.empty() || info.workers.back() != worker) {
       info.workers.push_back(worker);
@@ -142,12 +159,13 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       problem.file = path;
       info.problems.push_back(std::move(problem));
     };
-    if (!one.file) {
-      add(std::move(one.file.problem()));
+    if (!one) {
+      add(std::move(one.problem()));
       return true;
     }
-    std::for_each(one.notes.begin(), one.notes.end(), add);
-    const std::int64_t workers = one.file->num_workers.value_or(1);
+    const KnownCollections& file = **one;
+    std::for_each(file.notes.begin(), file.notes.end(), add);
+    const std::int64_t workers = file.num_workers.value_or(1);
     claims.emplace_back(worker, workers);
     if (!info.num_workers) {
       info.num_workers = workers;
@@ -158,10 +176,10 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
            "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
                " says " + std::to_string(*info.num_workers)});
     }
-    united.add(std::move(one.file->collections));
+    joined.add(file.collections);
     return true;
   });
-  info.collections = CollectionMap(united.take());
+  info.collections = joined.take();
   return result;
 }
 
