@@ -11,4 +11,8 @@ namespace smd::detail::wire {
 /// takes more than a few comparisons.
 [[nodiscard]] std::size_t short_sound_records(std::span<const std::byte> bytes) noexcept;
 
+/// Returns the length of the records at the beginning of `bytes` that are whole, of any length, and whose checksums are
+/// right.
+[[nodiscard]] std::size_t sound_records(std::span<const std::byte> bytes);
+
 }  // namespace smd::detail::wire

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/read_ahead.hpp"
 
+#include "wire/sound_records.hpp"
+
 #include <algorithm>
+#include <new>
 
 namespace smd::detail::layout {
 
 ReadAhead::ReadAhead(const storage::File& file, std::uint64_t offset, std::uint64_t end)
     : file_(file), offset_(offset), end_(end) {
-  for (Block& block : blocks_) {
-    block.memory = std::make_unique_for_overwrite<std::byte[]>(margin_bytes + block_bytes);
+  for (auto& memory : memory_) {
+    memory = std::make_unique_for_overwrite<std::byte[]>(margin_bytes + block_bytes);
   }
   thread_ = std::thread([this] { read(); });
 }
@@ -31,28 +34,47 @@ void ReadAhead::read() {
       return;
     }
     Block& block = blocks_[read_ % blocks_.size()];
+    std::byte* const memory = memory_[read_ % blocks_.size()].get() + margin_bytes;
     lock.unlock();
     const std::size_t wanted = std::min<std::uint64_t>(block_bytes, end_ - offset_);
-    const auto got = file_.read_at(offset_, {block.memory.get() + margin_bytes, wanted});
-    block.size = got ? *got : 0;
-    offset_ += block.size;
+    const auto got = file_.read_at(offset_, {memory, wanted});
+    block = {{memory, got ? *got : 0}};
+    verify(block);
+    offset_ += block.bytes.size();
     lock.lock();
-    read_ += block.size != 0 ? 1 : 0;
-    ended_ = block.size < wanted || offset_ == end_;
+    read_ += block.bytes.empty() ? 0 : 1;
+    ended_ = block.bytes.size() < wanted || offset_ == end_;
     changed_.notify_all();
   }
 }
 
-std::span<std::byte> ReadAhead::next() {
+void ReadAhead::verify(Block& block) noexcept {
+  if (!verifying_) {
+    return;
+  }
+  const std::span<std::byte> joined(block.bytes.data() - unverified_.size(), unverified_.size() + block.bytes.size());
+  std::copy(unverified_.begin(), unverified_.end(), joined.begin());
+  try {
+    block.sound = wire::sound_records(joined);
+    block.joined = unverified_.size();
+  } catch (const std::bad_alloc&) {  // for the text of a problem
+    verifying_ = false;
+    return;
+  }
+  unverified_ = joined.subspan(block.sound);
+  verifying_ = unverified_.size() <= margin_bytes;
+}
+
+ReadAhead::Block ReadAhead::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return read_ > taken_ || ended_; });
   if (read_ == taken_) {
     return {};
   }
-  const Block& block = blocks_[taken_ % blocks_.size()];
+  const Block block = blocks_[taken_ % blocks_.size()];
   ++taken_;
   changed_.notify_all();
-  return {block.memory.get() + margin_bytes, block.size};
+  return block;
 }
 
 }  // namespace smd::detail::layout

@@ -83,15 +83,15 @@ bool RecordScanner::have_ahead(std::uint64_t bytes) {
   if (rest > ReadAhead::margin_bytes) {
     return false;
   }
-  const std::span<std::byte> block = ahead_->next();
-  if (block.empty()) {
+  const ReadAhead::Block block = ahead_->next();
+  if (block.bytes.empty()) {
     return false;
   }
-  std::copy_n(data_ + begin_, rest, block.data() - rest);
-  data_ = block.data() - ReadAhead::margin_bytes;
+  std::copy_n(data_ + begin_, rest, block.bytes.data() - rest);
+  data_ = block.bytes.data() - ReadAhead::margin_bytes;
   begin_ = ReadAhead::margin_bytes - rest;
-  end_ = ReadAhead::margin_bytes + block.size();
-  sound_end_ = 0;
+  end_ = ReadAhead::margin_bytes + block.bytes.size();
+  sound_end_ = rest == block.joined ? begin_ + block.sound : 0;
   return end_ - begin_ >= bytes;
 }
 
