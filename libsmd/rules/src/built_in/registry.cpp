@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -39,7 +40,16 @@ class Registry {
 
   [[nodiscard]] std::vector<RuleDescription> all() const {
     const std::lock_guard lock(mutex_);
-    return rules_;
+    return {rules_.begin(), rules_.end()};
+  }
+
+  /// Returns null if no rule has that name or alias.
+  [[nodiscard]] const RuleDescription* find(std::string_view name_or_alias) const {
+    const std::lock_guard lock(mutex_);
+    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const RuleDescription& known) {
+      return known.name == name_or_alias || known.alias == name_or_alias;
+    });
+    return name_or_alias.empty() || rule == rules_.end() ? nullptr : &*rule;
   }
 
  private:
@@ -50,7 +60,7 @@ class Registry {
   }
 
   mutable std::mutex mutex_;
-  std::vector<RuleDescription> rules_;
+  std::deque<RuleDescription> rules_;  ///< Only grows, so that pointers to rules stay valid.
 };
 
 void check(const RuleDescription& description) {
@@ -80,22 +90,14 @@ void check(const RuleDescription& description) {
   }
 }
 
-}  // namespace
-
-void register_rule(RuleDescription description) {
-  check(description);
-  Registry::instance().add(std::move(description));
-}
-
-std::vector<RuleDescription> rule_descriptions() { return Registry::instance().all(); }
-
-RuleDescription describe_rule(std::string_view name_or_alias) {
+/// @throws ConfigurationError: no rule has that name or alias
+const RuleDescription& known_rule(std::string_view name_or_alias) {
+  if (const RuleDescription* const rule = Registry::instance().find(name_or_alias)) {
+    return *rule;
+  }
   const std::vector<RuleDescription> all = rule_descriptions();
   std::vector<std::string_view> names;
   for (const RuleDescription& rule : all) {
-    if (!name_or_alias.empty() && (rule.name == name_or_alias || rule.alias == name_or_alias)) {
-      return rule;
-    }
     names.push_back(rule.name);
   }
   for (const RuleDescription& rule : all) {
@@ -111,6 +113,17 @@ RuleDescription describe_rule(std::string_view name_or_alias) {
                            {}, nearest.empty() ? std::string() : nearest.front());
 }
 
+}  // namespace
+
+void register_rule(RuleDescription description) {
+  check(description);
+  Registry::instance().add(std::move(description));
+}
+
+std::vector<RuleDescription> rule_descriptions() { return Registry::instance().all(); }
+
+RuleDescription describe_rule(std::string_view name_or_alias) { return known_rule(name_or_alias); }
+
 std::vector<ParameterSpec> common_parameters() {
   return {
       {.name = "base_trial", .help = "accepted, not used: the trial is an argument"},
@@ -122,7 +135,7 @@ std::vector<ParameterSpec> common_parameters() {
 }
 
 std::unique_ptr<Rule> make_rule(std::string_view name_or_alias, const ParameterTexts& parameters) {
-  const RuleDescription description = describe_rule(name_or_alias);
+  const RuleDescription& description = known_rule(name_or_alias);
   std::unique_ptr<Rule> rule = description.create(Parameters(description.parameters, parameters));
   if (!rule) {
     throw InvalidArgument(fmt::format("rule '{}' was not made", detail::printable(description.name)));

@@ -7,8 +7,9 @@
 
 #include <smd/limits.hpp>
 
-#include <algorithm>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t most_kept = std::size_t{64} << 10;  // bytes of text, which stay in memory
 
 struct LastText {
-  std::vector<std::byte> text;
+  std::string text;
   std::shared_ptr<const KnownCollections> content;
 };
 
@@ -43,8 +44,8 @@ class LastTextHolder {
 
 Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<const std::byte> text) {
   static LastTextHolder holder;
-  if (const auto last = holder.get();
-      last && std::equal(text.begin(), text.end(), last->text.begin(), last->text.end())) {
+  const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
+  if (const auto last = holder.get(); last && last->text == characters) {
     return last->content;
   }
   ProblemList notes(limits::problems_per_file);
@@ -59,7 +60,7 @@ Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<con
   content->num_workers = file->num_workers;
   content->notes = notes.all();
   if (text.size() <= most_kept) {
-    holder.set(std::make_shared<const LastText>(LastText{{text.begin(), text.end()}, content}));
+    holder.set(std::make_shared<const LastText>(LastText{std::string(characters), content}));
   }
   return std::shared_ptr<const KnownCollections>(std::move(content));
 }
