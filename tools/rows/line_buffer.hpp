@@ -30,10 +30,11 @@ class LineBuffer {
  private:
   char* room_for(std::size_t more) {
     if (memory_.size() - size_ < more) {
-      memory_.resize(std::max(size_ + more, 2 * memory_.size()));
+      grow(more);
     }
     return memory_.data() + size_;
   }
+  [[gnu::noinline]] void grow(std::size_t more) { memory_.resize(std::max(size_ + more, 2 * memory_.size())); }
 
   std::string memory_;
   std::size_t size_ = 0;

@@ -48,7 +48,7 @@ inline DoubleDouble two_product(double a, double b) noexcept {
   return {product, std::isfinite(product) ? std::fma(a, b, -product) : 0};
 }
 
-inline DoubleDouble add(DoubleDouble a, DoubleDouble b) noexcept {
+[[gnu::always_inline]] inline DoubleDouble add(DoubleDouble a, DoubleDouble b) noexcept {
   const DoubleDouble high = two_sum(a.hi, b.hi);
   const DoubleDouble low = two_sum(a.lo, b.lo);
   const DoubleDouble once = quick_two_sum(high.hi, high.lo + low.hi);
@@ -62,7 +62,7 @@ inline DoubleDouble multiply(DoubleDouble a, DoubleDouble b) noexcept {
   return quick_two_sum(high.hi, high.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 
-inline DoubleDouble divide(DoubleDouble a, double b) noexcept {
+[[gnu::always_inline]] inline DoubleDouble divide(DoubleDouble a, double b) noexcept {
   const double first = a.hi / b;
   if (!std::isfinite(first)) {
     return {first, 0};
