@@ -70,20 +70,12 @@ std::size_t sound_records(std::span<const std::byte> bytes) {
   std::span<const std::byte> rest = bytes;
   while (true) {
     rest = rest.subspan(short_sound_records(rest));
-    if (rest.size() < frame_bytes) {
-      break;
+    const auto record = next_record(rest);
+    if (!record) {
+      return bytes.size() - rest.size();
     }
-    const auto payload_bytes = parse_header(rest.first<header_bytes>());
-    if (!payload_bytes || *payload_bytes > rest.size() - frame_bytes) {
-      break;
-    }
-    const std::span<const std::byte> payload = rest.subspan(header_bytes, *payload_bytes);
-    if (!check_footer(rest.subspan(header_bytes + *payload_bytes).first<footer_bytes>(), payload)) {
-      break;
-    }
-    rest = rest.subspan(*payload_bytes + frame_bytes);
+    rest = rest.subspan(record->payload.size() + frame_bytes);
   }
-  return bytes.size() - rest.size();
 }
 
 }  // namespace smd::detail::wire

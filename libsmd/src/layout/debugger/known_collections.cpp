@@ -23,7 +23,7 @@ struct LastText {
   std::shared_ptr<const KnownCollections> content;
 };
 
-/// The last text that was parsed without problems.
+/// The last text that was a collections file. Each thread may replace it.
 class LastTextHolder {
  public:
   [[nodiscard]] std::shared_ptr<const LastText> get() {
