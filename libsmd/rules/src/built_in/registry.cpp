@@ -28,11 +28,9 @@ class Registry {
 
   void add(RuleDescription description) {
     const std::lock_guard lock(mutex_);
-    for (const RuleDescription& known : rules_) {
-      for (const std::string& name : {description.name, description.alias}) {
-        if (!name.empty() && (known.name == name || known.alias == name)) {
-          throw InvalidArgument(fmt::format("there is a rule '{}' already", detail::printable(name)));
-        }
+    for (const std::string& name : {description.name, description.alias}) {
+      if (known(name) != nullptr) {
+        throw InvalidArgument(fmt::format("there is a rule '{}' already", detail::printable(name)));
       }
     }
     rules_.push_back(std::move(description));
@@ -46,13 +44,16 @@ class Registry {
   /// Returns null if no rule has that name or alias.
   [[nodiscard]] const RuleDescription* find(std::string_view name_or_alias) const {
     const std::lock_guard lock(mutex_);
-    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const RuleDescription& known) {
-      return known.name == name_or_alias || known.alias == name_or_alias;
-    });
-    return name_or_alias.empty() || rule == rules_.end() ? nullptr : &*rule;
+    return known(name_or_alias);
   }
 
  private:
+  [[nodiscard]] const RuleDescription* known(std::string_view name) const {
+    const auto rule = std::find_if(rules_.begin(), rules_.end(),
+                                   [&](const RuleDescription& one) { return one.name == name || one.alias == name; });
+    return name.empty() || rule == rules_.end() ? nullptr : &*rule;
+  }
+
   Registry() {
 #define SMD_ADD_RULE(name) rules_.push_back(detail::rules::name##_rule());
     SMD_BUILTIN_RULES(SMD_ADD_RULE)
