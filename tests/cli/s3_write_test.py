@@ -142,13 +142,13 @@ class WhatIsWritten(Writing):
                 self.assertIn(f"collections/000000000/{worker}_collections.json", writes[:number])
 
     def test_few_requests(self):
-        """Besides what is put, a job asks four times for each worker: for its steps, index files and event files, and for its collections at
-        both ends."""
+        """Besides what is put, a job asks five times for each worker: for the end marker of an earlier job, its steps,
+        index files and event files, and for its collections at both ends."""
         self.saved("--jsonl", feed=lines(range(50)))
         asked = [entry for entry in self.server.log() if entry["method"] != "PUT"]
         self.assertEqual(["list-type" in entry["target"] for entry in asked], [True] * len(asked))
         # And once for the steps there are, by which those of a mode are numbered, and once for the end marker.
-        self.assertLessEqual(len(asked), 2 * 4 + 2, [entry["target"] for entry in asked])
+        self.assertLessEqual(len(asked), 2 * 5 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):
         """An object larger than 64 MiB is uploaded in parts. Read back, its elements are those of the file."""

@@ -66,7 +66,8 @@ constexpr std::array<Prose, 3> prose = {{
      .text =
          "Without --config everything given is saved, in the collections named and in those whose patterns have "
          "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
-         "decide, as in a training program; collections named by -c are saved too, at the steps of the hook. "
+         "decide, as in a training program (losses, if it selects nothing); collections named by -c are saved too, at "
+         "the steps of the hook. "
          "These are steps of the mode, which are numbered by how many were saved so far: a job that runs smd-save "
          "anew for each step must give --mode-step, otherwise an interval is never reached. Tensors in losses and "
          "metrics are always saved themselves, and never reduced, unless a collection of the configuration that has "

@@ -93,7 +93,6 @@ void Saver::save(const Place& place, const std::string& tensor, const StoredArra
 
 void Saver::count(const Place& place, const std::string& tensor, bool saved) {
   if (saved) {
-    warn_of_end();
     ++saved_;
     return;
   }
@@ -102,13 +101,6 @@ void Saver::count(const Place& place, const std::string& tensor, bool saved) {
   }
   messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
                  ": the configuration says so");
-}
-
-void Saver::warn_of_end() {
-  if (!config_.dry_run && !std::exchange(end_looked_for_, true) && job_marked_ended(options_.trial, config_.remote)) {
-    messages_.warning(options_.trial +
-                      ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
-  }
 }
 
 void Saver::note_nothing_saved() {

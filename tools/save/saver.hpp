@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "array.hpp"
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
 
@@ -51,8 +52,6 @@ class Saver {
   void count(const Place& place, const std::string& tensor, bool saved);
   /// Warns if a hook saves nothing, and says why.
   void warn_of_silence(const std::string& worker, const Hook& hook);
-  /// At the first tensor that is saved: warns if the job is marked as over.
-  void warn_of_end();
   std::int64_t mode_step_of(const Place& place);
 
   const SaveOptions& options_;
@@ -63,7 +62,6 @@ class Saver {
   bool trial_read_ = false;
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
-  bool end_looked_for_ = false;
   std::uint64_t saved_ = 0;
   std::string refused_at_;  ///< The last step that was not saved whose mode step was counted here.
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 namespace smd::detail::hook {
 namespace {
@@ -18,13 +19,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<std::string_view, 4> step_keys = {"save_interval", "save_steps", "start_step", "end_step"};
-constexpr std::array<std::string_view, 4> prefixes = {"train.", "eval.", "predict.", "global."};
 
 bool is_step_key(std::string_view key) {
   const std::size_t dot = key.find('.');
   const std::string_view prefix = dot == key.npos ? std::string_view{} : key.substr(0, dot + 1);
   const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
-  return (prefix.empty() || std::find(prefixes.begin(), prefixes.end(), prefix) != prefixes.end()) &&
+  return (prefix.empty() || std::any_of(mode_prefixes.begin(), mode_prefixes.end(),
+                                        [&](const auto& known) { return known.second == prefix; })) &&
          std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
 }
 
@@ -54,7 +55,7 @@ HookConfig default_config(Framework framework) {
   return config;
 }
 
-std::span<const std::string_view> mode_prefixes() noexcept { return prefixes; }
+bool in_sagemaker() noexcept { return std::getenv("TRAINING_JOB_NAME") != nullptr; }
 
 Section::Section(const json& object, std::string where) : object_(object), where_(std::move(where)) {
   if (!object_.is_object()) {
@@ -64,13 +65,13 @@ Section::Section(const json& object, std::string where) : object_(object), where
 
 void Section::check_keys(Keys keys, bool steps) const {
   for (const auto& [key, value] : object_.items()) {
-    if (std::find(keys.begin(), keys.end(), key) != keys.end() || (steps && is_step_key(key))) {
+    if (value.is_null() || std::find(keys.begin(), keys.end(), key) != keys.end() || (steps && is_step_key(key))) {
       continue;
     }
     std::vector<std::string> known(keys.begin(), keys.end());
     for (const std::string_view step_key : steps ? std::span(step_keys) : std::span<const std::string_view>()) {
       known.emplace_back(step_key);
-      for (const std::string_view prefix : prefixes) {
+      for (const auto& [mode, prefix] : mode_prefixes) {
         known.push_back(std::string(prefix) + std::string(step_key));
       }
     }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,7 +25,8 @@ class Section {
   /// @throws InvalidArgument if it is not an object.
   Section(const nlohmann::json& object, std::string where);
 
-  /// @throws InvalidArgument for a key not in `keys`. With `steps`, `train.save_interval` and the like are allowed too.
+  /// @throws InvalidArgument for a key not in `keys` whose value is not null. With `steps`, `train.save_interval` and
+  /// the like are allowed too.
   void check_keys(Keys keys, bool steps) const;
 
   /// Returns whether the object has one of the keys that choose steps.
@@ -52,7 +54,11 @@ class Section {
 /// Returns the configuration that an empty JSON object stands for.
 [[nodiscard]] HookConfig default_config(Framework framework);
 
-/// Returns the prefixes of keys that choose the steps of one mode, in the order of `all_modes`: `train.`, ….
-[[nodiscard]] std::span<const std::string_view> mode_prefixes() noexcept;
+/// Returns whether SageMaker runs the job: then it uploads what is saved, and writes the end marker.
+[[nodiscard]] bool in_sagemaker() noexcept;
+
+/// The prefixes of keys that choose the steps of one mode, in the order of the reference's `save_config`.
+inline constexpr std::array<std::pair<Mode, std::string_view>, 4> mode_prefixes = {
+    {{Mode::train, "train."}, {Mode::eval, "eval."}, {Mode::predict, "predict."}, {Mode::global, "global."}}};
 
 }  // namespace smd::detail::hook

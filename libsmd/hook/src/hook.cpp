@@ -223,12 +223,4 @@ void mark_job_ended(const HookConfig& config) {
   }
 }
 
-bool job_marked_ended(const std::string& trial, const RemoteOptions& remote) {
-  auto there = open_or_throw(trial, remote)->exists(std::string(detail::layout::end_marker));
-  if (!there) {
-    throw ReadError(std::move(there.problem()));
-  }
-  return *there;
-}
-
 }  // namespace smd

@@ -3,6 +3,7 @@
 #include <smd/hook_config.hpp>
 #include <smd/limits.hpp>
 
+#include "config_section.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/system_problem.hpp"
 
@@ -47,13 +48,7 @@ std::optional<std::string> environment(const char* name) {
   return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
 }
 
-/// Returns the file that an environment variable names, or the usual one if it exists; else nullopt.
-std::optional<std::string> place(const char* variable, const char* usual) {
-  if (auto named = environment(variable)) {
-    return named;
-  }
-  return ::access(usual, F_OK) == 0 ? std::optional<std::string>(usual) : std::nullopt;
-}
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
 
@@ -62,19 +57,26 @@ HookConfig HookConfig::load(const std::string& path, Framework framework) {
 }
 
 std::optional<HookConfig> HookConfig::from_environment(Framework framework) {
-  const auto path = place("SMDEBUG_CONFIG_FILE_PATH", "/opt/ml/input/config/debughookconfig.json");
-  if (!path) {
+  const auto named = environment("SMDEBUG_CONFIG_FILE_PATH");
+  constexpr const char* usual = "/opt/ml/input/config/debughookconfig.json";
+  if (!named && !is_there(usual)) {
     return std::nullopt;
   }
-  HookConfig config = load(*path, framework);
-  if (environment("TRAINING_JOB_NAME") && config.out_dir.starts_with("s3://")) {
-    config.out_dir = HookConfig().out_dir;  // the folder from which SageMaker uploads
+  HookConfig config = load(named.value_or(usual), framework);
+  if (detail::hook::in_sagemaker()) {
+    if (config.out_dir.starts_with("s3://")) {
+      config.out_dir = HookConfig().out_dir;  // the folder from which SageMaker uploads
+    }
+    config.export_tensorboard = false;  // only the file below counts
+    config.tensorboard_dir.clear();
   }
-  if (const auto other = place("TENSORBOARD_CONFIG_FILE_PATH", "/opt/ml/input/config/tensorboardoutputconfig.json")) {
-    // Parsed as if it were part of the configuration.
-    const HookConfig tensorboard = parse("{\"TensorBoardOutputConfig\": " + read_text(*other) + "}", *other, framework);
-    config.export_tensorboard = true;
-    config.tensorboard_dir = tensorboard.tensorboard_dir;
+  const std::string board =
+      environment("TENSORBOARD_CONFIG_FILE_PATH").value_or("/opt/ml/input/config/tensorboardoutputconfig.json");
+  if (is_there(board)) {
+    // Parsed as if it were part of a configuration.
+    const HookConfig other = parse("{\"TensorBoardOutputConfig\": " + read_text(board) + "}", board, framework);
+    config.export_tensorboard = other.export_tensorboard || config.export_tensorboard;
+    config.tensorboard_dir = other.export_tensorboard ? other.tensorboard_dir : config.tensorboard_dir;
   }
   return config;
 }

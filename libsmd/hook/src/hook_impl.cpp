@@ -2,9 +2,11 @@
 #include "hook_impl.hpp"
 
 #include <smd/limits.hpp>
+#include <smd/log.hpp>
 #include <smd/trial.hpp>
 
 #include "base/crc32c.hpp"
+#include "config_section.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
@@ -13,7 +15,6 @@
 #include "wire/tensor_proto.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -184,10 +185,29 @@ Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
     if (!earlier) {
       throw ReadError(std::move(earlier.problem()));
     }
+    refuse_ended(!earlier->empty());
     collections.merge(*earlier);
     publisher.emplace(*output, config, worker_part);
   }
   go_to(0, Mode::global, 0);
+}
+
+void Hook::Impl::refuse_ended(bool saved_before) const {
+  auto ended = output->exists(std::string(layout::end_marker));
+  if (!ended) {
+    throw ReadError(std::move(ended.problem()));
+  }
+  if (!*ended) {
+    return;
+  }
+  if (saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false) {
+    throw InvalidArgument(output->root() +
+                          ": this is the trial of a job that has ended: save into another folder, or "
+                          "remove " +
+                          std::string(layout::end_marker) + " to go on with it");
+  }
+  log(LogLevel::warning,
+      output->root() + ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
 }
 
 void Hook::Impl::throw_failure() const {
@@ -494,7 +514,7 @@ void Hook::Impl::close() {
         return publisher->publish_collections(std::move(content));
       });
     }
-    if (config.end_marker.value_or(std::getenv("TRAINING_JOB_NAME") == nullptr)) {
+    if (config.end_marker.value_or(!hook::in_sagemaker())) {
       queue.push(0, [this] { return publisher->publish_end_marker(); });
     }
   }

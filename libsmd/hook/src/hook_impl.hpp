@@ -40,6 +40,9 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   Impl(HookConfig in_config, std::unique_ptr<detail::hook::Output> output,
        std::unique_ptr<detail::hook::Output> tensorboard, const detail::Clock& clock);
 
+  /// @throws InvalidArgument if the trial's job has ended and this hook would begin another in its place. Logs a
+  /// warning if the hook only adds to what is there.
+  void refuse_ended(bool saved_before) const;
   void throw_failure() const;
   /// Returns whether anything is written: not in a dry run, nor by a disabled hook.
   [[nodiscard]] bool writes() const noexcept { return output != nullptr; }

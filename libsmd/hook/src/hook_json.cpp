@@ -4,9 +4,9 @@
 #include <smd/hook_config.hpp>
 #include <smd/limits.hpp>
 
-#include "all_modes.hpp"
 #include "config_section.hpp"
 #include "layout/debugger/json_text.hpp"
+#include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
 
@@ -47,11 +47,11 @@ void apply_steps(SaveConfigMode& config, const Section& section, const std::stri
 
 std::map<Mode, SaveConfigMode> steps_of(const Section& section, const SaveConfig& base) {
   std::map<Mode, SaveConfigMode> configs;
-  for (std::size_t i = 0; i < detail::all_modes.size(); ++i) {
-    SaveConfigMode config = base.mode(detail::all_modes[i]);
+  for (const auto& [mode, prefix] : detail::hook::mode_prefixes) {
+    SaveConfigMode config = base.mode(mode);
     apply_steps(config, section, "");
-    apply_steps(config, section, std::string(detail::hook::mode_prefixes()[i]));
-    configs.emplace(detail::all_modes[i], std::move(config));
+    apply_steps(config, section, std::string(prefix));
+    configs.emplace(mode, std::move(config));
   }
   return configs;
 }
@@ -135,13 +135,31 @@ IncludeWorkers include_workers(const Section& section) {
   return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
 }
 
-void apply_collections(HookConfig& config, const json& list, const std::string& where) {
+std::vector<CollectionConfig> collections_of(const HookConfig& config, const json& list, const std::string& where) {
   if (!list.is_array()) {
     throw InvalidArgument(where + " is not a list");
   }
+  std::vector<CollectionConfig> collections;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    config.add_collection(collection_of(list[i], where + "[" + std::to_string(i) + "]", config.save_config));
+    collections.push_back(collection_of(list[i], where + "[" + std::to_string(i) + "]", config.save_config));
   }
+  return collections;
+}
+
+/// As in the reference, a later collection of the same name has the last word on the steps and on what else it sets;
+/// patterns and names add up.
+void set_collection(HookConfig& config, CollectionConfig later) {
+  const auto at = std::find_if(config.collections.begin(), config.collections.end(),
+                               [&](const CollectionConfig& known) { return known.name == later.name; });
+  if (at == config.collections.end()) {
+    config.collections.push_back(std::move(later));
+    return;
+  }
+  at->include_regex.insert(at->include_regex.end(), later.include_regex.begin(), later.include_regex.end());
+  at->tensor_names.insert(at->tensor_names.end(), later.tensor_names.begin(), later.tensor_names.end());
+  at->save_config = std::move(later.save_config);
+  at->reduction_config = later.reduction_config ? std::move(later.reduction_config) : at->reduction_config;
+  at->save_histogram = later.save_histogram ? later.save_histogram : at->save_histogram;
 }
 
 void apply_hook(HookConfig& config, const json& object, const std::string& where) {
@@ -167,7 +185,9 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
     config.include_collections = section.texts("include_collections").value_or(std::vector<std::string>{});
   }
   if (const json* const list = top.find("CollectionConfigurations")) {
-    apply_collections(config, *list, top.named("CollectionConfigurations"));
+    for (CollectionConfig& collection : collections_of(config, *list, top.named("CollectionConfigurations"))) {
+      set_collection(config, std::move(collection));
+    }
   }
   if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
     apply_tensorboard(config, *tensorboard, where + ": TensorBoardOutputConfig");
@@ -183,7 +203,9 @@ bool apply_rules(HookConfig& config, const json& document, const std::string& wh
   if (document.is_object() && document.contains("DebugRuleConfiguration")) {
     const Section rule(document, where);
     if (const json* const list = rule.find("CollectionConfigurations")) {
-      apply_collections(config, *list, rule.named("CollectionConfigurations"));
+      for (CollectionConfig& collection : collections_of(config, *list, rule.named("CollectionConfigurations"))) {
+        config.add_collection(std::move(collection));
+      }
     }
     return true;
   }
@@ -248,6 +270,11 @@ HookConfig HookConfig::parse(std::string_view text, std::string_view where_view,
     apply_hook(config, document, where);
   } else if (config.collections.empty()) {
     throw InvalidArgument(where + ": rules that do not say what to save; smd-rule --hook-config -C FILE does");
+  }
+  if (detail::hook::selects_nothing(config)) {
+    // Unlike a HookConfig that a program makes, which saves every tensor that it is given.
+    const auto always = detail::hook::collections_always_saved(framework);
+    config.include_collections.assign(always.begin(), always.end());
   }
   return config;
 }

@@ -2,8 +2,8 @@
 // HookConfig::to_json: the inverse of `HookConfig::parse`.
 #include <smd/hook_config.hpp>
 
-#include "all_modes.hpp"
 #include "config_section.hpp"
+#include "stock_collections.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -69,20 +69,21 @@ Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool n
 
 /// Modes that `configs` does not name are as in `base`.
 void set_steps(Json& object, const std::map<Mode, SaveConfigMode>& configs, const SaveConfig& base, bool named) {
-  std::array<Json, 4> plain;
+  using detail::hook::mode_prefixes;
+  std::array<Json, mode_prefixes.size()> plain;
   plain.fill(Json::object());
-  for (std::size_t i = 0; i < detail::all_modes.size(); ++i) {
-    if (const auto at = configs.find(detail::all_modes[i]); at != configs.end()) {
-      plain[i] = steps_json(at->second, base.mode(detail::all_modes[i]), named);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    if (const auto at = configs.find(mode_prefixes[i].first); at != configs.end()) {
+      plain[i] = steps_json(at->second, base.mode(at->first), named);
     }
   }
   if (std::all_of(plain.begin(), plain.end(), [&](const Json& one) { return one == plain.front(); })) {
     object.update(plain.front());
     return;
   }
-  for (std::size_t i = 0; i < detail::all_modes.size(); ++i) {
+  for (std::size_t i = 0; i < plain.size(); ++i) {
     for (const auto& [key, value] : plain[i].items()) {
-      object[std::string(detail::hook::mode_prefixes()[i]) + key] = value;
+      object[std::string(mode_prefixes[i].second) + key] = value;
     }
   }
 }
@@ -122,7 +123,7 @@ Json collection_json(const CollectionConfig& collection, const SaveConfig& of_ho
 
 Json parameters_json(const HookConfig& config, const HookConfig& fallback) {
   Json parameters = Json::object();
-  set_true(parameters, "save_all", config.save_all);
+  set_true(parameters, "save_all", config.save_all || detail::hook::selects_nothing(config));
   set_texts(parameters, "include_regex", config.include_regex);
   set_texts(parameters, "include_collections", config.include_collections);
   set_reductions(parameters, config.reduction_config);

@@ -5,7 +5,6 @@
 #include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/local_file.hpp"
-#include "write_problem.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

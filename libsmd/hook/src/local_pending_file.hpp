@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/problem.hpp>
+
 #include "output.hpp"
 #include "storage/descriptor.hpp"
 
@@ -8,6 +10,9 @@
 #include <string>
 
 namespace smd::detail::hook {
+
+/// Returns the problem of writing `file` for an errno value.
+[[nodiscard]] Problem write_problem(int error, std::string file);
 
 /// Makes a temporary file in `folder` (opened by O_PATH) with a name that no other writer uses,
 /// `LEAF.0123456789abcdef.tmp`; `publish` renames it to `leaf`. `full_name` is for messages. Removes a file `LEAF.tmp`

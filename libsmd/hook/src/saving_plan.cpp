@@ -15,9 +15,6 @@
 namespace smd::detail::hook {
 namespace {
 
-constexpr const char* without_members =
-    "' is not built in and has neither patterns (include_regex) nor names of tensors";
-
 void check_interval(const SaveConfigMode& config, const std::string& whose) {
   if (config.save_interval < 1) {
     throw InvalidArgument(whose + ": save_interval " + std::to_string(config.save_interval) + " is not 1 or more");
@@ -33,6 +30,13 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
       (void)ReductionConfig::parse(name);  // throws, with the nearest name
     }
   }
+}
+
+[[noreturn]] void throw_no_members(const std::string& collection) {
+  const auto similar = similar_collection(collection);
+  throw InvalidArgument("collection '" + printable(collection) +
+                        "' is not built in and has neither patterns (include_regex) nor names of tensors" +
+                        (similar ? "; did you mean '" + *similar + "'?" : ""));
 }
 
 void check_collection_name(const std::string& name) {
@@ -79,30 +83,20 @@ Collections::Collections(const HookConfig& config)
     const bool known = by_name_.contains(own.name);
     Entry& entry = entries_[find_or_add(own.name)];
     entry.included = true;
-    for (const std::string& pattern : own.include_regex) {
-      entry.config.include_regex.push_back(pattern);
+    auto& patterns = entry.config.include_regex;
+    if (!known) {
+      // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
+      patterns = patterns_in_any_framework(own.name);
     }
-    for (const std::string& name : own.tensor_names) {
-      check_name(name);
-      entry.config.tensor_names.push_back(name);
-    }
+    patterns.insert(patterns.end(), own.include_regex.begin(), own.include_regex.end());
+    std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
+    entry.config.tensor_names = own.tensor_names;
     entry.config.reduction_config = own.reduction_config;
     entry.own_reductions = own.reduction_config.has_value();
     entry.config.save_config = own.save_config;
     entry.config.save_histogram = own.save_histogram;
-    if (!known && entry.config.include_regex.empty() && entry.config.tensor_names.empty()) {
-      // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
-      auto patterns = patterns_in_any_framework(own.name);
-      if (!patterns) {
-        throw InvalidArgument("collection '" + printable(own.name) + without_members);
-      }
-      entry.config.include_regex = std::move(*patterns);
-    }
   }
   for (const std::string& name : config.include_collections) {
-    if (!by_name_.contains(name)) {
-      throw InvalidArgument("there is no collection '" + printable(name) + "' to include: configure it first");
-    }
     entries_[find_or_add(name)].included = true;
   }
   if (!config.include_regex.empty()) {
@@ -111,12 +105,9 @@ Collections::Collections(const HookConfig& config)
     entry.config.include_regex.insert(entry.config.include_regex.end(), config.include_regex.begin(),
                                       config.include_regex.end());
   }
-  told_nothing_ = !config.save_all && config.include_regex.empty() && config.include_collections.empty() &&
-                  config.collections.empty();
+  told_nothing_ = selects_nothing(config);
   if (config.save_all || told_nothing_) {
-    Entry& entry = entries_[find_or_add("all")];
-    entry.included = true;
-    entry.config.include_regex.emplace_back(".*");
+    entries_[find_or_add("all")].included = true;
   }
   everything_ = entries_[find_or_add("all")].included;
   for (Entry& entry : entries_) {
@@ -131,7 +122,7 @@ void Collections::replace(CollectionConfig own) {
   std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
   const auto before = by_name_.find(own.name);
   if (before == by_name_.end() && own.include_regex.empty() && own.tensor_names.empty()) {
-    throw InvalidArgument("collection '" + printable(own.name) + without_members);
+    throw_no_members(own.name);
   }
   Entry entry;
   entry.included = true;
@@ -188,8 +179,12 @@ void Collections::resolve(Entry& entry) const {
   entry.names.insert(std::make_move_iterator(config.tensor_names.begin()),
                      std::make_move_iterator(config.tensor_names.end()));
   config.tensor_names.clear();
+  auto& patterns = config.include_regex;
+  if (config.name == "all" && entry.included && std::find(patterns.begin(), patterns.end(), ".*") == patterns.end()) {
+    patterns.emplace_back(".*");
+  }
   entry.patterns.clear();
-  for (const std::string& text : config.include_regex) {
+  for (const std::string& text : patterns) {
     Pattern pattern;
     if (const auto error = pattern.compile(text)) {
       throw InvalidArgument(whose + ": pattern '" + printable(text) + "' does not compile: " + *error);
@@ -260,8 +255,22 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   return members_.emplace(name, std::move(found)).first->second;
 }
 
+void Collections::require_members(const std::vector<std::string>& also) {
+  for (const Entry& entry : entries_) {
+    const std::string& name = entry.config.name;
+    if (entry.included && entry.patterns.empty() && entry.names.empty() && !is_built_in(name) &&
+        std::find(also.begin(), also.end(), name) == also.end()) {
+      throw_no_members(name);
+    }
+  }
+  have_members_ = true;
+}
+
 const SavingPlan& Collections::plan(std::string_view name, const std::vector<std::string>& also) {
   plan_ = SavingPlan{};
+  if (!have_members_) {
+    require_members(also);
+  }
   if (!some_saved_now_ && also.empty()) {
     return plan_;
   }

@@ -45,7 +45,8 @@ class Collections {
   void set_step(Mode mode, std::int64_t mode_step);
   /// Returns what to save of a tensor at this step. The tensor counts as a member of the collections `also` too. Valid
   /// until the next call.
-  /// @throws MatchLimit for a pattern that takes too long on this name.
+  /// @throws InvalidArgument if a collection that is saved has no members: until now the program could add them;
+  ///         MatchLimit for a pattern that takes too long on this name.
   const SavingPlan& plan(std::string_view name, const std::vector<std::string>& also);
 
   /// Adds the collections that an earlier run of this worker wrote.
@@ -66,6 +67,8 @@ class Collections {
   };
 
   std::size_t find_or_add(const std::string& name);
+  /// @throws InvalidArgument for a collection, other than `also`, that is to be saved and can have no tensors.
+  void require_members(const std::vector<std::string>& also);
   void resolve(Entry& entry) const;
   void update(Entry& entry) const;
   /// Call this after names or patterns of entries have changed.
@@ -79,6 +82,7 @@ class Collections {
   ReductionConfig reduction_config_;
   bool everything_ = false;    // all collections are saved
   bool told_nothing_ = false;  // everything is saved because nothing was configured
+  bool have_members_ = false;  // `require_members` has returned
   Mode mode_ = Mode::global;
   std::int64_t mode_step_ = 0;
   bool some_saved_now_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stock_collections.hpp"
 
+#include "text/nearest.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -83,18 +85,30 @@ std::span<const std::string_view> collections_always_saved(Framework framework) 
   return names;
 }
 
-std::optional<std::vector<std::string>> patterns_in_any_framework(std::string_view name) {
+bool is_built_in(std::string_view name) noexcept {
+  return std::any_of(stock.begin(), stock.end(), [&](const Stock& one) { return one.name == name; });
+}
+
+std::vector<std::string> patterns_in_any_framework(std::string_view name) {
   std::vector<std::string> patterns;
-  bool known = false;
   for (const Stock& one : stock) {
-    if (one.name == name) {
-      known = true;
-      if (!one.pattern.empty()) {
-        patterns.emplace_back(one.pattern);
-      }
+    if (one.name == name && !one.pattern.empty()) {
+      patterns.emplace_back(one.pattern);
     }
   }
-  return known ? std::optional(std::move(patterns)) : std::nullopt;
+  return patterns;
+}
+
+std::optional<std::string> similar_collection(std::string_view name) {
+  std::array<std::string_view, stock.size()> names;
+  std::transform(stock.begin(), stock.end(), names.begin(), [](const Stock& one) { return one.name; });
+  const std::vector<std::string> near = nearest(name, names, 1);
+  return near.empty() ? std::nullopt : std::optional(near.front());
+}
+
+bool selects_nothing(const HookConfig& config) noexcept {
+  return !config.save_all && config.include_regex.empty() && config.include_collections.empty() &&
+         config.collections.empty();
 }
 
 bool is_training_only(std::string_view name) noexcept { return name == "gradients" || name == "optimizer_variables"; }

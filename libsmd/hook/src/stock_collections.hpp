@@ -14,8 +14,17 @@ namespace smd::detail::hook {
 /// Returns the collections that a framework's hook always saves.
 [[nodiscard]] std::span<const std::string_view> collections_always_saved(Framework framework) noexcept;
 
-/// Returns all patterns, possibly none, that frameworks have for a built-in collection; nullopt if no framework has it.
-[[nodiscard]] std::optional<std::vector<std::string>> patterns_in_any_framework(std::string_view name);
+/// Returns whether some framework has a built-in collection of that name.
+[[nodiscard]] bool is_built_in(std::string_view name) noexcept;
+
+/// Returns all patterns that frameworks have for a collection.
+[[nodiscard]] std::vector<std::string> patterns_in_any_framework(std::string_view name);
+
+/// Returns the name of a built-in collection of any framework that is similar to an unknown one.
+[[nodiscard]] std::optional<std::string> similar_collection(std::string_view name);
+
+/// Returns whether a configuration does not say what is saved: no collection, no pattern, not `save_all`.
+[[nodiscard]] bool selects_nothing(const HookConfig& config) noexcept;
 
 /// Returns whether a collection is not saved in `EVAL` and `PREDICT`.
 [[nodiscard]] bool is_training_only(std::string_view name) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that writes: saves a number, catches an error of libsmd that libsmd-hook throws.
 #include <cstdio>
+#include <filesystem>
 #include <smd/error.hpp>
 #include <smd/hook.hpp>
 #include <string>
@@ -10,10 +11,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto save = [&] {
-    smd::Hook hook({.out_dir = argv[1], .save_config = smd::SaveConfigMode{.save_interval = 1}});
+    smd::Hook hook({.out_dir = argv[1], .save_config = smd::SaveConfigMode{.save_interval = 1}, .end_marker = false});
     hook.save_scalar("loss", 0.25);
     hook.close();
   };
+  std::filesystem::remove_all(argv[1]);  // of an earlier run
   save();
   try {
     save();

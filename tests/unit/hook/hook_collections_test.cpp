@@ -79,6 +79,58 @@ TEST_CASE("a hook without a configuration saves what is added, not everything") 
   CHECK(hook.wants("Loss_output_0"));  // as always
 }
 
+TEST_CASE("a collection without members is refused when the first tensor is offered: until then it may be filled") {
+  const TempDir folder;
+  for (const bool by_name : {false, true}) {
+    HookConfig config{.out_dir = folder / (by_name ? "named" : "configured"),
+                      .save_config = SaveConfigMode{.save_interval = 1},
+                      .end_marker = false};
+    if (by_name) {
+      config.include_collections = {"tree"};
+    } else {
+      config.collections = {{.name = "tree"}};
+    }
+    Hook hook(config);
+    CHECK_THROWS_WITH_AS(hook.save_tensor("trees/Node", one()),
+                         "collection 'tree' is not built in and has neither patterns (include_regex) nor names of "
+                         "tensors; did you mean 'trees'?",
+                         InvalidArgument);
+    Hook filled(config);
+    filled.add_collection({.name = "tree", .include_regex = {"^trees/"}});
+    CHECK(filled.wants("trees/Node"));
+    Hook told(config);
+    CHECK(told.wants("x", {"tree"}));  // the program says what it has
+  }
+}
+
+TEST_CASE("all is all, also with a pattern of its own") {
+  const TempDir folder;
+  for (const Texts& patterns : {Texts{}, Texts{"relu"}}) {
+    const Hook hook(
+        {.out_dir = folder / "run", .collections = {{.name = "all", .include_regex = patterns}}, .end_marker = false});
+    CHECK(hook.get_collection("all").include_regex.back() == ".*");
+  }
+  Hook included({.out_dir = folder / "run", .include_collections = {"all"}, .end_marker = false});
+  CHECK(included.wants("anything"));
+  Hook added({.out_dir = folder / "run", .include_collections = {"losses"}, .end_marker = false});
+  CHECK_FALSE(added.wants("anything"));
+  added.add_collection({.name = "all"});
+  CHECK(added.wants("anything"));
+}
+
+TEST_CASE("a built-in collection keeps its patterns when another is added, whatever the framework") {
+  const TempDir folder;
+  for (const Framework framework : {Framework::pytorch, Framework::xgboost}) {
+    Hook hook({.out_dir = folder / "run",
+               .framework = framework,
+               .collections = {{.name = "predictions", .include_regex = {"500"}}},
+               .end_marker = false});
+    CHECK(hook.wants("predictions"));
+    CHECK(hook.wants("layer500"));
+    CHECK_FALSE(hook.wants("labels"));
+  }
+}
+
 TEST_CASE("what cannot be added changes nothing") {
   const TempDir folder;
   Hook hook({.out_dir = folder / "run", .save_config = SaveConfigMode{.save_interval = 1}, .save_all = true});

@@ -161,6 +161,81 @@ TEST_CASE("nothing said: defaults, also where null stands") {
   CHECK_FALSE(HookConfig::parse("{}").reduction_config);
 }
 
+// As in the reference's json_config.py: absent, null and false are not the same as nothing said in a program.
+TEST_CASE("a configuration that selects nothing saves what the framework always saves") {
+  const Texts losses = {"losses"};
+  for (const char* const json :
+       {"{}", R"({"LocalPath": "/x"})", R"({"HookParameters": {"save_all": false}})",
+        R"({"HookParameters": {"save_all": "False"}})", R"({"CollectionConfigurations": []})",
+        R"({"CollectionConfigurations": null})", R"({"HookParameters": {"save_all": null, "include_regex": null}})",
+        R"({"HookParameters": {"include_regex": ""}})"}) {
+    CAPTURE(json);
+    CHECK(HookConfig::parse(json).include_collections == losses);
+    CHECK(HookConfig::parse(json, "x", Framework::xgboost).include_collections == Texts{"losses", "metrics"});
+  }
+  CHECK(HookConfig::parse(R"({"HookParameters": {"save_all": 1}})").include_collections.empty());
+  // A program that configures nothing saves all that it is given, and so does what it writes as JSON.
+  CHECK(HookConfig::parse(HookConfig().to_json()).save_all);
+}
+
+TEST_CASE("a key whose value is null counts as missing, known or not") {
+  const HookConfig config = HookConfig::parse(R"({"S3OutputPath": "s3://b", "LocalPath": "/opt/t",
+    "HookParameters": {"save_interval": null, "reductions": null, "save_raw_tensor": null, "future": null},
+    "CollectionConfigurations": [{"CollectionName": "weights", "CollectionParameters": null},
+      {"CollectionName": "losses", "CollectionParameters": {"include_regex": null, "save_steps": null}}],
+    "DebugHookSpecification": null})");
+  CHECK(config.out_dir == "/opt/t");
+  CHECK(config.save_config.mode(Mode::train) == SaveConfigMode{});
+  CHECK_FALSE(config.reduction_config);
+  REQUIRE(config.collections.size() == 2);
+  CHECK(config.collections[1] == CollectionConfig{.name = "losses"});
+  CHECK_THROWS_AS((void)HookConfig::parse(R"({"DebugHookSpecification": {}})"), InvalidArgument);
+}
+
+// The reference's test_hook_from_json_config_full.json.
+TEST_CASE("of two collections of one name the later has the last word; patterns add up") {
+  const HookConfig config = HookConfig::parse(R"({"HookParameters": {"save_all": false, "save_steps": "0,1,2,3"},
+    "CollectionConfigurations": [
+      {"CollectionName": "Relu", "CollectionParameters": {"include_regex": "a", "reductions": "max", "save_interval": 2,
+                                                          "save_histogram": false}},
+      {"CollectionName": "weights"},
+      {"CollectionName": "Relu", "CollectionParameters": {"include_regex": "relu*,input_*", "save_steps": "4,5,6"}}]})");
+  REQUIRE(config.collections.size() == 2);
+  const CollectionConfig& relu = config.collections[0];
+  CHECK(relu.include_regex == Texts{"a", "relu*", "input_*"});
+  CHECK(relu.save_config.at(Mode::train) == SaveConfigMode{.save_steps = {4, 5, 6}});
+  CHECK(relu.reduction_config == ReductionConfig{.reductions = {"max"}});
+  CHECK(relu.save_histogram == false);
+  const HookConfig reset = HookConfig::parse(R"({"CollectionConfigurations": [
+    {"CollectionName": "weights", "CollectionParameters": {"save_interval": 2}}, {"CollectionName": "weights"}]})");
+  CHECK(reset.collections.at(0).save_config.empty());  // the hook's
+}
+
+TEST_CASE("in SageMaker only TensorBoard's own file turns it on") {
+  const test::TempDir folder;
+  const std::string hook = folder.write(
+      "hook.json",
+      R"({"LocalPath": "/x", "HookParameters": {"export_tensorboard": "true", "tensorboard_dir": "/tb"}})");
+  const std::string board = folder.write("board.json", R"({"LocalPath": "/board"})");
+  const auto from = [&](const std::string& file, const char* job) {
+    setenv("SMDEBUG_CONFIG_FILE_PATH", hook.c_str(), 1);
+    setenv("TENSORBOARD_CONFIG_FILE_PATH", file.c_str(), 1);
+    if (job != nullptr) {
+      setenv("TRAINING_JOB_NAME", job, 1);
+    }
+    const auto config = HookConfig::from_environment();
+    unsetenv("TRAINING_JOB_NAME");
+    unsetenv("TENSORBOARD_CONFIG_FILE_PATH");
+    unsetenv("SMDEBUG_CONFIG_FILE_PATH");
+    REQUIRE(config);
+    return config->export_tensorboard ? config->tensorboard_dir : "off";
+  };
+  CHECK(from(folder / "missing.json", "job") == "off");
+  CHECK(from(board, "job") == "/board");
+  CHECK(from(folder / "missing.json", nullptr) == "/tb");
+  CHECK(from(board, nullptr) == "/board");
+}
+
 TEST_CASE("what cannot be understood is named") {
   const auto says = [](std::string_view json, const std::string& text) {
     CAPTURE(json);

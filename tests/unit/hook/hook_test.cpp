@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/hook.hpp>
+#include <smd/log.hpp>
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 
@@ -380,15 +381,17 @@ TEST_CASE("a step that exists is refused, or joined") {
   const std::vector<float> two = {2, 2};
   const Shape shape = {1};
   const Shape pair = {2};
+  HookConfig running = every_step(folder);
+  running.end_marker = false;
   {
-    Hook hook(every_step(folder));
+    Hook hook(running);
     hook.set_step(GlobalStep(5), Mode::train, ModeStep(3));
     hook.save_tensor("a", floats(one, shape), {"first"});
     hook.close();
   }
   const std::string index = test::read_file(folder / "run/index/000000000/000000000005_worker_0.json");
   {
-    Hook hook(every_step(folder));
+    Hook hook(running);
     hook.set_step(GlobalStep(5), Mode::train, ModeStep(3));
     CHECK_THROWS_AS(hook.save_tensor("b", floats(two, pair)), StepAlreadySaved);
     CHECK_THROWS_AS(hook.save_shape("b", pair), StepAlreadySaved);
@@ -413,6 +416,44 @@ TEST_CASE("a step that exists is refused, or joined") {
   CHECK(trial.collection("first")->tensor_names == std::vector<std::string>{"a"});
   CHECK(trial.collection("second")->tensor_names == std::vector<std::string>{"b"});
   CHECK(sound(folder / "run"));
+}
+
+// The reference's test_outdir_non_sagemaker.
+TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to it") {
+  const TempDir folder;
+  std::vector<std::string> lines;
+  set_log_sink([&](LogLevel, std::string_view text) { lines.emplace_back(text); });
+  const std::vector<float> one = {1};
+  const Shape shape = {1};
+  const auto save = [&](const HookConfig& config, std::int64_t step) {
+    Hook hook(config);
+    hook.set_step(GlobalStep(step), Mode::global, ModeStep(step));
+    hook.save_tensor("a", floats(one, shape));
+    hook.close();
+  };
+  const HookConfig config = every_step(folder);
+  save(config, 0);
+  CHECK_THROWS_WITH_AS(save(config, 1),
+                       (config.out_dir + ": this is the trial of a job that has ended: save into another folder, or "
+                                         "remove training_job_end.ts to go on with it")
+                           .c_str(),
+                       InvalidArgument);
+  CHECK(lines.empty());
+  HookConfig adding = config;
+  adding.existing_step = ExistingStep::append;
+  save(adding, 1);
+  HookConfig marked_elsewhere = config;
+  marked_elsewhere.end_marker = false;
+  save(marked_elsewhere, 2);
+  HookConfig other_worker = config;
+  other_worker.worker = "worker_1";
+  save(other_worker, 2);
+  CHECK(lines == std::vector<std::string>(3, config.out_dir + ": the job is marked as over: what follows it has "
+                                                              "stopped, and does not see what is saved now"));
+  set_log_sink({});
+  std::filesystem::remove(folder / "run/training_job_end.ts");
+  save(config, 3);
+  CHECK(Trial::open(config.out_dir).steps().size() == 4);
 }
 
 TEST_CASE("a step is refused also while its files are on their way") {
@@ -490,8 +531,6 @@ TEST_CASE("configurations that cannot be") {
   refused([](HookConfig& config) { config.reduction_config = ReductionConfig{}; });
   refused([](HookConfig& config) { config.reduction_config = ReductionConfig{.reductions = {"p50"}}; });
   refused([](HookConfig& config) { config.include_regex = {"("}; });
-  refused([](HookConfig& config) { config.include_collections = {"weigths"}; });
-  refused([](HookConfig& config) { config.collections = {{.name = "mine"}}; });
   refused([](HookConfig& config) { config.collections = {{.name = ""}}; });
   refused([](HookConfig& config) { config.num_workers = 0; });
   refused([](HookConfig& config) { config.out_dir = ""; });

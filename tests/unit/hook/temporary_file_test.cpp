@@ -67,7 +67,7 @@ TEST_CASE("hook: its temporary files are announced before they are made, and whe
     hook.close();
   }
   {
-    Hook hook({.out_dir = dir / "run", .save_config = SaveConfigMode{.save_interval = 1}});
+    Hook hook({.out_dir = dir / "run", .save_config = SaveConfigMode{.save_interval = 1}, .end_marker = false});
     CHECK_THROWS_AS(hook.save_scalar("loss", 1), StepAlreadySaved);
   }
   observe_temporary_files({});

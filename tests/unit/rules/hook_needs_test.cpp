@@ -124,8 +124,9 @@ const std::vector<Case>& cases() {
       {"CheckInputImages", {}, {"hybridsequential0_input_0"}},
       {"NLPSequenceRatio", {}, {"embedding0_input_0"}},
       {"Confusion", {}, {"labels", "predictions"}},
-      {"FeatureImportanceOverweight", {}, {"feature_importance/weight/f0"}},
-      {"TreeDepth", {}, {"trees/Node"}},
+      // Built-in collections are saved whole.
+      {"FeatureImportanceOverweight", {}, {"feature_importance/weight/f0", "feature_importance/gain/f0"}},
+      {"TreeDepth", {}, {"trees/Node", "trees/Gain"}},
   };
   return all;
 }
@@ -180,6 +181,26 @@ TEST_CASE("what each rule needs is saved, and nothing else, and it finds what it
 /// The collections as JSON, of rules by name.
 std::string collections_for(const std::vector<RuleConfiguration>& rules, const HookConfig& job = {}) {
   return hook_config_for(rules, job).to_json();
+}
+
+TEST_CASE("the collections beside a rule are saved too, unless they can have no members") {
+  const auto beside = [](const std::string& rule, const std::string& collections) {
+    return hook_config_for(parse_rule_configurations(R"([{"DebugRuleConfiguration": {"RuleConfigurationName": "r",
+      "RuleParameters": {"rule_to_invoke": ")" + rule +
+                                                     R"("}}, "CollectionConfigurations": )" + collections + "}]"))
+        .collections;
+  };
+  const auto own = beside("WeightUpdateRatio", R"([{"CollectionName": "mine", "CollectionParameters":
+    {"include_regex": "dense.*kernel", "save_interval": "7"}}])");
+  REQUIRE(own.size() == 2);
+  CHECK(own[0].name == "weights");
+  CHECK(own[1].name == "mine");
+  CHECK(own[1].include_regex == Texts{"dense.*kernel"});
+  CHECK(own[1].save_config.at(Mode::train).save_interval == 7);
+  const auto slip = beside("TreeDepth", R"([{"CollectionName": "tree"}, {"CollectionName": "biases"}])");
+  REQUIRE(slip.size() == 2);
+  CHECK(slip[0].name == "trees");
+  CHECK(slip[1].name == "biases");
 }
 
 TEST_CASE("several rules share collections, and each has what it needs") {

@@ -88,7 +88,9 @@ TEST_CASE("hook on S3: a failed upload is an error of close, and of each call af
 TEST_CASE("hook on S3: a job that continues keeps collections, and does not replace a step") {
   Job job;
   {
-    Hook hook(job.config());
+    HookConfig interrupted = job.config();
+    interrupted.end_marker = false;
+    Hook hook(interrupted);
     const double value = 1;
     hook.save_tensor("w", TensorView(Dtype::float64, {}, std::as_bytes(std::span(&value, 1))), {"mine"});
     hook.close();
@@ -100,6 +102,7 @@ TEST_CASE("hook on S3: a job that continues keeps collections, and does not repl
   CHECK(hook.collections().at("mine").tensor_names == std::vector<std::string>{"w"});
   hook.close();
   CHECK(job.steps().size() == 2);
+  CHECK_THROWS_AS(Hook(job.config()), InvalidArgument);  // the job has ended
 }
 
 TEST_CASE("hook on S3: nothing is saved if listing fails") {

@@ -57,8 +57,12 @@ class SMD_EXPORT Hook {
   /// kept.
   /// The hook saves nothing, and makes no folder, if `HookConfig::enabled` is false, the environment variable
   /// USE_SMDEBUG is 0, off, no, n or false, or `HookConfig::include_workers` leaves this worker out.
-  /// @throws InvalidArgument for an invalid configuration, WriteError, ReadError if the collections file is damaged, or
-  ///         if S3 does not answer whether it exists.
+  ///
+  /// As the reference, refuses the trial of a job that has ended (the end marker is there) if this worker saved in it:
+  /// readers would take what follows as over. If the configuration says `ExistingStep::append` or `end_marker` false,
+  /// it only adds to the trial, and the library logs a warning, as it does if another worker saved there.
+  /// @throws InvalidArgument for an invalid configuration and the trial of a job that has ended, WriteError, ReadError
+  ///         if the collections file is damaged, or if S3 does not answer whether it exists.
   explicit Hook(HookConfig config);
   Hook(const Hook&) = delete;
   Hook(Hook&&) noexcept;
@@ -93,7 +97,7 @@ class SMD_EXPORT Hook {
   void set_step(GlobalStep step, Mode mode, ModeStep mode_step);
 
   /// Returns whether `save_tensor` would save something of this tensor now. Cheap: call it before computing a value to
-  /// save.
+  /// save. @throws InvalidArgument as `save_tensor` for a collection without members.
   [[nodiscard]] bool wants(std::string_view name, const std::vector<std::string>& collections = {});
 
   /// Saves what the configuration asks of a tensor at this step: its value, reductions, its shape, or nothing. The
@@ -102,7 +106,8 @@ class SMD_EXPORT Hook {
   /// complex numbers as complex128); undefined ones are left out. The caller may change `value` once this returns.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
-  ///         or values of 2 GiB and more; StepAlreadySaved; WriteError; ReadError if S3 does not answer whether the
+  ///         values of 2 GiB and more, or, at the first call, a configured collection that is not built in and was not
+  ///         given patterns or names; StepAlreadySaved; WriteError; ReadError if S3 does not answer whether the
   ///         step was saved before, or if a step to append to cannot be read.
   bool save_tensor(std::string_view name, const TensorView& value, const std::vector<std::string>& collections = {});
   /// As above, for a value that owns its elements: large values are shared, not copied, until they are written, and
@@ -143,10 +148,5 @@ class SMD_EXPORT Hook {
 /// if a hook of this configuration would write nothing.
 /// @throws InvalidArgument for an invalid configuration, WriteError.
 SMD_EXPORT void mark_job_ended(const HookConfig& config);
-
-/// Returns whether a trial has the end marker, which tells its readers that the job is over. The trial must be
-/// writable.
-/// @throws InvalidArgument for a path that cannot be a trial, WriteError, ReadError.
-[[nodiscard]] SMD_EXPORT bool job_marked_ended(const std::string& trial, const RemoteOptions& remote = {});
 
 }  // namespace smd

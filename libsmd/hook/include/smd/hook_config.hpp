@@ -62,7 +62,7 @@ enum class SyncPolicy : std::uint8_t {
 /// A hook saves the tensors of these collections: those named in `include_collections`, those in `collections`,
 /// `default` if there is an `include_regex`, all of them if `all` is named or `save_all` is set, and those that the
 /// framework always saves (losses; with tensorflow and xgboost metrics too). If none of these members is set, it saves
-/// every tensor, as with `save_all`.
+/// every tensor, as with `save_all`; a JSON configuration that sets none saves what the framework always saves.
 struct HookConfig {
   /// The trial: a folder, which is made if it does not exist, or `s3://bucket/prefix` in an existing bucket. In JSON:
   /// `LocalPath`, else `S3OutputPath`.
@@ -76,9 +76,9 @@ struct HookConfig {
   std::optional<ReductionConfig> reduction_config = {};  ///< Nullopt: the tensor itself.
   std::vector<std::string> include_regex = {};           ///< Patterns of the collection `default`.
   std::vector<std::string> include_collections = {};
-  /// Collections with settings of their own, which take precedence over those above. A collection that no framework has
-  /// built in needs patterns or names; one that only other frameworks have built in gets their patterns, unless it has
-  /// patterns or names of its own.
+  /// Collections with settings of their own, which take precedence over those above. A built-in collection keeps its
+  /// patterns, also one that only other frameworks have. One that no framework has built in needs patterns or names
+  /// when the first tensor is offered: until then `Hook::add_collection` may give them. `all` has every tensor.
   std::vector<CollectionConfig> collections = {};
   bool save_all = false;
   /// Whether TensorBoard gets histograms of collections that do not set `save_histogram`. Nullopt: yes.
@@ -114,17 +114,19 @@ struct HookConfig {
   /// `DebugHookConfig` of a training job, or the whole CreateTrainingJob request or describe-training-job reply that
   /// contains it and `TensorBoardOutputConfig`; without a `DebugHookConfig` (missing, null, false) `enabled` is false.
   /// `CollectionConfigurations` that stand beside a rule (`DebugRuleConfiguration`) are added. Numbers and truth values
-  /// may be strings. A collection's parameters override the hook's; those of one mode (`train.…`) override those of all
-  /// modes. `where` names the text in messages.
+  /// may be strings; a key whose value is null counts as missing. A collection's parameters override the hook's; those
+  /// of one mode (`train.…`) override those of all modes. If a collection is configured twice, the later steps,
+  /// reductions and histograms count, and patterns and names add up. `where` names the text in messages.
   /// @throws InvalidArgument for invalid JSON, unknown keys (with the nearest known one) and invalid values.
   [[nodiscard]] SMD_EXPORT static HookConfig parse(std::string_view json, std::string_view where = "configuration",
                                                    Framework framework = Framework::pytorch);
   /// Parses a file. @throws ReadError if it cannot be read, and as `parse`.
   [[nodiscard]] SMD_EXPORT static HookConfig load(const std::string& path, Framework framework = Framework::pytorch);
   /// Parses the file that SMDEBUG_CONFIG_FILE_PATH names (default: where SageMaker puts it), and takes TensorBoard's
-  /// folder from the file that TENSORBOARD_CONFIG_FILE_PATH names. Returns nullopt if SMDEBUG_CONFIG_FILE_PATH is not
-  /// set and the default does not exist. If TRAINING_JOB_NAME is set, SageMaker uploads local files: `S3OutputPath`
-  /// does not become `out_dir`.
+  /// folder from the file that TENSORBOARD_CONFIG_FILE_PATH names, if it exists. Returns nullopt if
+  /// SMDEBUG_CONFIG_FILE_PATH is not set and the default does not exist. If TRAINING_JOB_NAME is set, SageMaker uploads
+  /// local files: `S3OutputPath` does not become `out_dir`, and without TensorBoard's file nothing is exported for it,
+  /// whatever the configuration says.
   /// @throws as `load`.
   [[nodiscard]] SMD_EXPORT static std::optional<HookConfig> from_environment(Framework framework = Framework::pytorch);
 

@@ -35,9 +35,11 @@ struct HookKnowledge {
 }  // namespace detail
 
 /// Returns the hook configuration that saves what rules need, and no more: reductions if they suffice, and only in the
-/// modes that the rules look at. The needs of a rule that is evaluated elsewhere are the CollectionConfigurations
-/// beside it. The place, the steps and the members of collections come from `job`, the job's own configuration;
-/// CollectionConfigurations beside a rule override it. If there is nothing to save, `enabled` is false.
+/// modes that the rules look at. The CollectionConfigurations beside a rule are saved too, as they stand, unless they
+/// name a collection that is not built in and has no members; those of a rule that is evaluated elsewhere are its
+/// needs. The place, the steps and the members of collections come from `job`, the job's own configuration;
+/// CollectionConfigurations beside a rule override it. A built-in collection is saved whole. If there is nothing to
+/// save, `enabled` is false.
 /// @throws ConfigurationError for a rule that cannot be evaluated as it is configured, a collection without names and
 /// patterns that is not built in, and a plug-in's rule that declares no needs.
 [[nodiscard]] inline HookConfig hook_config_for(std::span<const RuleConfiguration> rules, const HookConfig& job = {}) {

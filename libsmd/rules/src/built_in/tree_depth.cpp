@@ -63,7 +63,7 @@ RuleDescription tree_depth_rule() {
       .parameters =
           {{.name = "depth", .type = ParameterType::number, .default_text = "4", .help = "greatest tolerated depth"}},
       .create = [](const Parameters& parameters) { return std::make_unique<TreeDepth>(parameters); },
-      .saves = [](const Parameters& /*parameters*/) { return Collections{collection_of("trees", {"^trees/Node$"})}; },
+      .saves = [](const Parameters& /*parameters*/) { return Collections{collection_of("trees")}; },
   };
 }
 

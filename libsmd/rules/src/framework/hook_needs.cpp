@@ -56,12 +56,22 @@ Collections needs_of(const RuleConfiguration& rule, const Collections& own) {
   return own;
 }
 
+bool has_members(const CollectionConfig& collection) {
+  return !collection.include_regex.empty() || !collection.tensor_names.empty();
+}
+
+/// Returns null if there is none of that name.
+const CollectionConfig* named(std::span<const CollectionConfig> collections, const std::string& name) {
+  const auto at = std::find_if(collections.begin(), collections.end(),
+                               [&](const CollectionConfig& one) { return one.name == name; });
+  return at == collections.end() ? nullptr : &*at;
+}
+
 /// Adds the members of the configured collection with that name, and its steps for modes that the rule does not
 /// restrict. Returns false if there is no such collection.
 bool define(CollectionConfig& need, const Collections& known) {
-  const auto at =
-      std::find_if(known.begin(), known.end(), [&](const CollectionConfig& one) { return one.name == need.name; });
-  if (at == known.end()) {
+  const CollectionConfig* const at = named(known, need.name);
+  if (at == nullptr) {
     return false;
   }
   for (const std::string& pattern : at->include_regex) {
@@ -82,11 +92,12 @@ std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfig
   Collections all;
   for (const RuleConfiguration& rule : rules) {
     const Collections own = beside(rule, hook);
+    const std::size_t first = all.size();
     for (CollectionConfig& need : needs_of(rule, own)) {
       if (!define(need, own)) {
         define(need, job);
       }
-      if (need.include_regex.empty() && need.tensor_names.empty() && !hook.is_built_in(need.name)) {
+      if (!has_members(need) && !hook.is_built_in(need.name)) {
         throw ConfigurationError(
             ConfigurationErrorKind::missing_parameter,
             placed(rule, fmt::format("collection '{}' is not built in, and no CollectionConfigurations say which "
@@ -95,6 +106,12 @@ std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfig
             "collection_names");
       }
       all.push_back(std::move(need));
+    }
+    for (const CollectionConfig& extra : own) {
+      // One without members is a slip: whoever saves by it would be refused.
+      if (!named(std::span(all).subspan(first), extra.name) && (has_members(extra) || hook.is_built_in(extra.name))) {
+        all.push_back(extra);
+      }
     }
   }
   return all;
