@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <smd/refresh.hpp>
+#include <smd/snapshot.hpp>
 
 namespace smd::tool {
 
@@ -187,6 +188,7 @@ bool FollowedSteps::over() const noexcept {
 }
 
 void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial_);
   for (const OfMode& of : modes_) {
     for (std::size_t i = 0; i < of.terms.size(); ++i) {
       const StepTerm& term = of.terms[i];
@@ -195,10 +197,13 @@ void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
       }
       const std::string name = (of.mode == Mode::global ? "step " : std::string(mode_text(of.mode)) + " step ") +
                                (term.oldest ? "first" : std::to_string(term.number));
-      if (term.number >= 0 && of.reached && *of.reached > term.number) {
-        messages.fail("StepUnavailable", name + " was not saved" + as_far_as_read(trial_), ExitStatus::no);
-      } else if (ended) {
-        messages.fail("NoMoreData", name + " never came, the job has ended" + as_far_as_read(trial_), ExitStatus::no);
+      const std::string_view tag = term.oldest || term.number < 0
+                                       ? std::string_view(ended ? "NoMoreData" : "StepNotYetAvailable")
+                                       : snapshot.unavailable_tag({of.mode, ModeStep(term.number)});
+      if (tag == "StepUnavailable") {
+        messages.fail(tag, name + " was not saved" + as_far_as_read(trial_), ExitStatus::no);
+      } else if (tag == "NoMoreData") {
+        messages.fail(tag, name + " never came, the job has ended" + as_far_as_read(trial_), ExitStatus::no);
       }
     }
   }

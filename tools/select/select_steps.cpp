@@ -4,6 +4,8 @@
 #include "select/repeated_steps.hpp"
 #include "select/selection.hpp"
 
+#include <smd/snapshot.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -208,24 +210,26 @@ class StepSelector {
       return;
     }
     const std::string name = kind + std::to_string(term.number);
-    const Candidates incomplete = candidates_in(mode, true);
-    if (std::binary_search(incomplete.numbers.begin(), incomplete.numbers.end(), term.number)) {
-      messages_.fail("StepNotYetAvailable", subject() + name + " is not complete yet; --incomplete shows it",
-                     ExitStatus::no);
-      return;
-    }
     const std::string others = modes_that_have(trial_, mode, term.number);
     const Candidates trial_wide = source_ ? trial_candidates(mode) : all;
-    if (trial_wide.numbers.empty() || term.number > trial_wide.numbers.back()) {
+    const std::string_view tag = TrialSnapshot::last(trial_).unavailable_tag({mode, ModeStep(term.number)});
+    const bool chosen_from =
+        std::binary_search(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);  // --incomplete
+    if (!tag.empty() && !chosen_from) {
+      const Candidates incomplete = candidates_in(mode, true);
       const std::string last =
           trial_wide.numbers.empty() ? "" : ": the last is " + std::to_string(trial_wide.numbers.back());
-      if (trial_.ended()) {
-        messages_.fail("NoMoreData",
-                       subject() + name + " never came, the job has ended" + as_far_as_read(trial_) + last + others,
-                       ExitStatus::no);
+      std::string text = subject() + name;
+      if (std::binary_search(incomplete.numbers.begin(), incomplete.numbers.end(), term.number)) {
+        text += " is not complete yet; --incomplete shows it";
+      } else if (tag == "StepNotYetAvailable") {
+        text += " is not saved yet" + last + others;
+      } else if (tag == "NoMoreData") {
+        text += " never came, the job has ended" + as_far_as_read(trial_) + last + others;
       } else {
-        messages_.fail("StepNotYetAvailable", subject() + name + " is not saved yet" + last + others, ExitStatus::no);
+        text += " was not saved" + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others;
       }
+      messages_.fail(tag, text, ExitStatus::no);
       return;
     }
     const auto at = std::lower_bound(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);

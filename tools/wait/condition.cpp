@@ -3,6 +3,8 @@
 
 #include "cli/text.hpp"
 
+#include <smd/snapshot.hpp>
+
 #include <algorithm>
 
 namespace smd::tool::wait {
@@ -47,13 +49,11 @@ Standing never(const Trial& trial, Standing standing = {}) {
 
 Standing of_step(const Condition& condition, const Trial& trial) {
   Standing standing;
-  standing.state = trial.has_passed_step(key_of(condition));
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  standing.state = snapshot.state(key_of(condition));
   standing.mode_step = ModeStep(*condition.number);
   standing.step = trial.global_step(condition.mode, ModeStep(*condition.number));
-  if (standing.state == StepState::unavailable) {
-    const std::vector<ModeStep> all = trial.steps(condition.mode, true);
-    standing.skipped = !all.empty() && all.back().value > *condition.number;
-  }
+  standing.skipped = snapshot.unavailable_tag(key_of(condition)) == "StepUnavailable";
   return standing;
 }
 

@@ -88,12 +88,15 @@ class SMD_EXPORT TensorUnavailable : public Error {
   std::vector<std::string> nearest;  ///< Up to three saved names that are similar, best first.
 };
 
-/// The tensor, or its value, was not saved at that step.
+/// The tensor, or its value, was not saved at that step, or its event file is not there. If that file may still come,
+/// the tag is `StepNotYetAvailable`: the job is running, and has saved nothing later.
 class SMD_EXPORT TensorUnavailableForStep : public Error {
  public:
   TensorUnavailableForStep(const std::string& message, std::string in_tensor, StepKey in_step,
                            std::vector<std::string> in_saved, std::optional<Problem> in_missing = {})
-      : Error("TensorUnavailableForStep", message),
+      : Error(
+            in_missing && in_missing->kind == ProblemKind::not_yet ? "StepNotYetAvailable" : "TensorUnavailableForStep",
+            message),
         tensor(std::move(in_tensor)),
         step(in_step),
         saved(std::move(in_saved)),
@@ -106,13 +109,17 @@ class SMD_EXPORT TensorUnavailableForStep : public Error {
   std::optional<Problem> missing;  ///< Set if the value was saved, but its event file is missing.
 };
 
-/// The step was skipped, or the job ended before it.
+/// The step was skipped, or the job ended before it (then it is the derived class NoMoreData).
 class SMD_EXPORT StepUnavailable : public Error {
  public:
-  StepUnavailable(const std::string& message, StepKey in_step) : Error("StepUnavailable", message), step(in_step) {}
+  StepUnavailable(const std::string& message, StepKey in_step) : StepUnavailable("StepUnavailable", message, in_step) {}
   ~StepUnavailable() override;
 
   StepKey step;
+
+ protected:
+  StepUnavailable(std::string_view tag, const std::string& message, StepKey in_step)
+      : Error(tag, message), step(in_step) {}
 };
 
 /// The job is running, so the step may still become available.
@@ -126,12 +133,10 @@ class SMD_EXPORT StepNotYetAvailable : public Error {
 };
 
 /// The job has ended, and its last step is before the requested one.
-class SMD_EXPORT NoMoreData : public Error {
+class SMD_EXPORT NoMoreData : public StepUnavailable {
  public:
-  NoMoreData(const std::string& message, StepKey in_step) : Error("NoMoreData", message), step(in_step) {}
+  NoMoreData(const std::string& message, StepKey in_step) : StepUnavailable("NoMoreData", message, in_step) {}
   ~NoMoreData() override;
-
-  StepKey step;
 };
 
 /// The condition of a rule is met.

@@ -190,8 +190,11 @@ class SMD_EXPORT TrialSnapshot {
                                                 std::optional<GlobalStep> last = {}) const;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   [[nodiscard]] StepState state(StepKey step) const;
-  /// Returns if the step is available.
-  /// @throws StepUnavailable if the step was skipped; NoMoreData if the job ended before it; StepNotYetAvailable.
+  /// Returns why a step cannot be used, as the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps`
+  /// throw and the commands print: `StepUnavailable` if it was skipped, `NoMoreData` if the job ended before it, or
+  /// `StepNotYetAvailable`. Empty if it is available.
+  [[nodiscard]] std::string_view unavailable_tag(StepKey step) const;
+  /// Returns if the step is available. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
   void require(StepKey step) const;
   [[nodiscard]] bool ended() const noexcept;  ///< Whether the end marker exists.
   /// Returns the number of index files listed so far, whether in range or not.

@@ -30,7 +30,7 @@ const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey
                                                const std::optional<std::string>& worker, const Has& has) const {
   const Rows all = rows_at(snapshot, step);
   if (all.empty()) {
-    detail::trial::throw_no_step(snapshot, step);
+    detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(snapshot, step, snapshot.ended));
   }
   const Rows rows = rows_with(snapshot, all, id(snapshot));
   if (rows.empty()) {
@@ -128,11 +128,8 @@ TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, Ste
 }
 
 void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
-  if (problem.kind == ProblemKind::absent) {
+  if (problem.kind == ProblemKind::absent || problem.kind == ProblemKind::not_yet) {
     throw TensorUnavailableForStep(to_string(problem), name, step, {}, problem);
-  }
-  if (problem.kind == ProblemKind::not_yet) {
-    throw StepNotYetAvailable(to_string(problem), step);
   }
   throw ReadError(std::move(problem));
 }

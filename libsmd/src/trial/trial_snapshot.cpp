@@ -119,15 +119,14 @@ std::optional<SnapshotStep> TrialSnapshot::find_step(GlobalStep step) const noex
 
 StepState TrialSnapshot::state(StepKey step) const { return impl_->snapshot->state(step); }
 
+std::string_view TrialSnapshot::unavailable_tag(StepKey step) const {
+  return detail::trial::unavailable_tag(*impl_->snapshot, step, impl_->snapshot->ended);
+}
+
 void TrialSnapshot::require(StepKey step) const {
-  const Snapshot& snapshot = *impl_->snapshot;
-  if (snapshot.state(step) == StepState::available) {
-    return;
+  if (const std::string_view tag = unavailable_tag(step); !tag.empty()) {
+    detail::trial::throw_unavailable(step, tag);
   }
-  if (snapshot.ended) {
-    detail::trial::throw_unavailable(snapshot, step, true);
-  }
-  detail::trial::throw_no_step(snapshot, step);
 }
 
 bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }

@@ -182,18 +182,26 @@ std::string describe(StepKey key) {
   return key.mode == Mode::global ? "step " + number : std::string(to_string(key.mode)) + " step " + number;
 }
 
-void throw_no_step(const Snapshot& snapshot, StepKey key) {
-  if (snapshot.state(key) == StepState::not_yet_available) {
-    throw StepNotYetAvailable(describe(key) + " is not there yet; the job is still running", key);
+std::string_view unavailable_tag(const Snapshot& snapshot, StepKey key, bool over) {
+  switch (snapshot.state(key, over)) {
+    case StepState::available:
+      return {};
+    case StepState::not_yet_available:
+      return "StepNotYetAvailable";
+    case StepState::unavailable:
+      break;
   }
-  throw StepUnavailable(describe(key) + " was not saved", key);
+  return over && !snapshot.goes_beyond(key) ? "NoMoreData" : "StepUnavailable";
 }
 
-void throw_unavailable(const Snapshot& snapshot, StepKey key, bool over) {
-  if (over && !snapshot.goes_beyond(key)) {
+void throw_unavailable(StepKey key, std::string_view tag) {
+  if (tag == "StepNotYetAvailable") {
+    throw StepNotYetAvailable(describe(key) + " is not there yet; the job is still running", key);
+  }
+  if (tag == "NoMoreData") {
     throw NoMoreData(describe(key) + " will not come: the job has ended before it", key);
   }
-  throw StepUnavailable(describe(key) + " was not saved, and later ones were", key);
+  throw StepUnavailable(describe(key) + " was not saved", key);
 }
 
 }  // namespace smd::detail::trial

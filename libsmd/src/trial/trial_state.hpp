@@ -138,10 +138,11 @@ using TensorSet = std::vector<bool>;
 /// Returns a text such as `step 5` or `EVAL step 3`.
 [[nodiscard]] std::string describe(StepKey key);
 
-/// Throws StepUnavailable or StepNotYetAvailable for a step that no index file names.
-[[noreturn]] void throw_no_step(const Snapshot& snapshot, StepKey key);
+/// Decides for all of the library and the commands why a step cannot be used: returns the tag of the error that says
+/// it, StepNotYetAvailable, NoMoreData or StepUnavailable; empty if the step is available. `over`: the job has ended.
+[[nodiscard]] std::string_view unavailable_tag(const Snapshot& snapshot, StepKey key, bool over);
 
-/// For a step that never comes: throws NoMoreData if the job is `over` and no later step exists, else StepUnavailable.
-[[noreturn]] void throw_unavailable(const Snapshot& snapshot, StepKey key, bool over);
+/// Throws the error of that tag. Precondition: it is not empty.
+[[noreturn]] void throw_unavailable(StepKey key, std::string_view tag);
 
 }  // namespace smd::detail::trial

@@ -55,35 +55,35 @@ WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, D
   }
 }
 
-/// Returns whether a step is available. A step is unavailable only if it is skipped at two looks, which `doubts`
-/// counts.
-/// @throws StepUnavailable, NoMoreData.
-bool reached(const Snapshot& snapshot, StepKey step, int& doubts) {
-  switch (snapshot.state(step, snapshot.settled)) {
-    case StepState::available:
-      return true;
-    case StepState::not_yet_available:
-      return false;
-    case StepState::unavailable:
-      break;
-  }
-  if (!snapshot.settled && ++doubts < 2) {
-    return false;
-  }
-  detail::trial::throw_unavailable(snapshot, step, snapshot.settled);
-}
-
 }  // namespace
 
 WaitOutcome Trial::wait_for_steps(std::span<const StepKey> steps, const WaitOptions& options) const {
+  using detail::trial::unavailable_tag;
   std::vector<int> doubts(steps.size(), 0);
-  return wait(*impl_, options, [&](const Snapshot& snapshot) {
+  const WaitOutcome outcome = wait(*impl_, options, [&](const Snapshot& snapshot) {
     bool all = true;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      all = reached(snapshot, steps[i], doubts[i]) && all;
+      const std::string_view tag = unavailable_tag(snapshot, steps[i], snapshot.settled);
+      // A step never comes only if it is skipped at two looks.
+      const bool never = !tag.empty() && tag != "StepNotYetAvailable" && (snapshot.settled || ++doubts[i] == 2);
+      if (never) {
+        detail::trial::throw_unavailable(steps[i], tag);
+      }
+      all = all && tag.empty();
     }
     return all;
   });
+  const std::shared_ptr<const Snapshot> last = impl_->current();
+  if ((outcome == WaitOutcome::timed_out || outcome == WaitOutcome::idle) && last->ended) {
+    // The job has ended, though there was no time to see that nothing more appears.
+    for (const StepKey step : steps) {
+      if (const std::string_view tag = unavailable_tag(*last, step, true); !tag.empty()) {
+        detail::trial::throw_unavailable(step, tag);
+      }
+    }
+    return WaitOutcome::reached;
+  }
+  return outcome;
 }
 
 WaitOutcome Trial::wait_until(const std::function<bool()>& condition, const WaitOptions& options) const {

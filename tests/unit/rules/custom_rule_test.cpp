@@ -6,6 +6,7 @@
 #include <smd/custom_rule.hpp>
 #include <smd/error.hpp>
 #include <smd/log.hpp>
+#include <smd/refresh.hpp>
 
 #include <doctest/doctest.h>
 
@@ -274,6 +275,32 @@ TEST_CASE("invoke: one step") {
   CHECK_THROWS_AS(rule.invoke(GlobalStep(1)), StepUnavailable);
   rule.invoke(GlobalStep(2));
   CHECK_THROWS_AS(rule.invoke(GlobalStep(3)), NoMoreData);
+}
+
+// The reference's test_no_refresh_invocation.
+TEST_CASE("invoke refreshes, also at a known step, and invoke_at_step does not") {
+  const Quiet quiet;
+  RuleTrial trial(collections);
+  trial.step(0, {{"loss", {1}}}).step(1, {{"loss", {1}}});
+  trial.running();
+  static_cast<void>(trial.open());
+  const Trial opened = Trial::open(trial.builder().root());
+  bool saw = false;
+  Told rule(opened, [&](Told& told, GlobalStep step) {
+    saw = told.base_trial().has_passed_step(GlobalStep(step.value + 1)) == StepState::available;
+    return false;
+  });
+  rule.invoke(GlobalStep(1));
+  CHECK_FALSE(saw);
+  trial.step(2, {{"loss", {1}}});
+  static_cast<void>(trial.open());
+  {
+    const NoRefresh still(opened);
+    static_cast<void>(rule.invoke_at_step(GlobalStep(1)));
+    CHECK_FALSE(saw);
+    rule.invoke(GlobalStep(1));
+    CHECK(saw);
+  }
 }
 
 TEST_CASE("while a rule is invoked its trials stand still") {

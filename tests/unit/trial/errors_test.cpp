@@ -97,8 +97,11 @@ TEST_CASE("StepUnavailable and StepNotYetAvailable") {
   CHECK(later.tag() == "StepNotYetAvailable");
   CHECK(later.step == StepKey(GlobalStep(9)));
   TrialBuilder(sample.dir.path()).end();
-  CHECK(thrown<StepUnavailable>([&] { static_cast<void>(weight.shape(GlobalStep(9))); }).step ==
-        StepKey(GlobalStep(9)));
+  const auto ended = thrown<NoMoreData>([&] { static_cast<void>(weight.shape(GlobalStep(9))); });
+  CHECK(ended.tag() == "NoMoreData");
+  CHECK(ended.step == StepKey(GlobalStep(9)));
+  const StepUnavailable& as_in_the_reference = ended;
+  CHECK(as_in_the_reference.step == StepKey(GlobalStep(9)));
 }
 
 TEST_CASE("InvalidWorker tells who did save it") {

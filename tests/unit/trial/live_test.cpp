@@ -453,6 +453,18 @@ TEST_CASE("wait_for_steps: skipped is StepUnavailable at once, past the end is N
   CHECK_THROWS_AS(wait_for(trial, GlobalStep(1)), StepUnavailable);
 }
 
+TEST_CASE("wait_for_steps: in an ended job a deadline decides nothing") {
+  Live live;
+  live.builder.step(simple_step(0)).step(simple_step(4)).end();
+  const Trial trial = live.script.open(live.dir.path());
+  for (const auto time : {0ms, 300ms, 3000ms}) {
+    const auto within = [&] { return WaitOptions{.deadline = live.script.after(time)}; };
+    CHECK_THROWS_AS(wait_for(trial, GlobalStep(9), within()), NoMoreData);
+    CHECK_THROWS_AS(wait_for(trial, GlobalStep(3), within()), StepUnavailable);
+    CHECK(wait_for(trial, GlobalStep(4), within()) == WaitOutcome::reached);
+  }
+}
+
 TEST_CASE("wait_until asks after each look, without refreshing, and says when the job is over") {
   Live live;
   live.step_at(10ms, 0);

@@ -250,7 +250,7 @@ TEST_CASE("memory layout: damage costs one value") {
   CHECK_THROWS_AS((void)trial.tensor("run/gradient").value(GlobalStep(0)), ReadError);
   CHECK(floats(trial.tensor("run/gradient").value(GlobalStep(5))) == std::vector<float>{5, -5});
   CHECK(floats(trial.tensor("run/weights").value(GlobalStep(0))) == std::vector<float>{0, 1, 2, 3});
-  CHECK_THROWS_AS((void)trial.tensor("run/weights").value(GlobalStep(5)), StepNotYetAvailable);
+  CHECK_THROWS_AS((void)trial.tensor("run/weights").value(GlobalStep(5)), TensorUnavailableForStep);
 }
 
 TEST_CASE("memory layout: rules") {

@@ -63,9 +63,9 @@ class SMD_EXPORT RequiredTensors {
 ///     };
 ///
 /// If it throws TensorUnavailable, TensorUnavailableForStep or StepUnavailable, the step is skipped
-/// (`RuleResult::steps_skipped`); ReadError also skips the step, and is a problem of the result; NoMoreData ends the
-/// rule; any other exception, including StepNotYetAvailable, is a failure of the rule. `invoke_rule` passes NoMoreData
-/// and these other exceptions on to its caller.
+/// (`RuleResult::steps_skipped`); ReadError also skips the step, and is a problem of the result; NoMoreData about
+/// the step ends the rule, about a later step it skips the step; any other exception, including StepNotYetAvailable, is
+/// a failure of the rule. `invoke_rule` passes NoMoreData and these other exceptions on to its caller.
 ///
 /// During its invocation, queries of its thread do not refresh its trials. For use by one thread at a time.
 class SMD_EXPORT CustomRule {

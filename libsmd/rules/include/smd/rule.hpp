@@ -255,8 +255,8 @@ class SMD_EXPORT Rule {
   virtual void set_required_tensors(StepNeeds& step);
   /// Evaluates a step. If this or `set_required_tensors` throws TensorUnavailable, TensorUnavailableForStep or
   /// StepUnavailable, the step is skipped: it counts in `RuleResult::steps_skipped`, and findings at it are dropped. A
-  /// ReadError also skips the step, and is a problem of the result. NoMoreData ends the rule; any other exception is
-  /// its failure.
+  /// ReadError also skips the step, and is a problem of the result. NoMoreData about this
+  /// step ends the rule, about a later one it skips this step; any other exception is the rule's failure.
   virtual void invoke_at_step(StepView& step) = 0;
   /// Called once, after the last step, if all steps of the trial were offered.
   virtual void at_end(RuleEnd& end);

@@ -195,6 +195,10 @@ CustomRule::~CustomRule() = default;
 void CustomRule::set_required_tensors(GlobalStep /*step*/) {}
 
 void CustomRule::invoke(GlobalStep step, const WaitOptions& wait) {
+  {
+    const Refresh refresh(base_trial());  // even if the step is known: the rule may look beyond it
+    static_cast<void>(TrialSnapshot::take(base_trial()));
+  }
   require_step(base_trial(), step, wait);
   if (impl_->evaluate(*this, step, wait)) {
     detail::rules::throw_condition_met(rule_name(), step);

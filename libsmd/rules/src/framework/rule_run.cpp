@@ -106,6 +106,9 @@ bool RuleRun::invoke(StepContext& plan) {
       }
       skip(plan, error);
     } catch (const StepUnavailable& error) {
+      if (error.tag() == "NoMoreData" && error.step.number <= plan.step().step().value) {
+        throw;  // no later step is there either; about a later step: the rule looked beyond the end
+      }
       skip(plan, error);
     } catch (const ReadError& error) {
       note_unread(error.problem);
