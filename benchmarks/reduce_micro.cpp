@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed of reductions in memory, as ratios to memcpy and to a loop that only reads, measured in the same run. Each
 // result is the best of many rounds; the three are measured in turns, so that a slower machine affects all.
+#include <smd/elements.hpp>
 #include <smd/reduction.hpp>
 
 #include <time.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "reduce/kernels.hpp"
@@ -85,30 +87,27 @@ std::vector<std::byte> numbers(Dtype type, std::size_t size) {
     const auto single = static_cast<float>(value);
     std::uint32_t bits;
     std::memcpy(&bits, &single, sizeof bits);
-    std::uint16_t half;
     const auto whole = static_cast<std::int64_t>(value * (item == 1 ? 80 : 1e12));
-    switch (type) {
-      case Dtype::float32:
+    smd::visit_element_type(type, [&]<class Stored>(smd::ElementType<Stored>) {
+      if constexpr (std::is_same_v<Stored, float>) {
         std::memcpy(&bytes[at], &single, item);
-        break;
-      case Dtype::float64:
+      } else if constexpr (std::is_same_v<Stored, double>) {
         std::memcpy(&bytes[at], &value, item);
-        break;
-      case Dtype::bfloat16:
-        half = static_cast<std::uint16_t>(bits >> 16);
+      } else if constexpr (std::is_same_v<Stored, smd::BFloat16>) {
+        const auto half = static_cast<std::uint16_t>(bits >> 16);
         std::memcpy(&bytes[at], &half, item);
-        break;
-      case Dtype::float16: {
+      } else if constexpr (std::is_same_v<Stored, smd::Half>) {
         // Sign, and exponent and fraction cut to five and ten bits; numbers that are too small become 0.
         const std::uint32_t moved = bits & 0x7FFFFFFFU;
-        half = static_cast<std::uint16_t>(moved < (113U << 23) ? 0 : (moved - (112U << 23)) >> 13);
-        half = static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U));
+        const auto half = static_cast<std::uint16_t>((moved < (113U << 23) ? 0 : (moved - (112U << 23)) >> 13) |
+                                                     (bits >> 16 & 0x8000U));
         std::memcpy(&bytes[at], &half, item);
-        break;
-      }
-      default:
+      } else if constexpr (std::is_integral_v<Stored> || std::is_same_v<Stored, smd::Float8>) {
         std::memcpy(&bytes[at], &whole, item);  // little-endian: the low bytes
-    }
+      } else {
+        smd::refuse_elements(type);
+      }
+    });
   }
   for (std::size_t at = pattern; at < size; at += pattern) {
     std::memcpy(&bytes[at], bytes.data(), std::min(pattern, size - at));

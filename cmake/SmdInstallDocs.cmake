@@ -31,19 +31,12 @@ foreach(command IN LISTS SMD_COMMANDS)
     COMPONENT tools)
 endforeach()
 
-# Trials and log directories for trying the commands: those of the README.
-install(DIRECTORY
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-digits"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-exploding"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-pytorch-two-workers"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/good-running"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/bad-flipped-bit"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples" COMPONENT tools)
-install(DIRECTORY
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sick"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/tb-logs/sweep"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/tb-logs" COMPONENT tools)
-install(DIRECTORY
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/checkpoints/rule_blowup"
-  "${PROJECT_SOURCE_DIR}/tests/fixtures/checkpoints/shard_missing"
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/checkpoints" COMPONENT tools)
+# Trials, log directories and checkpoints for trying the commands: those of README and cookbook, whose tests run in a folder
+# of these alone.
+set(SMD_EXAMPLES good-pytorch-digits good-pytorch-exploding good-pytorch-two-workers good-running bad-flipped-bit
+  tb-logs/keras_overfit tb-logs/sick tb-logs/sweep checkpoints/rule_blowup checkpoints/shard_missing)
+foreach(example IN LISTS SMD_EXAMPLES)
+  get_filename_component(folder "${example}" DIRECTORY)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/fixtures/${example}"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/${folder}" COMPONENT tools)
+endforeach()

@@ -2,6 +2,8 @@
 # Compile options of our own targets, kept off those of others.
 add_library(smd_options INTERFACE)
 target_compile_options(smd_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor)
+# A switch over an enumeration names each value, with a `default` too: a new one never falls into another's case.
+target_compile_options(smd_options INTERFACE -Wswitch-enum)
 # In joined sources, a name in one source may shadow local names in another.
 if(NOT CMAKE_UNITY_BUILD)
   target_compile_options(smd_options INTERFACE -Wshadow)

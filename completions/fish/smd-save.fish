@@ -6,7 +6,7 @@ complete -c smd-save -l mode-step -d 'step within the mode (default: the number 
 complete -c smd-save -s w -l worker -d 'the worker that saves (default: worker_0)' -x -a '(__smd_values worker)'
 complete -c smd-save -l workers -d 'how many workers save (default: 1)' -x
 complete -c smd-save -s c -l collection -d 'the tensors belong to this collection; repeatable' -x -a '(__smd_values collection)'
-complete -c smd-save -s r -l reduce -d 'save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_' -x -a '(__smd_values ,choice min max mean std variance sum prod l1 l2 median abs_min abs_max abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 abs_median)'
+complete -c smd-save -s r -l reduce -d 'save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_' -x -a '(__smd_values ,choice min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2)'
 complete -c smd-save -l no-raw -d 'do not save the tensors themselves'
 complete -c smd-save -l shape -d 'save shapes too'
 complete -c smd-save -s C -l config -d 'hook configuration (JSON) that decides what is saved, and when' -r -F

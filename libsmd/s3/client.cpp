@@ -422,9 +422,12 @@ bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const 
       say(RemoteDetail::info, "the credentials were refused; fresh ones of " + turn.credentials->where + " are tried");
       return true;
     }
-    default:
-      return false;
+    case Decision::What::good:
+    case Decision::What::retry:
+    case Decision::What::fail:
+      break;
   }
+  return false;
 }
 
 Outcome<HttpResponse> Client::ask(const Ask& ask) {
@@ -456,7 +459,10 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
         }
         ++attempt;
         break;
-      default:
+      case Decision::What::other_region:
+      case Decision::What::other_credentials:
+      case Decision::What::other_clock:
+      case Decision::What::fail:
         if (!change(ask, turn, decision, response)) {
           return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(decision.problem);
         }

@@ -28,9 +28,13 @@ bool may_pass(const HttpResponse& response, const std::string& code) {
     case Trouble::stalled:
     case Trouble::broken:
       return true;
-    default:
-      return false;
+    case Trouble::tls:
+    case Trouble::too_long:
+    case Trouble::internal:
+    case Trouble::stopped:
+      break;
   }
+  return false;
 }
 
 /// Requests a role's credentials with a form; signed with `base`, or unsigned if it is null. Messages show neither the

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -125,32 +126,27 @@ std::size_t take_header(char* data, std::size_t one, std::size_t count, void* co
   return line.size();
 }
 
+/// Of the codes that mean something else than a broken connection.
+constexpr std::pair<CURLcode, Trouble> troubles[] = {{CURLE_OK, Trouble::none},
+                                                     {CURLE_COULDNT_RESOLVE_HOST, Trouble::resolve},
+                                                     {CURLE_COULDNT_RESOLVE_PROXY, Trouble::resolve},
+                                                     {CURLE_COULDNT_CONNECT, Trouble::connect},
+                                                     {CURLE_OPERATION_TIMEDOUT, Trouble::stalled},
+                                                     {CURLE_PEER_FAILED_VERIFICATION, Trouble::tls},
+                                                     {CURLE_SSL_CACERT_BADFILE, Trouble::tls},
+                                                     {CURLE_SSL_CERTPROBLEM, Trouble::tls},
+                                                     {CURLE_SSL_CIPHER, Trouble::tls},
+                                                     {CURLE_SSL_ISSUER_ERROR, Trouble::tls},
+                                                     {CURLE_SSL_INVALIDCERTSTATUS, Trouble::tls},
+                                                     {CURLE_SSL_ENGINE_INITFAILED, Trouble::tls},
+                                                     {CURLE_USE_SSL_FAILED, Trouble::tls},
+                                                     {CURLE_OUT_OF_MEMORY, Trouble::internal},
+                                                     {CURLE_FAILED_INIT, Trouble::internal}};
+
 Trouble trouble_of(CURLcode code) noexcept {
-  switch (code) {
-    case CURLE_OK:
-      return Trouble::none;
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return Trouble::resolve;
-    case CURLE_COULDNT_CONNECT:
-      return Trouble::connect;
-    case CURLE_OPERATION_TIMEDOUT:
-      return Trouble::stalled;
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_INVALIDCERTSTATUS:
-    case CURLE_SSL_ENGINE_INITFAILED:
-    case CURLE_USE_SSL_FAILED:
-      return Trouble::tls;
-    case CURLE_OUT_OF_MEMORY:
-    case CURLE_FAILED_INIT:
-      return Trouble::internal;
-    default:
-      return Trouble::broken;
-  }
+  const auto* const known = std::find_if(std::begin(troubles), std::end(troubles),
+                                         [code](const auto& trouble) { return trouble.first == code; });
+  return known == std::end(troubles) ? Trouble::broken : known->second;
 }
 
 /// Removes the environment's proxy from a text: libcurl quotes it, with the password, if it cannot parse it.

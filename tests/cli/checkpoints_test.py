@@ -9,6 +9,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -118,6 +119,42 @@ class Recorded(unittest.TestCase):
                                  {one for one, names in right["collections"].items() if name in names}, name)
             collections = {row["collection"] for row in rows("smd-ls", "--collections", operand, status=right["status"])}
             self.assertEqual(collections, set(right["collections"]))
+
+        self.each(check)
+
+    def test_tree(self):
+        """What each level holds is the sum over the names that begin with it."""
+        def held(tensors):
+            weights = [tensor for tensor in tensors if not tensor["scalar"]]
+            return {"tensors": len(tensors),
+                    "parameters": sum(math.prod(one["values"][-1]["shape"]) for one in weights) if weights else None,
+                    "bytes": sum(value["bytes"] for one in tensors for value in one["values"])}
+
+        def check(operand, right):
+            tensors = right["tensors"]
+            for depth in (None, 1, 2):
+                options = () if depth is None else ("--depth", str(depth))
+                listed = rows("smd-ls", "--tree", operand, *options, status=right["status"])
+                for row in listed:
+                    path = row["path"]
+                    names = [name for name in tensors if name == path or (path[-1:] in "./" and name.startswith(path))]
+                    self.assertEqual({key: row[key] for key in ("tensors", "parameters", "bytes")},
+                                     held([tensors[name] for name in names]), path)
+                    self.assertTrue(depth is None or len(re.findall("[^./]*[./]|[^./]+$", path)) <= depth, path)
+                if depth is None:
+                    self.assertLessEqual(set(tensors), {row["path"] for row in listed})
+                else:  # each name is below one of the deepest levels
+                    paths = {row["path"] for row in listed}
+                    deepest = [row for row in listed if not any(path != row["path"] and path.startswith(row["path"])
+                                                                and row["path"][-1:] in "./" for path in paths)]
+                    self.assertEqual(sum(row["tensors"] for row in deepest), len(tensors))
+            types = {}
+            for tensor in tensors.values():
+                kinds = {value["dtype"] for value in tensor["values"]}
+                types.setdefault(kinds.pop() if len(kinds) == 1 else "varies", []).append(tensor)
+            grouped = rows("smd-ls", "--tree", "--by", "dtype", operand, status=right["status"])
+            self.assertEqual({row.pop("dtype"): {key: row[key] for key in ("tensors", "parameters", "bytes")} for row in grouped},
+                             {dtype: held(of) for dtype, of in types.items()})
 
         self.each(check)
 
@@ -399,9 +436,41 @@ class Made(unittest.TestCase):
             lines += follower.stdout.readlines()
         self.assertEqual(lines, [f"{step}\t{1 if step % 10 else 2}\n" for step in range(5, 31, 5)])
 
-    def test_rules_pass_over_what_is_not_read(self):
-        _, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain")
+    def test_types_that_are_not_read_are_unread(self):
+        out, errors = run("smd-rule", place("small_floats"), "-r", "AllZero", "-ptensor_regex=packed|plain", "--jsonl", status=4)
         self.assertEqual(len([line for line in errors if "are listed, and not read" in line]), 4, errors)
+        result, = map(json.loads, out.splitlines())
+        self.assertEqual((result["status"], result["kind"], result["records_unread"]), ("Error", "unread", 4))
+        self.assertIn("1 of 1 step evaluated; 4 records could not be read: ", result["message"])
+        self.assertIn("elements of type F4 are listed, and not read", result["message"])
+        # Only their times are asked for.
+        out, errors = run("smd-rule", place("small_floats"), "-r", "StalledTrainingRule", "--jsonl", status=5)
+        self.assertEqual((json.loads(out)["records_unread"], errors), (0, []))
+        for command, status in ((("smd-tensor", "-n", "plain.weight", "-n", "packed.F4"), 0),
+                                (("smd-tensor", "-n", "packed.F4"), 1),
+                                (("smd-reduce", "-n", "plain.weight", "-n", "packed.F4"), 0),
+                                (("smd-reduce", "-n", "packed.F4"), 1)):
+            _, errors = run(command[0], place("small_floats"), *command[1:], status=status)
+            self.assertEqual(len(errors), 1, errors)
+        out, errors = run("smd-ls", "--check", place("small_floats"))
+        self.assertEqual((out, [line.partition(": ")[2] for line in errors]), (b"", [
+            "note: checkpoints have no checksum, so nothing tells whether elements were changed",
+            *(f"note: 1 tensor has elements of type {name}, which are listed, and not read: packed.{name}"
+              for name in ("F4", "F6_E2M3", "F6_E3M2", "NF4_FUTURE"))]))
+
+    def test_tensors_without_elements_are_named(self):
+        tensors = {f"layers.{at}.weight": [] if at % 3 else [1.5, 2.5] for at in range(6)}
+        path = self.write("zero/model.safetensors", safetensors(tensors))
+        text = "layers.1.weight, layers.2.weight, layers.4.weight and 1 more"
+        _, errors = run("smd-ls", "--check", path)
+        self.assertIn(f"smd-ls: note: 4 tensors have no elements: {text}", errors)
+        out, errors = run("smd-rule", path, "-r", "ExplodingTensor", "--jsonl")
+        warning = f"4 of 6 tensors have no elements and were skipped: {text}"
+        self.assertEqual((json.loads(out)["status"], json.loads(out)["warnings"]), ("NoIssuesFound", [warning]))
+        self.assertIn(warning, errors[0])
+        out, _ = run("smd-rule", path, "-r", "ExplodingTensor", "-p", "tensor_regex=layers.[1245]", "--jsonl", status=5)
+        self.assertEqual((json.loads(out)["status"], json.loads(out)["message"]), (
+            "NotEvaluated", "nothing was evaluated: " + warning.replace("4 of 6", "4 of 4")))
 
     def test_hostile_headers(self):
         deep = b"[" * 10_000_000

@@ -21,7 +21,12 @@ SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "NaN": math.nan,
            "-Infinity": -math.inf}
 NUMBERS = ("max_abs", "max_rel", "mean_abs", "rmse", "l2_a", "l2_b", "l2_diff", "rel_l2", "cosine")
 COMPARED = ("equal", "differs", "dtype")
-KEYS = ("tensor", "step", "step_b", "worker", "state", "size", "differing", *NUMBERS, "first")
+FORMS = ("shape_a", "shape_b", "dtype_a", "dtype_b")
+KEYS = ("tensor", "step", "step_b", "worker", "state", "size", "differing", *NUMBERS, "first", *FORMS)
+# Names of element types in safetensors files.
+DTYPES = {"F16": "float16", "F32": "float32", "F64": "float64", "BF16": "bfloat16", "I8": "int8", "I32": "int32",
+          "I64": "int64", "U64": "uint64", "BOOL": "bool", "C64": "complex64", "F8_E4M3": "float8_e4m3fn",
+          "F8_E5M2": "float8_e5m2"}
 
 
 def run(*command):
@@ -100,6 +105,48 @@ class Cases(unittest.TestCase):
         for case in cases:
             with self.subTest(case["id"]):
                 self.check(case)
+
+
+class Forms(unittest.TestCase):
+    """Shapes and element types, against the headers of the two files."""
+
+    @staticmethod
+    def header(name):
+        with open(os.path.join(PLACES["cases"], name, "model.safetensors"), "rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        return {tensor: (of["shape"], DTYPES[of["dtype"]]) for tensor, of in header.items() if tensor != "__metadata__"}
+
+    def run_pair(self, *options):
+        return run("smd-diff", operand("kinds_a"), operand("kinds_b"), *options)[1].decode()
+
+    def test_rows(self):
+        a, b = self.header("kinds_a"), self.header("kinds_b")
+        rows = [json.loads(line) for line in self.run_pair("--all", "--jsonl").splitlines()]
+        self.assertEqual({row["tensor"] for row in rows}, {*a, *b})
+        for row in rows:
+            of_a, of_b = (side.get(row["tensor"], (None, None)) for side in (a, b))
+            self.assertEqual([row[key] for key in FORMS], [of_a[0], of_b[0], of_a[1], of_b[1]], row["tensor"])
+        # Pooled rows have no one shape.
+        self.assertNotIn("shape_a", self.run_pair("--by", "step", "--tsv"))
+
+    def test_a_table_says_why(self):
+        """Only where shapes or element types are what differs."""
+        table = self.run_pair("-f", "table", "-x", "left|right|same|nan|inf|eight").splitlines()
+        self.assertEqual(table[0].split(), ["tensor", "step", "state", "differing", "max_abs", "rel_l2", "cosine", *FORMS])
+        rows = {line.split()[0]: line.split() for line in table[1:]}
+        self.assertEqual(rows["shape.turned"][-4:], ["2x3", "3x2", "NA", "NA"])
+        self.assertEqual(rows["type.equal"][-4:], ["NA", "NA", "float32", "bfloat16"])
+        self.assertEqual(rows["type.differs"][-4:], ["NA"] * 4)
+        self.assertEqual(self.run_pair("-f", "table", "-n", "edge").splitlines()[0].split()[-1], "cosine")
+
+    def test_summary(self):
+        with open(os.path.join(PLACES["cases"], "cases.json"), encoding="utf-8") as file:
+            recorded = next(case for case in json.load(file)["cases"] if case["id"] == "pair/all")
+        states = [row["state"] for row in recorded["expected"]["rows"]]
+        summary = json.loads(self.run_pair("--summary", "--jsonl"))
+        self.assertEqual({key: summary[key] for key in ("tensors", "equal", "differing", "only_a", "only_b", "dtype", "shape")},
+                         {"tensors": len(states), "differing": sum(states.count(state) for state in ("differs", "dtype", "shape")),
+                          **{state: states.count(state) for state in ("equal", "only_a", "only_b", "dtype", "shape")}})
 
 
 class AnyTrials(unittest.TestCase):

@@ -46,7 +46,12 @@ def why_not():
     if os.geteuid() != 0:
         return 'Slurm daemons need root'
     missing = [program for program in PROGRAMS if find(program) is None]
-    return f'not installed: {", ".join(missing)} (packages slurm-wlm and munge)' if missing else None
+    if missing:
+        return f'not installed: {", ".join(missing)} (packages slurm-wlm and munge)'
+    with open('/proc/self/mounts', encoding='utf-8', errors='replace') as mounts:
+        if not any(line.split()[2] in ('cgroup', 'cgroup2') for line in mounts):
+            return 'slurmd needs a cgroup file system, and none is mounted here'
+    return None
 
 
 def find(program):

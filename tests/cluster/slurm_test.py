@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""slurm_test.py --tools DIR... --trials DIR --recipe FILE: the scripts of FILE (docs/scale.md), and what can go wrong with
-them, on a real Slurm; and the same parts by GNU parallel. Needs root; the cluster is one node on the loopback, stopped at
-the end."""
+"""slurm_test.py --tools DIR... --trials DIR --recipe FILE --run OnSlurm|InParallel: the scripts of FILE (docs/scale.md),
+and what can go wrong with them, on a real Slurm; or the same parts by GNU parallel. Slurm needs root; the cluster is one
+node on the loopback, stopped at the end."""
 
 import argparse
 import os
@@ -188,16 +188,17 @@ def main():
     parser.add_argument('--tools', nargs='+', required=True)
     parser.add_argument('--trials', required=True)
     parser.add_argument('--recipe', required=True)
+    parser.add_argument('--run', choices=('OnSlurm', 'InParallel'), required=True)
     arguments = parser.parse_args()
     TRIALS = os.path.abspath(arguments.trials)
     RECIPE = os.path.abspath(arguments.recipe)
     ENVIRONMENT['PATH'] = os.pathsep.join(list(map(os.path.abspath, arguments.tools)) + [os.environ['PATH']])
     os.environ['PATH'] = ENVIRONMENT['PATH']
-    reason = why_not()
+    reason = why_not() if arguments.run == 'OnSlurm' else None
     if reason:
         print(f'skipped: {reason}')
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], '-v'])
+    unittest.main(argv=[sys.argv[0], '-v', arguments.run])
 
 
 if __name__ == '__main__':

@@ -48,6 +48,13 @@ def log_directory(name):
         return json.load(file)["trials"]["."]
 
 
+def log_directories():
+    """Returns the expected answers of each run of the log directories that are installed, by path."""
+    runs = {f"logs/{name}": log_directory(name) for name in ("keras_overfit", "sick")}
+    with open(os.path.join(HERE, "../fixtures/tb-logs/sweep.expected.json"), encoding="utf-8") as file:
+        return {**runs, **{f"logs/sweep/{run}": answers for run, answers in json.load(file)["trials"].items()}}
+
+
 def log_results(name, rule):
     """Returns whether a rule with its defaults triggers on a recorded log directory."""
     with open(os.path.join(HERE, "../fixtures/tb-logs/cases.json"), encoding="utf-8") as file:

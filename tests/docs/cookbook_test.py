@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cookbook_test.py ROOT BIN_DIR: compares every command of docs/cookbook.md with NumPy's results for the same files, or with
-the description of the trials (tests/fixtures/README.md). Programs at the end of a pipe that may not be installed are stubs
-that record their input."""
+"""cookbook_test.py ROOT BIN_DIR EXAMPLE...: on the examples that the packages install, prepared as the page says, compares
+every command of docs/cookbook.md with NumPy's results for the same files, or with the description of the trials
+(tests/fixtures/README.md). Programs at the end of a pipe that may not be installed are stubs that record their input."""
 import collections
 import json
 import os
@@ -15,15 +15,11 @@ import tempfile
 
 import cookbook_answers
 
-TRIALS = {"run": "good-pytorch-digits", "good": "good-pytorch-digits", "bad": "good-pytorch-exploding",
-         "ddp": "good-pytorch-two-workers", "live": "good-running", "copied": "bad-flipped-bit",
-         "logs/healthy": "tb-logs/healthy", "logs/sick": "tb-logs/sick",
-         "runs/a": "good-pytorch-digits", "runs/b": "good-pytorch-exploding", "out/job-1/debug-output": "good-pytorch-digits"}
 # Always stubs: no network access, and no waiting for a person.
 STUBS = ("aws", "curl", "mail", "fzf", "feedgnuplot")
 NEEDED = ("gnuplot", "jq", "mlr")
 
-Recipe = collections.namedtuple("Recipe", "question command")
+Recipe = collections.namedtuple("Recipe", "question command prose")
 Outcome = collections.namedtuple("Outcome", "status output errors stubs folder")
 
 
@@ -34,13 +30,33 @@ def recipes(document):
         question = section.split("\n", 1)[0]
         blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
         assert len(blocks) == 1, f"{question}: {len(blocks)} commands"
-        found.append(Recipe(question, blocks[0]))
+        prose = re.sub(r"^```.*?^```$", "", section, flags=re.DOTALL | re.MULTILINE)
+        found.append(Recipe(question, blocks[0], [" ".join(span.split()) for span in re.findall(r"`(smd-\w+\s[^`]+)`", prose)]))
     return found
 
 
-def prepare(root, folder):
-    for name, trial in TRIALS.items():
-        shutil.copytree(root / "tests/fixtures" / trial, os.path.join(folder, name))
+def other_programs(document):
+    """Returns for each program of the page's table the recipes that need it."""
+    rows = re.findall(r"^\| `(\w+)`([^|]*)\|[^|]*\| ([\d, ]+) \|$", document, re.MULTILINE)
+    assert rows, "no table of other programs"
+    return {program + (" " + words[-1] if (words := more.split()) and words[0] == "with" else ""):
+            {int(number) for number in recipes.split(",")} for program, more, recipes in rows}
+
+
+def needed_programs(cookbook):
+    """Returns for each program that is not on every Debian the recipes whose commands call it."""
+    calls = {"python3 NumPy": r"\bnumpy\b", "python3 pandas": r"\bpandas\b",
+             **{name: rf"(?:^|[|'(]|xargs [^|]*)\s*{name} " for name in (*STUBS, *NEEDED)}}
+    return {name: {int(recipe.question.split(".")[0]) for recipe in cookbook
+                   if re.search(call, recipe.command, re.MULTILINE)} for name, call in calls.items()}
+
+
+def prepare(root, folder, preparation, examples):
+    for example in examples:
+        shutil.copytree(root / "tests/fixtures" / example, os.path.join(folder, "examples", example))
+    script = re.sub(r"^examples=.*$", "examples=examples", preparation, flags=re.MULTILINE)
+    subprocess.run(["sh", "-ec", script], cwd=folder, check=True)
+    shutil.copytree(os.path.join(folder, "run"), os.path.join(folder, "out/job-1/debug-output"))
     os.mkdir(os.path.join(folder, "stubs"))
     for name in STUBS:
         shutil.copy(root / "tests/docs/cookbook_stub.py", os.path.join(folder, "stubs", name))
@@ -48,9 +64,9 @@ def prepare(root, folder):
     shutil.copy(root / "tests/docs/cookbook_pandas.py", os.path.join(folder, "stubs", "pandas.py"))
 
 
-def run(recipe, root, bin_dir):
+def run(recipe, root, bin_dir, preparation, examples):
     with tempfile.TemporaryDirectory(prefix="smd-cookbook-") as folder:
-        prepare(root, folder)
+        prepare(root, folder, preparation, examples)
         environment = {"PATH": os.pathsep.join([os.path.join(folder, "stubs"), bin_dir, "/usr/bin", "/bin"]),
                        "PYTHONPATH": os.path.join(folder, "stubs"), "LC_ALL": "C.UTF-8", "HOME": folder,
                        "STUB_LOG": os.path.join(folder, "log"), "GNUTERM": "dumb", "J": "job-1",
@@ -61,22 +77,33 @@ def run(recipe, root, bin_dir):
         stubs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
         cookbook_answers.check(recipe.question,
                                Outcome(done.returncode, done.stdout, done.stderr, stubs, pathlib.Path(folder)))
+        for command in recipe.prose:
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, timeout=120, check=False,
+                                  stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8")
+            drawn = re.search(r"-o (\S+)", command)
+            assert done.returncode in (0, 1) and not re.search(r"^smd-\w+: [A-Z]\w+:", done.stderr, re.MULTILINE), \
+                f"{command}: {done.returncode}: {done.stderr}"
+            assert not drawn or os.path.getsize(os.path.join(folder, drawn[1])) > 0, command
 
 
 def main():
-    root, bin_dir = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
+    root, bin_dir, examples = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2]), sys.argv[3:]
     missing = [name for name in NEEDED if not shutil.which(name, path="/usr/bin:/bin")]
     if missing:
         print("skipped: not installed:", *missing)
         sys.exit(77)
     failed = False
-    cookbook = recipes((root / "docs/cookbook.md").read_text(encoding="utf-8"))
+    document = (root / "docs/cookbook.md").read_text(encoding="utf-8")
+    cookbook = recipes(document)
     assert len(cookbook) == 36, len(cookbook)
     numbers = [int(recipe.question.split(".")[0]) for recipe in cookbook]
     assert numbers == list(range(1, len(cookbook) + 1)), numbers
+    table, needed = other_programs(document), needed_programs(cookbook)
+    assert table == needed, f"the table of other programs: {table}, and the commands: {needed}"
+    preparation = re.search(r"^```sh\n(examples=.*?)^```$", document, re.DOTALL | re.MULTILINE).group(1)
     for recipe in cookbook:
         try:
-            run(recipe, root, bin_dir)
+            run(recipe, root, bin_dir, preparation, examples)
         except Exception as error:  # the other recipes are tried too
             failed = True
             print(f"{recipe.question}\n{recipe.command}{type(error).__name__}: {error}\n")

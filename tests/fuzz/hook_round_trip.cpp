@@ -101,7 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const CheckReport report = check_trial(folder.path(), {.jobs = 1}, [](const Problem& problem) {
-    SMD_REQUIRE(problem.kind == ProblemKind::note || problem.kind == ProblemKind::warning);
+    SMD_REQUIRE(problem.kind == ProblemKind::note || problem.kind == ProblemKind::warning ||
+                problem.kind == ProblemKind::remark);
   });
   SMD_REQUIRE(!report.damaged && report.unprotected <= report.records);
   const Trial trial = Trial::open(folder.path(), {.jobs = 1});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements of a type (the first byte), split in two (the second byte). Compares every instruction set with a plain
 // loop for counts, minimum and maximum, and with the others and with the whole array for everything else.
+#include <smd/elements.hpp>
 #include <smd/reduction.hpp>
 
 #include "reduce/kernels.hpp"
@@ -12,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
+#include <type_traits>
 #include <vector>
 
 using namespace smd;
@@ -20,20 +21,23 @@ using namespace smd::detail::reduce;
 
 namespace {
 
-constexpr Dtype dtypes[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16, Dtype::int8,
-                            Dtype::int16,   Dtype::int32,   Dtype::int64,   Dtype::uint8,    Dtype::uint16,
-                            Dtype::uint32,  Dtype::uint64,  Dtype::boolean, Dtype::qint8,    Dtype::quint16};
+constexpr Dtype dtypes[] = {
+    Dtype::float32,         Dtype::float64,         Dtype::float16,       Dtype::bfloat16,    Dtype::int8,
+    Dtype::int16,           Dtype::int32,           Dtype::int64,         Dtype::uint8,       Dtype::uint16,
+    Dtype::uint32,          Dtype::uint64,          Dtype::boolean,       Dtype::qint8,       Dtype::quint16,
+    Dtype::qint16,          Dtype::qint32,          Dtype::quint8,        Dtype::float8_e5m2, Dtype::float8_e4m3fn,
+    Dtype::float8_e4m3fnuz, Dtype::float8_e5m2fnuz, Dtype::float8_e8m0fnu};
 
 std::vector<Reduction> all_reductions() {
   std::vector<Reduction> all;
-  for (const std::string_view name :
-       {"min",     "max",     "median",   "mean",    "std",      "variance", "sum",    "prod",  "l1",     "l2",
-        "abs_min", "abs_max", "abs_mean", "abs_std", "abs_sum",  "abs_prod", "abs_l2", "count", "finite", "nan",
-        "posinf",  "neginf",  "zero",     "p10",     "negative", "p99.9",    "rms",    "inf"}) {
-    const auto reduction = parse_reduction(name);
-    SMD_REQUIRE(reduction.has_value());
-    all.push_back(*reduction);
+  for (const ReductionFacts& facts : reduction_table) {
+    for (const bool abs : {false, true}) {
+      if (!abs || facts.abs) {
+        all.push_back({facts.kind, abs, facts.kind == ReductionKind::percentile ? 99.9 : 0});
+      }
+    }
   }
+  all.push_back({ReductionKind::percentile, false, 10});
   return all;
 }
 
@@ -42,14 +46,18 @@ double element(Dtype dtype, const std::byte* at) {
     std::memcpy(&number, at, sizeof number);
     return number;
   };
-  switch (dtype) {
-    case Dtype::float32:
-      return static_cast<double>(load(float{}));
-    case Dtype::float64:
-      return load(double{});
-    case Dtype::bfloat16:
+  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> double {
+    if constexpr (std::is_same_v<Stored, bool>) {
+      return load(std::uint8_t{}) != 0 ? 1 : 0;
+    } else if constexpr (std::is_arithmetic_v<Stored>) {
+      return static_cast<double>(load(Stored{}));
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
       return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(load(std::uint16_t{})) << 16));
-    case Dtype::float16: {
+    } else if constexpr (std::is_same_v<Stored, Float8>) {
+      return static_cast<double>((*float8_numbers(dtype))[load(std::uint8_t{})]);
+    } else {
+      static_assert(!is_real_element<Stored> || std::is_same_v<Stored, Half>);
+      SMD_REQUIRE((std::is_same_v<Stored, Half>));
       const unsigned bits = load(std::uint16_t{});
       const int exponent = static_cast<int>(bits >> 10 & 31);
       const double fraction = bits & 1023;
@@ -58,27 +66,7 @@ double element(Dtype dtype, const std::byte* at) {
                                                : std::ldexp(fraction + 1024, exponent - 25);
       return (bits & 0x8000) != 0 ? -magnitude : magnitude;
     }
-    case Dtype::int8:
-    case Dtype::qint8:
-      return load(std::int8_t{});
-    case Dtype::int16:
-      return load(std::int16_t{});
-    case Dtype::int32:
-      return load(std::int32_t{});
-    case Dtype::int64:
-      return static_cast<double>(load(std::int64_t{}));
-    case Dtype::uint8:
-      return load(std::uint8_t{});
-    case Dtype::boolean:
-      return load(std::uint8_t{}) != 0 ? 1 : 0;
-    case Dtype::uint16:
-    case Dtype::quint16:
-      return load(std::uint16_t{});
-    case Dtype::uint32:
-      return load(std::uint32_t{});
-    default:
-      return static_cast<double>(load(std::uint64_t{}));
-  }
+  });
 }
 
 /// Statistics from a plain loop.
@@ -157,7 +145,20 @@ void check_plain(const Plain& plain, const Reduction& reduction, const ReducedVa
       return is(plain.zero);
     case ReductionKind::negative:
       return is(plain.negative);
-    default:
+    case ReductionKind::min:
+    case ReductionKind::max:
+    case ReductionKind::median:
+    case ReductionKind::mean:
+    case ReductionKind::std:
+    case ReductionKind::variance:
+    case ReductionKind::sum:
+    case ReductionKind::prod:
+    case ReductionKind::l1:
+    case ReductionKind::l2:
+    case ReductionKind::percentile:
+    case ReductionKind::zero_fraction:
+    case ReductionKind::nan_fraction:
+    case ReductionKind::rms:
       break;
   }
   if (!reduction.abs && plain.count != 0 && plain.nan == 0) {

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_readme.py ROOT BIN_DIR...: every `$ smd-…` in the console blocks of README.md and docs/questions.md prints what is
-shown there, and README.md begins with what scripts/demo.sh shows, in the same order."""
+"""check_readme.py ROOT BIN_DIR EXAMPLE...: in a folder of the examples that the packages install, every `$ smd-…` in the
+console blocks of README.md and docs/questions.md prints what is shown there, and commands about an example within a sentence
+work too. README.md begins with what scripts/demo.sh shows, in the same order."""
 import difflib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 
 def sessions(page):
@@ -18,10 +21,23 @@ def sessions(page):
             yield command, output
 
 
+def in_sentences(page):
+    """Commands about examples outside blocks."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    spans = (" ".join(span.split()) for span in re.findall(r"`(smd-[^`]+)`", text))
+    return [span for span in spans if re.search(r" (good|bad)-| (tb-logs|checkpoints)/", span)]
+
+
 def main():
-    root = pathlib.Path(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="smd-readme-") as folder:
+        check(pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:], folder)
+
+
+def check(root, bin_dir, examples, folder):
+    for example in examples:
+        shutil.copytree(root / "tests/fixtures" / example, os.path.join(folder, example))
     environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=os.pathsep.join(
-        sys.argv[2:] + [os.path.dirname(sys.executable), os.environ["PATH"]]))
+        [os.path.abspath(bin_dir), os.path.dirname(sys.executable), os.environ["PATH"]]))
     run = []
     failed = False
     pages = (root / "README.md", root / "docs/questions.md")
@@ -29,7 +45,7 @@ def main():
         if not command.startswith("smd-"):
             continue
         run.append(command)
-        actual = subprocess.run(["sh", "-c", command], cwd=root / "tests/fixtures", env=environment, timeout=60,
+        actual = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, timeout=60,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout.decode()
         # Trailing blanks, and a blank line before the next command, belong to the page.
         shown = [line.rstrip() for line in expected.rstrip("\n").split("\n")]
@@ -38,6 +54,16 @@ def main():
             failed = True
             print("$ " + command)
             print("\n".join(difflib.unified_diff(shown, printed, page.name, "printed", lineterm="")))
+    named = [command for page in pages for command in in_sentences(page)]
+    for command in named:
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, timeout=60, capture_output=True,
+                              check=False)
+        if done.returncode not in (0, 1) or done.stderr:
+            failed = True
+            print(f"$ {command}\nstatus {done.returncode}\n{done.stderr.decode()}")
+    if not named:
+        failed = True
+        print("no command about an example is named in a sentence")
     demo = re.findall(r"^show (.*)$", (root / "scripts/demo.sh").read_text(encoding="utf-8"), re.MULTILINE)
     if not demo or run[:len(demo)] != demo:
         failed = True

@@ -48,15 +48,6 @@ std::string without_mark(std::string_view text) {
   return std::string(text);
 }
 
-std::string join(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += text.empty() ? "" : ", ";
-    text += word;
-  }
-  return text;
-}
-
 [[noreturn]] void refuse_unknown(const CommandDefinition& definition, std::string_view argument) {
   if (!argument.starts_with("--")) {
     const std::string_view name = argument.substr(0, 2);
@@ -99,7 +90,7 @@ void check_choice(const OptionSpec& spec, std::string_view value, const CommandD
     return;
   }
   if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
-    throw UsageError("--" + std::string(spec.name) + ": " + single_quoted(value) + " is not one of " + join(choices));
+    throw UsageError("--" + std::string(spec.name) + ": " + not_one_of(value, choices));
   }
 }
 
@@ -125,7 +116,8 @@ void check_operands(const CommandDefinition& definition, const std::vector<std::
     throw UsageError("missing operand " + std::string(definition.operands[operands.size()].metavar));
   }
   if (!unlimited && operands.size() > definition.operands.size()) {
-    throw UsageError("unexpected operand " + single_quoted(operands[definition.operands.size()]));
+    throw UsageError("unexpected operand " + single_quoted(operands[definition.operands.size()]) +
+                     (definition.find("name") != nullptr ? "; -n NAME selects a tensor" : ""));
   }
 }
 

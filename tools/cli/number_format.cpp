@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/number_format.hpp"
 
+#include <smd/elements.hpp>
+
 #include "text/half.hpp"
 
 #include <algorithm>
@@ -162,22 +164,6 @@ char* write_integer(char* out, Integer number) noexcept {
 }
 
 }  // namespace
-
-float to_float(Half number) noexcept {
-  const std::uint32_t sign = static_cast<std::uint32_t>(number.bits & 0x8000u) << 16;
-  const std::uint32_t exponent = (number.bits >> 10) & 0x1Fu;
-  const std::uint32_t mantissa = number.bits & 0x3FFu;
-  if (exponent == 0x1F) {
-    return std::bit_cast<float>(sign | 0x7F800000u | (mantissa << 13));
-  }
-  if (exponent == 0) {
-    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-}
-
-float to_float(BFloat16 number) noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(number.bits) << 16); }
 
 char* write_number(char* out, float number, int precision) noexcept { return write_real(out, number, precision); }
 char* write_number(char* out, double number, int precision) noexcept { return write_real(out, number, precision); }

@@ -7,20 +7,12 @@
 #include <string>
 #include <string_view>
 
+namespace smd {
+struct Half;
+struct BFloat16;
+}  // namespace smd
+
 namespace smd::tool {
-
-/// A float16, by its bits.
-struct Half {
-  std::uint16_t bits = 0;
-};
-
-/// A bfloat16, by its bits.
-struct BFloat16 {
-  std::uint16_t bits = 0;
-};
-
-[[nodiscard]] float to_float(Half number) noexcept;
-[[nodiscard]] float to_float(BFloat16 number) noexcept;
 
 /// Bytes that suffice for any number's text.
 inline constexpr std::size_t number_chars = 288;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option_hints.hpp"
 
+#include "cli/text.hpp"
+#include "text/edit_distance.hpp"
+
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 namespace smd::tool {
 
@@ -19,7 +24,7 @@ constexpr std::string_view filter_advice =
     "filter '$step > 5')";
 
 // Of several rows for one option, the first that fits the command counts.
-constexpr std::array<Hint, 60> hints = {{
+constexpr std::array<Hint, 61> hints = {{
     {"--where --filter --query --jq", "format", filter_advice},
     {"--grep --match --pattern --include --regexp -E", "regex", "-e RE selects tensors by a pattern"},
     {"--ignore --skip --not --invert-match", "exclude", "-x RE drops tensors by a pattern"},
@@ -59,7 +64,9 @@ constexpr std::array<Hint, 60> hints = {{
     {"--no-color --nocolor --no-colour", "color", "try --color never"},
     {"--colour --colors", "color", "try --color auto, always or never"},
     {"--recursive --recurse -R", "find", "--find lists the trials below a folder"},
-    {"--recursive --recurse -R", "format", "smd-ls --find DIR lists the trials below a folder, for xargs or '-'"},
+    {"--find --recursive --recurse -R", "format",
+     "smd-ls --find DIR lists the trials below a folder, for xargs or '-'"},
+    {"--tree --collections --workers --modes --locations --summary --check", "format", "smd-ls has these views"},
     {"--human --human-readable --si --size", "long", "try -l --columns tensor,bytes | numfmt --to=iec --field=2"},
     {"--details --info --dtype --shape", "long", "-l shows all about each tensor"},
     {"--stats --statistics --info --describe", "stat", "try --stat"},
@@ -84,6 +91,60 @@ constexpr std::array<Hint, 60> hints = {{
     {"--usage -?", "help", "try --help"},
 }};
 
+struct Synonym {
+  std::string_view tried;   ///< Several, with spaces between them.
+  std::string_view word;    ///< What they mean, or a word of the set that the advice is about.
+  std::string_view advice;  ///< Empty: the word itself.
+};
+
+// Of several rows for one word, the first that fits the set counts.
+constexpr std::array<Synonym, 42> synonyms = {{
+    {"avg average", "mean", ""},
+    {"stddev stdev std_dev sd sigma", "std", ""},
+    {"var", "variance", ""},
+    {"minimum lowest", "min", ""},
+    {"maximum highest", "max", ""},
+    {"product", "prod", ""},
+    {"total", "sum", ""},
+    {"norm l2norm l2_norm norm2 euclidean frobenius fro", "l2", ""},
+    {"norm1 l1norm l1_norm", "l1", ""},
+    {"absmean mean_abs meanabs", "abs_mean", ""},
+    {"absmax max_abs maxabs amax", "abs_max", ""},
+    {"size numel elements len length n", "count", ""},
+    {"nans isnan num_nan nan_count nancount", "nan", ""},
+    {"infs isinf num_inf inf_count infinite", "inf", ""},
+    {"zeros num_zeros zero_count", "zero", ""},
+    {"sparsity frac_zero zeros_fraction", "zero_fraction", ""},
+    {"rmse root_mean_square quadratic_mean", "rms", ""},
+    {"quantile quantiles percentile percentiles pct q05 q25 q50 q75 q90 q95 q99 iqr", "median",
+     "p0 to p100 are percentiles: p50, p99.9"},
+    {"argmin argmax", "variance", "smd-tensor --stat prints the indices of the least and the greatest element"},
+    {"shape dtype type", "variance", "smd-tensor --stat and smd-ls -l print shape and dtype"},
+    {"size length disk filesize", "bytes", ""},
+    {"name key tag variable", "tensor", ""},
+    {"path run folder file", "trial", ""},
+    {"epoch iteration iter global_step globalstep batch", "step", ""},
+    {"rank node host device", "worker", ""},
+    {"phase split", "mode", ""},
+    {"dims dimensions", "shape", ""},
+    {"type datatype data_type", "dtype", ""},
+    {"time timestamp date walltime", "wall_time", ""},
+    {"train_loss training fit", "train", ""},
+    {"validation valid val test dev evaluation", "eval", ""},
+    {"inference infer prediction", "predict", ""},
+    {"ndjson jsonlines json-lines json_lines ldjson", "jsonl", ""},
+    {"tab tabs text txt plain", "tsv", ""},
+    {"pretty ascii", "table", ""},
+    {"xml junitxml", "junit", ""},
+    {"numpy", "npy", ""},
+    {"png jpg jpeg gif wav image picture", "pgm", "-f raw writes a logged picture as it is, -f svg draws curves"},
+    {"png jpg jpeg gif pdf image picture plot chart", "svg", "-f svg draws, which any browser shows and prints"},
+    {"parquet arrow feather xlsx excel xls hdf5 h5 sqlite", "csv",
+     "try --csv or --jsonl, from which pandas, DuckDB or a spreadsheet makes it"},
+    {"yes on true force", "always", ""},
+    {"no off false none", "never", ""},
+}};
+
 bool lists(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
@@ -93,6 +154,12 @@ bool lists(std::string_view words, std::string_view word) {
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   return false;
+}
+
+std::string folded(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(), text::folded);
+  return text;
 }
 
 }  // namespace
@@ -108,6 +175,32 @@ std::string option_hint(const CommandDefinition& definition, std::string_view tr
     }
   }
   return {};
+}
+
+std::string word_hint(std::string_view tried, std::span<const std::string_view> words) {
+  const std::string wanted = folded(tried);
+  const auto among = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (among(wanted)) {
+    return did_you_mean(std::array{wanted});
+  }
+  for (const Synonym& synonym : synonyms) {
+    if (lists(synonym.tried, wanted) && among(synonym.word)) {
+      return synonym.advice.empty() ? did_you_mean(std::array{std::string(synonym.word)})
+                                    : "; " + std::string(synonym.advice);
+    }
+  }
+  return did_you_mean(nearest_names(tried, std::vector<std::string>(words.begin(), words.end())));
+}
+
+std::string not_one_of(std::string_view tried, std::span<const std::string_view> words) {
+  constexpr std::size_t most = 40;  // a pivot has a column for each tensor
+  std::string text = single_quoted(tried) + " is not one of ";
+  for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
+    text += i == 0 ? "" : ", ";
+    text += words[i];
+  }
+  text += words.size() > most ? " and " + std::to_string(words.size() - most) + " more" : std::string();
+  return text + word_hint(tried, words);
 }
 
 }  // namespace smd::tool

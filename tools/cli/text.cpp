@@ -7,6 +7,7 @@
 #include "text/nearest.hpp"
 #include "text/printable.hpp"
 #include "text/utf8.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -92,9 +93,7 @@ std::string quoted_list(std::span<const std::string> names, std::size_t most) {
   return text;
 }
 
-std::string counted(std::size_t number, std::string_view noun) {
-  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
-}
+std::string counted(std::size_t number, std::string_view noun) { return text::counted(number, noun); }
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                        std::size_t most) {
@@ -113,6 +112,35 @@ std::string did_you_mean(std::span<const std::string> names) {
     text += single_quoted(names[i]);
   }
   return text + "?";
+}
+
+bool naturally_before(std::string_view a, std::string_view b) noexcept {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_at = [&](std::string_view text, std::size_t from) {
+    const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), is_digit);
+    std::string_view digits = text.substr(from, static_cast<std::size_t>(end - text.begin()) - from);
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return digits;
+  };
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string_view x = number_at(a, i);
+      const std::string_view y = number_at(b, j);
+      if (x != y) {
+        return x.size() != y.size() ? x.size() < y.size() : x < y;
+      }
+      i = static_cast<std::size_t>(x.data() + x.size() - a.data());
+      j = static_cast<std::size_t>(y.data() + y.size() - b.data());
+    } else if (a[i] != b[j]) {
+      return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i != b.size() - j ? a.size() - i < b.size() - j : a < b;
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {

@@ -49,6 +49,9 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// `; did you mean 'a', 'b' or 'c'?`; empty if there are no names.
 [[nodiscard]] std::string did_you_mean(std::span<const std::string> names);
 
+/// Whether a name comes before another for people, who read digits as numbers: `layers.2` before `layers.10`.
+[[nodiscard]] bool naturally_before(std::string_view a, std::string_view b) noexcept;
+
 /// Paragraphs broken at spaces so that no line is wider than `width`; each line starts with `indent` spaces.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 

@@ -212,7 +212,8 @@ class Comparison {
         case Common::nothing:
           finish_alone(entry);
           break;
-        default:
+        case Common::values:
+        case Common::statistics:
           return;  // its pieces are not compared yet
       }
       progress_.advance();
@@ -221,7 +222,7 @@ class Comparison {
 
   void compare_shapes(const PairedEntry& entry) {
     ++shapes_;
-    finish(entry, *entry.a->shape == *entry.b->shape ? State::equal : State::shape, nullptr, {});
+    finish(entry, *entry.a->shape == *entry.b->shape ? State::equal : State::shape);
   }
 
   void finish_alone(const PairedEntry& entry) {
@@ -229,10 +230,10 @@ class Comparison {
       ++unlike_;
       unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor()) : unlike_name_;
       const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
-      finish(entry, forms(*entry.a) > forms(*entry.b) ? State::only_a : State::only_b, nullptr, {});
+      finish(entry, forms(*entry.a) > forms(*entry.b) ? State::only_a : State::only_b);
       return;
     }
-    finish(entry, entry.a ? State::only_a : State::only_b, nullptr, {});
+    finish(entry, entry.a ? State::only_a : State::only_b);
   }
 
   void report(const PairProblem& problem, const PairedEntry& entry) {
@@ -247,13 +248,13 @@ class Comparison {
     for (const ComparedPiece& piece : pieces_) {
       if (piece.problem) {
         report(*piece.problem, entry);
-        finish(entry, State::unread, nullptr, {});
+        finish(entry, State::unread);
         return;
       }
     }
     const ComparedPiece& first = pieces_.front();
     if (first.shape != first.shape_b) {
-      finish(entry, State::shape, nullptr, {});
+      finish(entry, State::shape, nullptr, &first);
       return;
     }
     const bool differs = std::any_of(pieces_.begin(), pieces_.end(),
@@ -261,7 +262,7 @@ class Comparison {
     if (differs && !options_.quiet) {
       if (const auto problem = complete_sums(a_.trial, entry, pieces_)) {
         report(*problem, entry);
-        finish(entry, State::unread, nullptr, {});
+        finish(entry, State::unread);
         return;
       }
     }
@@ -273,16 +274,28 @@ class Comparison {
       ++statistics_;
     }
     const State state = first.alone > 0 ? State::differs : state_of(whole.result());
-    finish(entry, state, &whole, first.shape, first.alone);
+    finish(entry, state, &whole, &first);
+  }
+
+  /// Returns what the index and the headers of files tell.
+  static ValueForm form_of(const std::optional<TensorEntry>& entry) {
+    if (!entry) {
+      return {};
+    }
+    if (!entry->value || !entry->value->bare) {
+      return {entry->shape ? &*entry->shape : nullptr, {}};
+    }
+    const BareValue& bare = *entry->value->bare;
+    return {&bare.shape, bare.unread_type.empty() ? to_string(bare.dtype) : bare.unread_type};
   }
 
   static State state_of(const Difference& difference) {
     return difference.differing > 0 ? State::differs : difference.same_dtype ? State::equal : State::dtype;
   }
 
-  /// `alone`: how many statistics were saved in one trial only.
-  void finish(const PairedEntry& entry, State state, const Comparer* compared, const Shape& shape,
-              std::uint64_t alone = 0) {
+  /// `first`: the first piece, if the values were read.
+  void finish(const PairedEntry& entry, State state, const Comparer* compared = nullptr,
+              const ComparedPiece* first = nullptr) {
     if (state == State::unread) {
       messages_.raise(ExitStatus::damaged);
     } else if (state != State::equal) {
@@ -299,14 +312,19 @@ class Comparison {
     row.step = entry.step;
     row.step_b = entry.step_b;
     row.state = state;
-    row.shape = shape;
+    row.a = form_of(entry.a);
+    row.b = form_of(entry.b);
+    if (first != nullptr && first->dtype && common_of(entry) == Common::values) {
+      row.a = {&first->shape, to_string(*first->dtype)};
+      row.b = {&first->shape_b, to_string(*first->dtype_b)};
+    }
     if (compared != nullptr) {
       row.statistics = compared->result();
       if (common_of(entry) == Common::statistics) {
         // The norms of a list of statistics mean nothing.
         Difference of;
-        of.size = row.statistics->size + alone;
-        of.differing = row.statistics->differing + alone;
+        of.size = row.statistics->size + first->alone;
+        of.differing = row.statistics->differing + first->alone;
         of.max_abs = row.statistics->max_abs;
         of.max_rel = row.statistics->max_rel;
         row.statistics = of;

@@ -14,7 +14,7 @@ constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = Argum
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
-    {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s 100,200"},
+    {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s first,last"},
     {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q good bad --rtol 1e-5 --atol 1e-8"},
 }};
 
@@ -38,15 +38,20 @@ constexpr std::array<Prose, 7> prose = {{
              "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
              "or only_b, with a warning."},
     {.title = "STATISTICS",
-     .text = "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
-             "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
-             "max_abs is infinite; all other statistics are over pairs of finite numbers, in double precision, "
-             "including pairs within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
-             "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
-             "sums of squares, rel_l2 is l2_diff / l2_b, and cosine the sum of products / (l2_a l2_b). 0 / 0 counts as "
-             "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
-             "and 1; text has only size, differing and first. first is the index of the first element that differs, in "
-             "C order."},
+     .text =
+         "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
+         "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
+         "max_abs is infinite; all other statistics are over pairs of finite numbers, in double precision, "
+         "including pairs within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
+         "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
+         "sums of squares, rel_l2 is l2_diff / l2_a, the change in proportion to what A has, and cosine the sum of "
+         "products / (l2_a l2_b). 0 / 0 counts as "
+         "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
+         "and 1; text has only size, differing and first. first is the index of the first element that differs, in "
+         "C order. shape_a, shape_b, dtype_a and dtype_b are NA where neither the index nor a header tells them and "
+         "the value was not read.\n\n"
+         "A table shows the columns that tell most, and shapes and element types of rows whose state they explain; "
+         "--columns shows others. Other formats have all columns."},
     {.title = "STEPS",
      .text = "Without -s, all steps that both trials have are compared; if each trial has one step, these two, "
              "whatever their numbers. With -m the steps of that mode are matched by mode step. -s chooses steps of "
@@ -60,8 +65,9 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "SUMMARY",
      .text =
          "--summary counts tensors: equal means equal at all steps, only_a and only_b are those that are nowhere in "
-         "both; all others count as differing, except those that could not be read. first_step is the first step of A "
-         "at which something is not equal."},
+         "both; all others count as differing, except those that could not be read. Of those that differ, dtype are "
+         "equal as numbers at all steps, and shape have elements that cannot be compared. first_step is the first step "
+         "of A at which something is not equal."},
     {.title = "PICTURES",
      .text = "-f svg draws max_abs, l2_diff and rel_l2 over A's steps, a chart each: with --by step one curve of all "
              "that is selected, with --by tensor,step one for each tensor. What is equal counts as 0."},

@@ -84,9 +84,6 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   if (options.operands.empty()) {
     throw UsageError("the trials are missing");
   }
-  if (options.operands.size() > 2) {
-    throw UsageError("smd-diff compares two trials; tensors are chosen with -n, -e or -c");
-  }
   if (options.operands.size() == 1 && !options.steps_b) {
     part_steps(options);
   }

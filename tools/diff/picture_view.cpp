@@ -13,13 +13,15 @@ namespace {
 
 class PictureView : public DiffView {
  public:
-  PictureView(OutputFile& out, const DiffCommandOptions& options, std::span<const std::string> operands)
-      : out_(out), options_(options) {
+  PictureView(OutputFile& out, const DiffCommandOptions& options, std::span<const std::string> operands,
+              Diagnostics& messages)
+      : out_(out), options_(options), messages_(messages) {
     curves_.set_trial(operands.size() > 1 ? fmt::format("a: {}, b: {}", operands.front(), operands.back())
                                           : operands.front());
   }
 
   void row(const DiffRow& row) override {
+    any_row_ = true;
     if (!row.step) {  // a step of B only
       return;
     }
@@ -44,21 +46,26 @@ class PictureView : public DiffView {
 
   void finish() override {
     const std::array<std::string, 3> names = {"max_abs", "l2_diff", "rel_l2"};
-    write_charts(out_, curves_.take_charts(names, options_.picture.scale), options_.picture,
-                 "choose tensors with -n or -e");
+    const std::vector<Chart> charts = curves_.take_charts(names, options_.picture.scale);
+    if (charts.empty() && any_row_) {  // the status alone, that the two are not the same, has another reason
+      say_nothing_drawn(messages_);
+    }
+    write_charts(out_, charts, options_.picture, "choose tensors with -n or -e");
   }
 
  private:
   OutputFile& out_;
   const DiffCommandOptions& options_;
+  Diagnostics& messages_;
+  bool any_row_ = false;
   Curves curves_;
 };
 
 }  // namespace
 
 std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
-                                            std::span<const std::string> operands) {
-  return std::make_unique<PictureView>(out, options, operands);
+                                            std::span<const std::string> operands, Diagnostics& messages) {
+  return std::make_unique<PictureView>(out, options, operands, messages);
 }
 
 }  // namespace smd::tool::diff

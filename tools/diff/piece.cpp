@@ -31,6 +31,8 @@ class ComparingSink : public PairSink {
     }
     dtype_a_ = dtype_a;
     dtype_b_ = dtype_b;
+    into_.dtype = dtype_a;
+    into_.dtype_b = dtype_b;
     into_.shape = shape_a;
     into_.shape_b = shape_b;
     if (shape_a != shape_b) {

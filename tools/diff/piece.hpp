@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <smd/difference.hpp>
+#include <smd/dtype.hpp>
 #include <smd/pair_reader.hpp>
 #include <smd/shape.hpp>
 #include <vector>
@@ -32,8 +33,10 @@ struct ComparedPiece {
 
   PairPiece piece;
   Comparer comparer;
-  Shape shape;              ///< Of both values,
-  Shape shape_b;            ///< unless B's is different.
+  Shape shape;  ///< Of A's value.
+  Shape shape_b;
+  std::optional<Dtype> dtype;  ///< Of A's value.
+  std::optional<Dtype> dtype_b;
   std::uint64_t alone = 0;  ///< Statistics that one trial lacks, or that are of two shapes.
   std::optional<PairProblem> problem;
 };

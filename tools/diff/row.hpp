@@ -31,8 +31,14 @@ enum class State : std::uint8_t {
 /// The text in the column `state`.
 [[nodiscard]] std::string_view to_string(State state) noexcept;
 
-/// One row of results. Names are valid until the view's `row` returns. Fields that rows are not grouped `by` are not
-/// set.
+/// What is known of a value besides its elements. Borrowed.
+struct ValueForm {
+  const Shape* shape = nullptr;
+  std::string_view dtype;
+};
+
+/// One row of results. Names and forms are valid until the view's `row` returns. Fields that rows are not grouped `by`
+/// are not set.
 struct DiffRow {
   std::string_view tensor;
   std::string_view worker;
@@ -40,7 +46,8 @@ struct DiffRow {
   std::optional<GlobalStep> step_b;
   State state = State::equal;
   std::optional<Difference> statistics;  ///< If elements were compared.
-  Shape shape;                           ///< Of both values, for the index of an element; empty for a pool.
+  ValueForm a;                           ///< Not of pools.
+  ValueForm b;
 };
 
 /// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.
@@ -60,6 +67,6 @@ class DiffView {
 
 /// The view for -f svg.
 [[nodiscard]] std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
-                                                          std::span<const std::string> operands);
+                                                          std::span<const std::string> operands, Diagnostics& messages);
 
 }  // namespace smd::tool::diff

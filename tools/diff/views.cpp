@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::diff {
@@ -20,6 +21,7 @@ class RowsView : public DiffView {
   RowsView(OutputFile& out, const DiffCommandOptions& options, std::string_view trial, Diagnostics& messages)
       : by_(options.by),
         all_(options.all),
+        only_reasons_(options.output.format == "table" && options.output.columns.empty()),
         columns_(row_columns(options.by)),
         rows_(out, options.output, columns_, false, messages) {
     rows_.set_trial(trial);
@@ -50,13 +52,21 @@ class RowsView : public DiffView {
            {of.max_abs, of.max_rel, of.mean_abs, of.rmse, of.l2_a, of.l2_b, of.l2_diff, of.rel_l2, of.cosine}) {
         cells_.push_back(cell_of(number));
       }
-      if (of.first && !row.shape.empty()) {
-        find_index(*of.first, row.shape);
+      if (of.first && row.a.shape != nullptr && !row.a.shape->empty()) {
+        find_index(*of.first, *row.a.shape);
         cells_.emplace_back(IndexCell{index_});
       }
     }
     constexpr std::size_t statistics = 12;
     cells_.resize(before + statistics);
+    if (by_ == By()) {
+      const bool shapes = !only_reasons_ || row.state == State::shape;
+      const bool dtypes = !only_reasons_ || row.state == State::dtype;
+      cells_.push_back(shapes && row.a.shape != nullptr ? Cell(ShapeCell{*row.a.shape}) : Cell());
+      cells_.push_back(shapes && row.b.shape != nullptr ? Cell(ShapeCell{*row.b.shape}) : Cell());
+      cells_.push_back(dtypes && !row.a.dtype.empty() ? Cell(row.a.dtype) : Cell());
+      cells_.push_back(dtypes && !row.b.dtype.empty() ? Cell(row.b.dtype) : Cell());
+    }
     rows_.row(cells_);
   }
 
@@ -74,13 +84,14 @@ class RowsView : public DiffView {
 
   By by_;
   bool all_;
+  bool only_reasons_;  // shapes and dtypes only where they are what differs
   std::vector<Column> columns_;
   RowWriter rows_;
   std::vector<Cell> cells_;
   std::vector<std::int64_t> index_;
 };
 
-/// Counts tensors: one that differs anywhere differs.
+/// Counts tensors.
 class SummaryView : public DiffView {
  public:
   SummaryView(OutputFile& out, const DiffCommandOptions& options, std::string_view trial, Diagnostics& messages)
@@ -93,9 +104,9 @@ class SummaryView : public DiffView {
   void row(const DiffRow& row) override {
     auto known = tensors_.find(row.tensor);
     if (known == tensors_.end()) {
-      known = tensors_.emplace(row.tensor, State::equal).first;
+      known = tensors_.emplace(row.tensor, row.state).first;
     }
-    known->second = graver(known->second, row.state);
+    known->second = together(known->second, row.state);
     if (row.state != State::equal && !first_step_) {
       first_step_ = row.step ? row.step : row.step_b;
     }
@@ -113,29 +124,29 @@ class SummaryView : public DiffView {
 
  private:
   void print() {
-    std::array<std::uint64_t, 5> counts = {};
+    std::map<State, std::uint64_t> counts;
     for (const auto& [tensor, state] : tensors_) {
-      ++counts[rank(state)];
+      ++counts[state];
     }
-    rows_.row({tensors_.size(), counts[rank(State::equal)], counts[rank(State::differs)], counts[rank(State::only_a)],
-               counts[rank(State::only_b)], cell_of(first_step_), cell_of(max_abs_)});
+    rows_.row({tensors_.size(), counts[State::equal],
+               counts[State::differs] + counts[State::dtype] + counts[State::shape], counts[State::only_a],
+               counts[State::only_b], cell_of(first_step_), cell_of(max_abs_), counts[State::dtype],
+               counts[State::shape]});
   }
 
-  static std::size_t rank(State state) noexcept {
-    switch (state) {
-      case State::equal:
-        return 0;
-      case State::only_a:
-        return 1;
-      case State::only_b:
-        return 2;
-      case State::unread:
-        return 3;
-      default:
-        return 4;
+  /// Returns the state of a tensor that has one at some steps and another at others.
+  static State together(State a, State b) noexcept {
+    const auto absent = [](State state) { return state == State::only_a || state == State::only_b; };
+    for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+      if (one == other || (one == State::equal && !absent(other))) {
+        return other;
+      }
+      if (one == State::unread && absent(other)) {
+        return State::unread;
+      }
     }
+    return State::differs;
   }
-  static State graver(State a, State b) noexcept { return rank(a) < rank(b) ? b : a; }
 
   std::vector<Column> columns_;
   RowWriter rows_;
@@ -156,7 +167,7 @@ std::string_view to_string(State state) noexcept {
 std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
                                     std::span<const std::string> operands, Diagnostics& messages) {
   if (options.svg()) {
-    return make_picture_view(out, options, operands);
+    return make_picture_view(out, options, operands, messages);
   }
   if (options.summary) {
     return std::make_unique<SummaryView>(out, options, operands.front(), messages);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cookbook.py SOURCE_DIR OUT_DIR: makes OUT_DIR/man/smd-cookbook.7 of docs/cookbook.md: headings, paragraphs and blocks of
-commands. Date and version are those that docgen gave man/smd-rules.7 in OUT_DIR, so run it after docgen."""
+"""cookbook.py SOURCE_DIR OUT_DIR: makes OUT_DIR/man/smd-cookbook.7 of docs/cookbook.md: headings, paragraphs, its table and
+blocks of commands. Date and version are those that docgen gave man/smd-rules.7 in OUT_DIR, so run it after docgen."""
 import pathlib
 import re
 import sys
@@ -59,6 +59,13 @@ def body(document):
             yield from (guarded(escaped(line)) for line in block.split("\n")[1:-1])
             yield ".Ed"
             yield ".Pp"
+        elif block.startswith("|"):
+            yield ".Bl -tag -width Ds"
+            for row in block.split("\n")[2:]:
+                program, package, recipes = (cell.strip() for cell in row.strip("|").split("|"))
+                yield f".It {escaped(program.replace('`', ''))}"
+                yield from prose(f"{package}: {recipes}")
+            yield ".El"
         elif block.startswith("### "):
             yield heading(".Ss", block[4:])
         elif block.startswith("## "):

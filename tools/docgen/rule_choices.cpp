@@ -35,7 +35,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
     {"LossNotDecreasing",
      "A loss that rose is evaluated by increase_threshold_percent, one that did not by diff_percent: with the defaults "
      "a rise of 3 percent passes, while a fall of 0.05 percent triggers. Rises in succession add up: a loss that rises "
-     "by 3 percent at every check triggers at the second. Set increase_threshold_percent close to 0 to forbid rises."},
+     "by 3 percent at every check triggers at the second. Set increase_threshold_percent close to 0 to forbid rises. "
+     "Where steps have no modes, losses are counted instead: one job logs each step and another every 500, and "
+     "neighbouring losses of batches are noise, so medians of quarters are compared."},
     {"Overfit",
      "Losses are compared as means over phases: validation steps up to the next training step, against the training "
      "steps before them. Consecutive phases count, so a good one starts over."},

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
 
-constexpr std::array<Example, 4> examples = {{
+constexpr std::array<Example, 5> examples = {{
     {"which tensors were saved?", "smd-ls run"},
     {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
-    {"was the loss saved? (the exit status tells)", "smd-ls -q run -n loss"},
+    {"was a loss saved? (the exit status tells)", "smd-ls -q run -c losses"},
+    {"the layers of a model, with parameters and bytes", "smd-ls --tree --depth 2 checkpoints"},
     {"is a checkpoint whole, with all its shards?", "smd-ls --check checkpoints"},
 }};
 
@@ -49,7 +50,8 @@ constexpr std::array<Prose, 1> prose = {{
      "--check reads every file and record, of checkpoints the headers, and lists what is wrong with them, with file "
      "and byte offset; -v adds how many records carry no checksum of their contents. Names that do not belong in a "
      "trial are listed too. The "
-     "status is 4 if anything is listed, also while the job still runs."},
+     "status is 4 if anything is listed, also while the job still runs. Notes, which do not change it, name tensors "
+     "without elements, as a partition of ZeRO-3 has them, and tensors with elements of a type that is not read."},
 }};
 
 constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/text.hpp"
+#include "cli/option_hints.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -40,18 +40,17 @@ const OptionSpec* selection_option(const CommandLine& line) {
   return nullptr;
 }
 
+constexpr std::array<std::string_view, 1> tree_groups = {"dtype"};
+
 void check_key(const std::string& key) {
   const std::span<const Column> columns = summary_columns();
-  std::vector<std::string> keys;
+  std::vector<std::string_view> keys;
   for (const Column& column : columns) {
-    keys.emplace_back(column.name);
+    keys.push_back(column.name);
   }
-  if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-    return;
+  if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+    throw UsageError("--get: " + not_one_of(key, keys));
   }
-  const std::vector<std::string> nearest = nearest_names(key, keys);
-  throw UsageError("--get: " + single_quoted(key) + " is no key of the summary" +
-                   (nearest.empty() ? "; keys: " + quoted_list(keys, keys.size()) : did_you_mean(nearest)));
 }
 
 }  // namespace
@@ -64,13 +63,30 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
     }
     return keys;
   }();
-  static const std::array<OptionSpec, 11> table = {{
+  static const std::array<OptionSpec, 13> table = {{
       {.short_name = 'l',
        .name = "long",
        .metavar = {},
        .help = "all columns, and each tensor's dtype; with --steps, the time of each step",
        .group = group::view},
-      {.name = "tree", .metavar = {}, .help = "names split at '/', with counts", .group = group::view},
+      {.name = "tree",
+       .metavar = {},
+       .help = "names split at '/' and '.', with counts, parameters and bytes",
+       .group = group::view,
+       .manual = "Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
+                 "Parameters are the elements of each tensor at its last step, in checkpoints; bytes are those of all "
+                 "selected steps. Only headers and the index are read."},
+      {.name = "depth",
+       .metavar = "N",
+       .help = "with --tree, only the first N levels",
+       .group = group::view,
+       .kind = ArgumentKind::number},
+      {.name = "by",
+       .metavar = "WHAT",
+       .help = "with --tree, group by something else than the path",
+       .group = group::view,
+       .kind = ArgumentKind::choice,
+       .choices = tree_groups},
       {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
       {.name = "modes", .metavar = {}, .help = "one line per mode, such as train", .group = group::view},
       {.name = "workers",
@@ -133,6 +149,19 @@ LsOptions LsOptions::from(const CommandLine& line) {
       throw UsageError("--get and --columns: one of the two");
     }
   }
+  for (const std::string_view of_tree : {"depth", "by"}) {
+    if (line.has(of_tree) && options.view->option != "tree") {
+      throw UsageError("--" + std::string(of_tree) + " goes with --tree");
+    }
+  }
+  options.by_dtype = line.has("by");
+  if (options.by_dtype && line.has("depth")) {
+    throw UsageError("--depth and --by: element types have no levels");
+  }
+  const auto depth = line.convert("depth", [](const std::string& text) {
+    return static_cast<std::size_t>(parse_integer(text, 1, std::numeric_limits<std::int64_t>::max()));
+  });
+  options.tree_depth = depth.value_or(options.tree_depth);
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +21,11 @@ struct ViewSpec;
 
 /// What the command line asks of smd-ls.
 struct LsOptions {
-  const ViewSpec* view = nullptr;  ///< Never null once `from` made it.
-  bool details = false;            ///< -l
-  std::optional<std::string> key;  ///< --get
+  const ViewSpec* view = nullptr;                                    ///< Never null once `from` made it.
+  bool details = false;                                              ///< -l
+  std::optional<std::string> key;                                    ///< --get
+  std::size_t tree_depth = std::numeric_limits<std::size_t>::max();  ///< --depth
+  bool by_dtype = false;                                             ///< --by
   SelectionOptions selection;
   OutputOptions output;
   MessageOptions messages;
@@ -29,7 +33,7 @@ struct LsOptions {
   FollowingOptions following;
   std::vector<std::string> operands;
 
-  /// -l, the views, --get.
+  /// -l, the views, --get, --depth, --by.
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.
   static LsOptions from(const CommandLine& line);

@@ -4,11 +4,15 @@
 #include <smd/step.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rows/cell.hpp"
 
 namespace smd::tool::ls {
+
+/// In place of a shape or element type that differs over steps or workers.
+inline constexpr std::string_view varies = "varies";
 
 /// `train`, `eval`, …
 [[nodiscard]] std::vector<std::string> mode_texts(std::span<const Mode> modes);

@@ -10,8 +10,6 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::string_view varies = "varies";  // over steps or workers
-
 /// The default view: tensor names; with -l, or in JSON, all facts about them.
 class NamesView final : public OneTrialView {
  public:

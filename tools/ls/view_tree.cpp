@@ -1,90 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <map>
+#include <smd/shape.hpp>
 #include <string_view>
-#include <utility>
+#include <vector>
 
+#include "cli/text.hpp"
 #include "selected.hpp"
+#include "tensor_facts.hpp"
+#include "text_cells.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 2> tree_columns = {{{"path"}, {"tensors", Align::right}}};
-// For people, the drawing is the last column, where its lines may be of any length.
-constexpr std::array<Column, 2> drawing_columns = {
-    {{.name = "tensors", .align = Align::right, .asked = true}, {.name = "path", .asked = true}}};
+constexpr Column path_column = {.name = "path", .asked = true};
+constexpr Column dtype_column = {"dtype"};
+constexpr Column tensors_column = {.name = "tensors", .align = Align::right, .asked = true};
+constexpr Column parameters_column = {.name = "parameters", .align = Align::right, .if_any = true};
+constexpr Column bytes_column = {.name = "bytes", .align = Align::right, .asked = true};
 
-/// Names in byte order are a tree in preorder: all that begin with a folder's path are together. Folders with nothing
-/// but one folder in them are joined with it, so that there are never more folders than names.
+/// The separators of a name's levels.
+constexpr std::string_view separators = "/.";
+
+std::size_t end_of_part(std::string_view name, std::size_t from) {
+  const std::size_t separator = name.find_first_of(separators, from);
+  return separator == std::string_view::npos ? name.size() : separator + 1;
+}
+
+/// The order of a tree in preorder: level by level, each in natural order, so that all names of a level are together.
+bool before_in_tree(std::string_view a, std::string_view b) {
+  std::size_t from = 0;
+  while (from < a.size() && from < b.size()) {
+    const std::string_view part_a = a.substr(from, end_of_part(a, from) - from);
+    const std::string_view part_b = b.substr(from, end_of_part(b, from) - from);
+    if (part_a != part_b) {
+      return naturally_before(part_a, part_b);
+    }
+    from += part_a.size();
+  }
+  return a.size() < b.size();
+}
+
+/// Walks over the levels of names that are in the order of a tree. A level with nothing but one level in it is joined
+/// with it, and one with a single name becomes this name, so that there are never more levels than names.
 class TreeWalk {
  public:
-  /// One folder or tensor: the names [first, end), of which `above` bytes belong to the folder that it is in and
-  /// `path` bytes to itself.
+  /// One level or name: the names [first, end), of which `above` bytes belong to the level that it is in, and `path`
+  /// bytes to itself.
   struct Node {
-    std::size_t first;
-    std::size_t end;
-    std::size_t above;
-    std::size_t path;
-    bool folder;
-    bool last;  ///< Whether it is the last one in its folder.
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::size_t above = 0;
+    std::size_t path = 0;
+    std::size_t parts = 0;  ///< Of the path.
+    bool name = false;      ///< Whether it is a whole name.
+    bool last = false;      ///< Whether it is the last one in its level.
   };
 
-  explicit TreeWalk(const std::vector<std::string>& names) : names_(names) {}
+  /// `depth`: how many parts a path has at most.
+  TreeWalk(const std::vector<std::string_view>& names, std::size_t depth) : names_(names), depth_(depth) {}
 
   /// Calls `visit(node, depth)` for each node, in order.
   template <class Visit>
   void each(Visit&& visit) const {
-    struct Level {
-      std::size_t next;
-      std::size_t end;
-      std::size_t prefix;
-    };
-    std::vector<Level> levels = {{0, names_.size(), 0}};
+    std::vector<Node> levels = {{.end = names_.size()}};
+    std::vector<std::size_t> next = {0};
     while (!levels.empty()) {
-      Level& level = levels.back();
-      if (level.next == level.end) {
+      if (next.back() == levels.back().end) {
         levels.pop_back();
+        next.pop_back();
         continue;
       }
-      const Node node = node_at(level.next, level.end, level.prefix);
-      level.next = node.end;
+      const Node node = node_at(next.back(), levels.back());
+      next.back() = node.end;
       visit(node, levels.size() - 1);
-      if (node.folder) {
-        levels.push_back({node.first, node.end, node.path});
+      if (!node.name && node.parts < depth_) {
+        levels.push_back(node);
+        next.push_back(node.first);
       }
     }
   }
 
  private:
-  [[nodiscard]] Node node_at(std::size_t first, std::size_t end, std::size_t prefix) const {
-    const std::string& name = names_[first];
-    const std::size_t slash = name.find('/', prefix);
-    if (slash == std::string::npos || name.size() == prefix) {
-      return {first, first + 1, prefix, name.size(), false, first + 1 == end};
-    }
-    std::size_t path = slash + 1;
-    const std::size_t stop = end_of(first, end, path);
-    for (std::size_t deeper = name.find('/', path); deeper != std::string::npos; deeper = name.find('/', path)) {
-      if (end_of(first, stop, deeper + 1) != stop) {
+  [[nodiscard]] Node node_at(std::size_t first, const Node& level) const {
+    const std::string_view name = names_[first];
+    Node node = {.first = first, .above = level.path, .path = end_of_part(name, level.path), .parts = level.parts + 1};
+    const auto separated = [&](std::size_t path) {
+      return path > level.path && separators.find(name[path - 1]) != std::string_view::npos;
+    };
+    node.end = separated(node.path) ? end_of(first, level.end, node.path) : first + 1;
+    node.last = node.end == level.end;
+    const std::string_view other = names_[node.end - 1];  // what both have, all in between have
+    const auto shared = static_cast<std::size_t>(
+        std::mismatch(name.begin(), name.end(), other.begin(), other.end()).first - name.begin());
+    const bool single = node.end == first + 1;
+    for (; node.parts < depth_ && node.path < shared; ++node.parts) {
+      const std::size_t path = end_of_part(name, node.path);
+      if (path > shared || (!single && !separated(path))) {
         break;
       }
-      path = deeper + 1;
+      node.path = path;
     }
-    return {first, stop, prefix, path, true, stop == end};
+    node.name = single && node.path == name.size();
+    return node;
   }
 
   /// The end of the names that begin with the first one's `length` bytes.
   [[nodiscard]] std::size_t end_of(std::size_t first, std::size_t end, std::size_t length) const {
-    const std::string_view path = std::string_view(names_[first]).substr(0, length);
+    const std::string_view path = names_[first].substr(0, length);
     const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto stop = std::partition_point(begin, names_.begin() + static_cast<std::ptrdiff_t>(end),
-                                           [&](const std::string& name) { return name.starts_with(path); });
+                                           [&](std::string_view name) { return name.starts_with(path); });
     return static_cast<std::size_t>(stop - names_.begin());
   }
 
-  const std::vector<std::string>& names_;
+  const std::vector<std::string_view>& names_;
+  std::size_t depth_;
 };
 
 /// The lines that join a tree's nodes, for people.
@@ -111,13 +144,42 @@ class Branches {
   std::vector<bool> lasts_;  // by depth, of the nodes above the next one
 };
 
+/// What some tensors hold together.
+struct Held {
+  std::uint64_t tensors = 0;
+  std::uint64_t with_parameters = 0;
+  std::uint64_t parameters = 0;
+  std::uint64_t bytes = 0;
+
+  /// Parameters are the elements of a value in a file of weights, whose header tells its shape; numbers of a training
+  /// log beside it are none.
+  void add(const TensorFacts& tensor) {
+    ++tensors;
+    bytes += tensor.summary.bytes;
+    if (tensor.value && tensor.value->bare && !tensor.value->bare->number) {
+      ++with_parameters;
+      parameters += element_count(tensor.value->bare->shape).value_or(0);
+    }
+  }
+  [[nodiscard]] Held without(const Held& less) const {
+    return {tensors - less.tensors, with_parameters - less.with_parameters, parameters - less.parameters,
+            bytes - less.bytes};
+  }
+  [[nodiscard]] Cell parameters_cell() const { return with_parameters > 0 ? Cell(parameters) : Cell(); }
+};
+
 class TreeView final : public OneTrialView {
  public:
-  using OneTrialView::OneTrialView;
-
-  [[nodiscard]] std::span<const Column> columns() const override {
-    return options().for_people() ? drawing_columns : tree_columns;
+  explicit TreeView(const LsOptions& options) : OneTrialView(options) {
+    // For people, the drawing is the last column, where its lines may be of any length.
+    if (draws()) {
+      columns_ = {tensors_column, parameters_column, bytes_column, path_column};
+    } else {
+      columns_ = {options.by_dtype ? dtype_column : path_column, tensors_column, parameters_column, bytes_column};
+    }
   }
+
+  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
@@ -126,28 +188,59 @@ class TreeView final : public OneTrialView {
       return false;
     }
     const std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
-    if (!options().output.quiet) {
-      print(names, rows);
+    if (options().output.quiet) {
+      return !names.empty();
+    }
+    const bool weights = trial.layout() == "checkpoints";
+    std::vector<TensorFacts> facts =
+        tensor_facts(trial, selection, names, options().selection, weights || options().by_dtype);
+    if (options().by_dtype) {
+      read_types(trial, facts, messages);
+      print_types(facts, rows);
+    } else {
+      print(facts, rows);
     }
     return !names.empty();
   }
 
  private:
-  void print(const std::vector<std::string>& names, RowWriter& rows) const {
-    const TreeWalk tree(names);
-    if (!options().for_people()) {
-      tree.each([&](const TreeWalk::Node& node, std::size_t) {
-        rows.row({std::string_view(names[node.first]).substr(0, node.path), node.end - node.first});
-      });
-      return;
+  [[nodiscard]] bool draws() const noexcept { return options().for_people() && !options().by_dtype; }
+
+  static void print_types(const std::vector<TensorFacts>& facts, RowWriter& rows) {
+    std::map<std::string_view, Held, decltype(&naturally_before)> types(naturally_before);
+    for (const TensorFacts& tensor : facts) {
+      types[tensor.dtype_varies ? varies : std::string_view(tensor.dtype)].add(tensor);
+    }
+    for (const auto& [dtype, of] : types) {
+      rows.row({dtype.empty() ? Cell() : Cell(dtype), of.tensors, of.parameters_cell(), of.bytes});
+    }
+  }
+
+  void print(std::vector<TensorFacts>& facts, RowWriter& rows) const {
+    std::sort(facts.begin(), facts.end(), [](const TensorFacts& a, const TensorFacts& b) {
+      return before_in_tree(a.summary.tensor, b.summary.tensor);
+    });
+    std::vector<std::string_view> names;
+    std::vector<Held> before = {Held()};  // each name's: what those before it hold together
+    for (const TensorFacts& tensor : facts) {
+      names.push_back(tensor.summary.tensor);
+      before.push_back(before.back());
+      before.back().add(tensor);
     }
     Branches branches(options().output.terminal.ascii);
-    tree.each([&](const TreeWalk::Node& node, std::size_t depth) {
-      const std::string text =
-          branches.before(depth, node.last) + names[node.first].substr(node.above, node.path - node.above);
-      rows.row({node.folder ? Cell(node.end - node.first) : Cell(""), text});
+    TreeWalk(names, options().tree_depth).each([&](const TreeWalk::Node& node, std::size_t depth) {
+      const Held held = before[node.end].without(before[node.first]);
+      const std::string_view path = names[node.first].substr(0, node.path);
+      if (!draws()) {
+        rows.row({path, held.tensors, held.parameters_cell(), held.bytes});
+        return;
+      }
+      const std::string text = branches.before(depth, node.last) + std::string(path.substr(node.above));
+      rows.row({node.name ? Cell("") : Cell(held.tensors), held.parameters_cell(), held.bytes, text});
     });
   }
+
+  std::array<Column, 4> columns_;
 };
 
 }  // namespace

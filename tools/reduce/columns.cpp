@@ -50,8 +50,7 @@ std::vector<ColumnTable> column_tables() {
   statistics.push_back(written_column);
   ColumnTable table = column_table("", statistics, "each reduction by its name; with --shard also count, partial");
   const std::span<const std::string_view> reductions = offered_reductions();
-  std::copy_if(reductions.begin(), reductions.end(), std::back_inserter(table.offered),
-               [](std::string_view name) { return name != "saved" && name != "all"; });  // these stand for others
+  table.offered.insert(table.offered.end(), reductions.begin(), reductions.end());
   std::vector<Column> pivot = group_columns({.tensor = false});
   pivot.push_back(written_column);
   return {std::move(table), column_table("--hist", hist_columns({})),

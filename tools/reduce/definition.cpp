@@ -17,7 +17,8 @@ constexpr std::array<OperandSpec, 1> operands = {
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
     {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
-    {.purpose = "what the job itself saved", .command = "smd-reduce run -r saved"},
+    {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
+     .command = "smd-reduce run -c weights -s last -r nan,zero,p99"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{

@@ -15,31 +15,14 @@ namespace {
 constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
-// Offered by shells. What is accepted is in reduction_list.cpp, which also accepts percentiles.
-constexpr std::array<std::string_view, 34> reduction_words = {
-    "min",    "max",     "median",   "mean",          "std",          "variance", "sum",          "prod",    "l1",
-    "l2",     "abs_min", "abs_max",  "abs_median",    "abs_mean",     "abs_std",  "abs_variance", "abs_sum", "abs_prod",
-    "abs_l1", "abs_l2",  "saved",    "all",           "count",        "finite",   "nan",          "inf",     "posinf",
-    "neginf", "zero",    "negative", "zero_fraction", "nan_fraction", "rms",      "p50"};
-
 constexpr std::array<OptionSpec, 14> own_options = {{
-    {.short_name = 'r',
+    {.short_name = 'r',  // its texts follow from the table of reductions: `ReductionTexts`
      .name = "reduce",
      .metavar = "LIST",
-     .help = "min max median mean std variance sum prod l1 l2, each also abs_; saved: all that were saved; all: these "
-             "twenty; count finite nan inf posinf neginf zero negative p0..p100 zero_fraction nan_fraction rms "
-             "(default: min,max,mean,std)",
      .group = group::view,
      .kind = ArgumentKind::text,
      .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .choices = reduction_words,
-     .manual =
-         "Which statistics: min, max, median, mean, std, variance, sum, prod, l1 and l2, each also of the absolute "
-         "values with abs_ in front; saved stands for all that the job saved, all for these twenty. A statistic "
-         "selected only through saved is not computed if the job did not save it, unless --source is computed. Further "
-         "count, finite, nan, inf, posinf, neginf, zero, negative, zero_fraction, nan_fraction, rms, and percentiles "
-         "p0 to p100, like p99.9. The default is min,max,mean,std."},
+     .split_commas = true},
     {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",
@@ -89,6 +72,56 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .group = group::view},
     {.name = "strict", .metavar = "", .help = "status 1 if something asked for is not available", .group = group::view},
 }};
+
+// What an option's texts say of the reductions, and what shells offer.
+struct ReductionTexts {
+  std::string help;
+  std::string manual;
+  std::vector<std::string> words = reduction_words();
+  std::vector<std::string_view> columns;  // without the words that stand for others
+  std::vector<std::string_view> choices;
+
+  ReductionTexts() {
+    std::string of_abs;
+    std::string others;
+    std::string others_in_help;
+    const auto join = [](std::string& to, std::string_view name, std::string_view between) {
+      to.append(to.empty() ? "" : between).append(name);
+    };
+    std::size_t count = 0;
+    for (const ReductionFacts& facts : reduction_table) {
+      if (facts.kind == ReductionKind::percentile) {
+        join(others_in_help, "p0..p100", " ");
+      } else if (facts.abs) {
+        ++count;
+        join(help, facts.name, " ");
+        join(of_abs, facts.name, ", ");
+      } else {
+        join(others_in_help, facts.name, " ");
+        join(others, facts.name, ", ");
+      }
+    }
+    const std::string all = std::to_string(2 * count);
+    help += ", each also abs_; saved: all that were saved; all: these " + all + "; " + others_in_help +
+            " (default: min,max,mean,std)";
+    manual = "Which statistics: " + of_abs +
+             ", each also of the absolute values with abs_ in front; saved stands for all that the job saved, all for "
+             "these " +
+             all +
+             ". A statistic selected only through saved is not computed if the job did not save it, unless --source is "
+             "computed. Further " +
+             others + ", and percentiles p0 to p100, like p99.9. The default is min,max,mean,std.";
+    words.emplace_back("p50");
+    columns.assign(words.begin(), words.end());
+    choices = columns;
+    choices.insert(choices.end(), {"saved", "all"});
+  }
+};
+
+const ReductionTexts& reduction_texts() {
+  static const ReductionTexts texts;
+  return texts;
+}
 
 ReduceViewKind view_from(const CommandLine& line) {
   constexpr std::array<std::pair<std::string_view, ReduceViewKind>, 3> flags = {
@@ -208,9 +241,18 @@ void check_following(const ReduceCommandOptions& options) {
 
 }  // namespace
 
-std::span<const std::string_view> offered_reductions() noexcept { return reduction_words; }
+std::span<const std::string_view> offered_reductions() { return reduction_texts().columns; }
 
-std::span<const OptionSpec> ReduceCommandOptions::table() noexcept { return own_options; }
+std::span<const OptionSpec> ReduceCommandOptions::table() {
+  static const auto options = [] {
+    std::array<OptionSpec, own_options.size()> all = own_options;
+    all.front().help = reduction_texts().help;
+    all.front().manual = reduction_texts().manual;
+    all.front().choices = reduction_texts().choices;
+    return all;
+  }();
+  return options;
+}
 
 bool ReduceCommandOptions::asks_for_saved() const noexcept {
   return std::find(reductions.begin(), reductions.end(), "saved") != reductions.end();

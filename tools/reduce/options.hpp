@@ -26,7 +26,7 @@ enum class ReduceViewKind : std::uint8_t { rows, pivot, spark, hist };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
 /// The words that shells offer for --reduce.
-[[nodiscard]] std::span<const std::string_view> offered_reductions() noexcept;
+[[nodiscard]] std::span<const std::string_view> offered_reductions();
 
 /// The options of smd-reduce, as an option table and as values, with the shared options beside them.
 struct ReduceCommandOptions {
@@ -51,7 +51,7 @@ struct ReduceCommandOptions {
   bool merge = false;
   bool strict = false;
 
-  static std::span<const OptionSpec> table() noexcept;
+  static std::span<const OptionSpec> table();
   /// @throws UsageError, also for options that contradict each other.
   static ReduceCommandOptions from(const CommandLine& line);
 

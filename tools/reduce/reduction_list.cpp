@@ -2,42 +2,45 @@
 #include "reduction_list.hpp"
 
 #include "cli/errors.hpp"
+#include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "rows/buckets.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> plain = {"min",      "max", "median", "mean", "std",
-                                                    "variance", "sum", "prod",   "l1",   "l2"};
-constexpr std::array<std::string_view, 11> further = {
-    "count", "finite", "nan", "inf", "posinf", "neginf", "zero", "negative", "zero_fraction", "nan_fraction", "rms"};
+// `min` … `l2`, or with the prefix `abs_`.
+std::vector<std::string> with_abs(std::string_view prefix) {
+  std::vector<std::string> names;
+  for (const ReductionFacts& facts : reduction_table) {
+    if (facts.abs && facts.kind != ReductionKind::percentile) {
+      names.push_back(std::string(prefix) + std::string(facts.name));
+    }
+  }
+  return names;
+}
 
 std::string unknown(const std::string& name) {
   if (name == buckets_name) {
     return "-r: a histogram is no number: --hist shows it";
   }
-  std::vector<std::string> all(plain.begin(), plain.end());
-  for (const std::string_view known : plain) {
-    all.push_back("abs_" + std::string(known));
-  }
-  all.insert(all.end(), further.begin(), further.end());
-  return "-r: there is no reduction " + single_quoted(name) + did_you_mean(nearest_names(name, all));
+  const std::vector<std::string> words = reduction_words();
+  return "-r: there is no reduction " + single_quoted(name) +
+         word_hint(name, std::vector<std::string_view>(words.begin(), words.end()));
 }
 
 // Names in the order of the help: plain, then abs_, then those that only the job knows.
 std::vector<std::string> in_order(const std::set<std::string>& saved, bool abs) {
   std::vector<std::string> result;
   std::set<std::string> rest = saved;
-  for (const std::string prefix : {"", "abs_"}) {
-    for (const std::string_view name : plain) {
-      const std::string full = prefix + std::string(name);
-      if (rest.erase(full) != 0 && (!abs || !prefix.empty())) {
-        result.push_back(full);
+  for (const std::string_view prefix : {"", "abs_"}) {
+    for (std::string& name : with_abs(prefix)) {
+      if (rest.erase(name) != 0 && (!abs || !prefix.empty())) {
+        result.push_back(std::move(name));
       }
     }
   }
@@ -72,10 +75,10 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
         add(one, true);
       }
     } else if (name == "all") {
-      for (const std::string prefix : {"", "abs_"}) {
-        for (const std::string_view one : plain) {
+      for (const std::string_view prefix : {"", "abs_"}) {
+        for (const std::string& one : with_abs(prefix)) {
           if (!abs || !prefix.empty()) {
-            add(prefix + std::string(one), false);
+            add(one, false);
           }
         }
       }
@@ -90,29 +93,22 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
 }
 
 std::optional<Reduction> pooling_of(const Wanted& wanted) noexcept {
-  if (!wanted.reduction) {
-    return std::nullopt;
+  const std::optional<ReductionKind> kind =
+      wanted.reduction ? facts_of(wanted.reduction->kind).pooling : std::optional<ReductionKind>();
+  return kind ? std::optional(Reduction{*kind, false, 0}) : std::nullopt;
+}
+
+std::vector<std::string> reduction_words() {
+  std::vector<std::string> words = with_abs("");
+  for (std::string& name : with_abs("abs_")) {
+    words.push_back(std::move(name));
   }
-  switch (wanted.reduction->kind) {
-    case ReductionKind::min:
-    case ReductionKind::max:
-    case ReductionKind::sum:
-    case ReductionKind::prod:
-    case ReductionKind::l2:
-      return Reduction{wanted.reduction->kind, false, 0};
-    case ReductionKind::l1:
-    case ReductionKind::count:
-    case ReductionKind::finite:
-    case ReductionKind::nan:
-    case ReductionKind::inf:
-    case ReductionKind::posinf:
-    case ReductionKind::neginf:
-    case ReductionKind::zero:
-    case ReductionKind::negative:
-      return Reduction{ReductionKind::sum, false, 0};
-    default:
-      return std::nullopt;
+  for (const ReductionFacts& facts : reduction_table) {
+    if (!facts.abs) {
+      words.emplace_back(facts.name);
+    }
   }
+  return words;
 }
 
 }  // namespace smd::tool::reduce

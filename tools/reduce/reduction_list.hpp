@@ -22,6 +22,10 @@ struct Wanted {
 [[nodiscard]] std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool abs,
                                                     const std::set<std::string>& saved);
 
+/// The names of all reductions but percentiles, in the order of the help: those of x, of |x|, and those without an
+/// `abs_` form.
+[[nodiscard]] std::vector<std::string> reduction_words();
+
 /// The reduction that pools a statistic of several arrays into that of all of them: min, max, sum, prod or l2. Nullopt
 /// if none does.
 [[nodiscard]] std::optional<Reduction> pooling_of(const Wanted& wanted) noexcept;

@@ -141,9 +141,11 @@ std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
       return make_pivot_view(context);
     case ReduceViewKind::spark:
       return make_spark_view(context);
-    default:
-      return context.options.svg() ? make_spark_view(context) : make_rows_view(context);
+    case ReduceViewKind::rows:
+    case ReduceViewKind::hist:
+      break;
   }
+  return context.options.svg() ? make_spark_view(context) : make_rows_view(context);
 }
 
 }  // namespace smd::tool::reduce

@@ -52,7 +52,9 @@ Statistic statistic_of(const Json& value) {
         return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
       }
       break;
-    default:
+    case Json::value_t::object:
+    case Json::value_t::binary:
+    case Json::value_t::discarded:
       break;
   }
   throw InvalidValue("a statistic is no number");

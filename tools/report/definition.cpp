@@ -20,7 +20,7 @@ constexpr std::array<Example, 3> more_examples = {{
     {.purpose = "The rules of a SageMaker job, as an artefact of CI",
      .command = "smd-report run -C job.json -o report.html"},
     {.purpose = "Only the last part of a long run, and one rule with a parameter",
-     .command = "smd-report run -s 50000: -r LossNotDecreasing -p num_steps=50 -o end.html"},
+     .command = "smd-report run -s 30: -r LossNotDecreasing -p num_steps=50 -o end.html"},
     {.purpose = "A custom heading", .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"},
 }};
 

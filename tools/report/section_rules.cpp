@@ -23,9 +23,12 @@ std::string_view look_of(RuleStatus status) {
       return "bad";
     case RuleStatus::no_issues_found:
       return "good";
-    default:
-      return "unknown";
+    case RuleStatus::error:
+    case RuleStatus::in_progress:
+    case RuleStatus::not_evaluated:
+      break;
   }
+  return "unknown";
 }
 
 int gravity(RuleStatus status) {
@@ -38,9 +41,10 @@ int gravity(RuleStatus status) {
       return 2;
     case RuleStatus::no_issues_found:
       return 3;
-    default:
-      return 4;
+    case RuleStatus::not_evaluated:
+      break;
   }
+  return 4;
 }
 
 std::string place_of(const Finding& finding) {

@@ -45,9 +45,11 @@ Measure drawn_of(Role role) noexcept {
       return Measure::l2;
     case Role::activation:
       return Measure::zero_fraction;
-    default:
-      return Measure::mean;
+    case Role::loss:
+    case Role::other:
+      break;
   }
+  return Measure::mean;
 }
 
 bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
@@ -287,7 +289,7 @@ void Survey::gather_update(const StepView& step, const Unit& unit, Track& track,
   TensorValue& before = track.before[unit.mode()];
   if (!before.bytes().empty() && before.shape() == value->shape()) {
     comparer_.clear();
-    comparer_.add(value->view(), before.view());
+    comparer_.add(before.view(), value->view());
     const Difference difference = comparer_.result();
     // A difference of numbers that are not finite means nothing: NaN equals NaN.
     finite = finite && std::isfinite(difference.max_abs.value_or(0));

@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <smd/elements.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/elements.hpp"
 
+#include <type_traits>
+
 #include "cli/text.hpp"
+#include "text/half.hpp"
 
 namespace smd::tool {
 
@@ -19,14 +22,27 @@ std::string repaired(std::string_view text) {
 
 }  // namespace
 
-Elements::Elements(const TensorView& view, NotText not_text)
-    : view_(view), item_(item_size(view.dtype())), float8_(float8_numbers(view.dtype())), strings_(strings(view)) {
+Elements::Elements(const TensorView& view, NotText not_text) : view_(view), strings_(strings(view)) {
   for (std::string_view& text : strings_) {
     if (!is_utf8(text)) {
       text = repaired_.emplace_back(not_text == NotText::sized ? "(" + std::to_string(text.size()) + " bytes)"
                                                                : repaired(text));
     }
   }
+}
+
+Cell element_cell(double number, Dtype dtype) {
+  return visit_element_type(dtype, [number]<class Stored>(ElementType<Stored>) -> Cell {
+    if constexpr (std::is_same_v<Stored, Half>) {
+      return Half{detail::half_bits(number)};
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
+      return BFloat16{detail::bfloat16_bits(static_cast<float>(number))};
+    } else if constexpr (std::is_same_v<Stored, float> || std::is_same_v<Stored, Float8>) {
+      return static_cast<float>(number);
+    } else {
+      return number;
+    }
+  });
 }
 
 }  // namespace smd::tool

@@ -59,17 +59,24 @@ PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions
   return options;
 }
 
+void say_nothing_drawn(Diagnostics& messages) {
+  messages.nothing("NotFound", "nothing that is selected can be drawn: no picture was written");
+}
+
 PictureOutput::PictureOutput(OutputFile& file, const OutputOptions& output) : file_(file) {
   if (output.format == svg_format) {
     memory_.emplace(OutputFile::memory());
   }
 }
 
-void PictureOutput::close(const Diagnostics& messages) {
+void PictureOutput::close(Diagnostics& messages) {
   if (memory_) {
     std::string text;
     memory_->take_text(text);
     if (text.empty()) {
+      if (messages.status() == ExitStatus::yes) {
+        say_nothing_drawn(messages);
+      }
       return;
     }
     file_.write(text);

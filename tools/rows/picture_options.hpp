@@ -48,13 +48,17 @@ class PictureOutput {
   PictureOutput(OutputFile& file, const OutputOptions& output);
 
   [[nodiscard]] OutputFile& to() noexcept { return memory_ ? *memory_ : file_; }
-  /// Closes the file as `OutputFile::close` does. If nothing was drawn, an existing file stays.
-  void close(const Diagnostics& messages);
+  /// Closes the file as `OutputFile::close` does. If nothing was drawn, an existing file stays, and a message says so
+  /// unless the status has a reason already.
+  void close(Diagnostics& messages);
 
  private:
   OutputFile& file_;
   std::optional<OutputFile> memory_;
 };
+
+/// Reports, with status 1, that there was nothing to draw.
+void say_nothing_drawn(Diagnostics& messages);
 
 /// Writes charts as one SVG document; writes nothing if there are none.
 /// @throws UsageError if there are more than a picture can show; `instead` says what to do about it.

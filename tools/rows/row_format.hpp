@@ -15,6 +15,7 @@ struct TableShape {
   std::vector<ShowCell> shows;
   std::vector<bool> asked;   ///< Columns that are shown even if all rows have the same value.
   std::vector<bool> curves;  ///< Columns of `CurveCell`s.
+  std::vector<bool> if_any;  ///< Columns that are shown only if some row has a value.
 };
 
 /// One output format of rows. A new one is a file that makes one, and a line in `row_format.cpp`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_writer.hpp"
 
+#include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
@@ -14,15 +15,14 @@ namespace {
 
 constexpr std::string_view trial_column = "trial";
 
-std::string known_names(std::span<const Column> columns, bool to_sort) {
-  std::string text(trial_column);
+std::vector<std::string_view> known_names(std::span<const Column> columns, bool to_sort) {
+  std::vector<std::string_view> names = {trial_column};
   for (const Column& column : columns) {
     if (to_sort || !column.sort_only) {
-      text += ", ";
-      text += column.name;
+      names.push_back(column.name);
     }
   }
-  return text;
+  return names;
 }
 
 }  // namespace
@@ -38,10 +38,12 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   for (const std::string& name : options.columns) {
     chosen_.push_back(find_column("--columns", name));
   }
+  const bool table = options.format == "table";
   std::size_t printable = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     printable += columns_[i].sort_only ? 0 : 1;
-    if (options.columns.empty() && (json_ ? columns_[i].in_json : columns_[i].in_text)) {
+    const bool shown = json_ ? columns_[i].in_json : columns_[i].in_text && (!table || columns_[i].in_table);
+    if (options.columns.empty() && shown) {
       chosen_.emplace_back(i);
     }
   }
@@ -66,6 +68,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
     shape.shows.push_back(index ? columns_[*index].show : nullptr);
     shape.asked.push_back(!options.columns.empty() || (index ? columns_[*index].asked : options.with_trial));
     shape.curves.push_back(index && columns_[*index].curve);
+    shape.if_any.push_back(index && columns_[*index].if_any && options.columns.empty());
   }
   format_ = make({out, options, messages, std::move(shape)});
 }
@@ -132,8 +135,7 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
-    throw UsageError(std::string(option) + ": " + single_quoted(name) + " is not one of " +
-                     known_names(columns_, to_sort));
+    throw UsageError(std::string(option) + ": " + not_one_of(name, known_names(columns_, to_sort)));
   }
   return static_cast<std::size_t>(column - columns_.begin());
 }

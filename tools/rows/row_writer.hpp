@@ -35,6 +35,8 @@ struct Column {
   ShowCell show = nullptr;  ///< In tables; null: as in other text.
   bool asked = false;       ///< Asked for by another option than --columns: kept in a table that is too wide.
   bool curve = false;       ///< Of `CurveCell`s: as wide as there is room.
+  bool in_table = true;     ///< As `in_text`, for tables alone.
+  bool if_any = false;      ///< In tables, unless `--columns` chooses: shown only if some row has a value.
 };
 
 /// The column of `PlaceCell`s, last in the columns of rows about saved things: only --sort takes it.

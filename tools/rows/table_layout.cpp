@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t gap = 2;
 constexpr std::size_t least_curve = 10;
+constexpr std::string_view missing = "NA";
 
 }  // namespace
 
@@ -21,6 +22,7 @@ TableLayout::TableLayout(const TableShape& shape, bool header, bool ascii) : wit
                         .align = shape.aligns[i],
                         .keep = shape.asked[i] || shape.curves[i],
                         .curve = shape.curves[i],
+                        .if_any = shape.if_any[i],
                         .same = {}});
   }
 }
@@ -42,7 +44,9 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
   line_width_ = width.value_or(0);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     TableColumn& column = columns_[i];
-    column.shown = true;
+    column.shown = !column.if_any || column.keep ||
+                   std::any_of(rows.begin(), rows.end(), [&](const TableRow& row) { return row.cells[i] != missing; });
+    column.same = column.shown ? std::string() : std::string(missing);
     column.width = with_header_ ? display_width(column.name) : 0;
     for (const TableRow& row : rows) {
       column.width = std::max(column.width, display_width(row.cells[i]));
@@ -91,7 +95,7 @@ std::string TableLayout::same_in_all(std::string_view beginning) const {
   const std::string_view* before = &beginning;
   static constexpr std::string_view comma = ", ";
   for (const TableColumn& column : columns_) {
-    if (column.shown) {
+    if (column.shown || (column.if_any && column.same == missing)) {
       continue;
     }
     const std::string part = column.name + " " + column.same;

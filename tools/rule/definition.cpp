@@ -84,7 +84,10 @@ constexpr std::array<Prose, 7> prose = {{
          "Error of kind unread, and the message says how many steps were evaluated, how many records were not read "
          "(records_unread; an index or collections file counts as one) and why; a rule that triggered says so in a "
          "warning. An event file that is missing and a record that is too short count as damage does, also while the "
-         "job runs; with -F they are waited for first."},
+         "job runs; with -F they are waited for first. So do elements of a type that is listed and not read. Rules "
+         "look "
+         "at real numbers: tensors without elements, of complex numbers or of text are skipped, and a warning names "
+         "them (text only if the rule was not asked to look at every tensor)."},
     {.title = "REPORT FORMATS",
      .text =
          "text (the same as table) has a line a result: status, rule, step, finding. junit has a test suite for each "

@@ -11,18 +11,9 @@ namespace smd::tool::rule {
 namespace {
 
 std::vector<std::size_t> chosen_keys(const std::vector<std::string>& columns) {
-  const std::vector<RecordKey>& keys = record_keys();
   std::vector<std::size_t> chosen;
   for (const std::string& name : columns) {
-    const auto key = std::find_if(keys.begin(), keys.end(), [&](const RecordKey& k) { return k.name == name; });
-    if (key == keys.end()) {
-      std::string known;
-      for (const RecordKey& k : keys) {
-        known += (known.empty() ? "" : ", ") + std::string(k.name);
-      }
-      throw UsageError("--columns: " + single_quoted(name) + " is not one of " + known);
-    }
-    chosen.push_back(static_cast<std::size_t>(key - keys.begin()));
+    chosen.push_back(record_key("--columns", name));
   }
   return chosen;
 }

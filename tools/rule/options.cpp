@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "record.hpp"
 #include "requests/evaluated_steps.hpp"
@@ -143,11 +144,7 @@ ReportSpec report_from(const std::string& text) {
   ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
   const std::span<const std::string_view> formats = report_formats();
   if (std::find(formats.begin(), formats.end(), spec.format) == formats.end()) {
-    std::string known;
-    for (const std::string_view format : formats) {
-      known += (known.empty() ? "" : ", ") + std::string(format);
-    }
-    throw InvalidValue(single_quoted(spec.format) + " is not one of " + known);
+    throw InvalidValue(not_one_of(spec.format, formats));
   }
   return spec;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record.hpp"
 
+#include "cli/errors.hpp"
 #include "cli/escape.hpp"
+#include "cli/option_hints.hpp"
 #include "select/selection.hpp"
 
 #include <algorithm>
@@ -99,6 +101,19 @@ const std::vector<RecordKey>& record_keys() {
       {"pairs", false, false},
   };
   return keys;
+}
+
+std::size_t record_key(std::string_view option, std::string_view name) {
+  const std::vector<RecordKey>& keys = record_keys();
+  std::vector<std::string_view> names;
+  for (const RecordKey& key : keys) {
+    names.push_back(key.name);
+  }
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw UsageError(std::string(option) + ": " + not_one_of(name, names));
+  }
+  return static_cast<std::size_t>(found - names.begin());
 }
 
 const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {

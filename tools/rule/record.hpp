@@ -53,6 +53,8 @@ struct RecordKey {
 };
 
 [[nodiscard]] const std::vector<RecordKey>& record_keys();
+/// The index of a key that an option (`--sort`) names. @throws UsageError.
+[[nodiscard]] std::size_t record_key(std::string_view option, std::string_view name);
 
 /// The cells of a record, one for each key, and what they borrow. Made anew by `fill`.
 class RecordCells {

@@ -55,16 +55,17 @@ const KnownFormat& find(std::string_view name) {
 std::span<const std::string_view> report_formats() noexcept { return names; }
 
 Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
-                 const std::optional<PartLine>& part) {
-  destinations_.push_back(
-      {options.output, options.output.open(), options.keep_going || options.findings_only, !options.findings_only});
+                 const std::optional<PartLine>& part, bool any_rule) {
+  const auto has_rows = [&](std::string_view format) { return any_rule || (format != "tsv" && format != "table"); };
+  destinations_.push_back({options.output, options.output.open(), options.keep_going || options.findings_only,
+                           !options.findings_only && has_rows(options.output.format)});
   for (const ReportSpec& spec : options.reports) {
     OutputOptions own = options.output;
     own.format = spec.format;
     own.file = spec.file;
     own.columns.clear();
     OutputFile out = own.open();
-    destinations_.push_back({std::move(own), std::move(out), options.keep_going, true});
+    destinations_.push_back({std::move(own), std::move(out), options.keep_going, has_rows(spec.format)});
   }
   const bool ordered = !options.output.sort.empty() || options.output.limit;
   if (ordered && !find(options.output.format).rows) {

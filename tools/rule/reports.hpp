@@ -16,10 +16,11 @@ namespace smd::tool::rule {
 class Reports : public ReportSink {
  public:
   /// Creates the files, so that files that cannot be written are reported before any work is done. `rule_width`: the
-  /// longest rule's name. `part`: what reports are about, if not the whole.
+  /// longest rule's name. `part`: what reports are about, if not the whole. `any_rule`: whether any rule is evaluated;
+  /// if not, tables have no rows, and messages say why.
   /// @throws UsageError, OutputError.
   Reports(const RuleCommandOptions& options, bool several_trials, std::size_t rule_width, Diagnostics& messages,
-          const std::optional<PartLine>& part = {});
+          const std::optional<PartLine>& part = {}, bool any_rule = true);
   Reports(const Reports&) = delete;
   Reports& operator=(const Reports&) = delete;
   ~Reports() override;

@@ -15,18 +15,9 @@ namespace smd::tool::rule {
 namespace {
 
 std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
-  const std::vector<RecordKey>& keys = record_keys();
   std::vector<std::size_t> columns;
   for (const SortKey& key : sort) {
-    const auto found = std::find_if(keys.begin(), keys.end(), [&](const RecordKey& k) { return k.name == key.column; });
-    if (found == keys.end()) {
-      std::string known;
-      for (const RecordKey& k : keys) {
-        known += (known.empty() ? "" : ", ") + std::string(k.name);
-      }
-      throw UsageError("--sort: " + single_quoted(key.column) + " is not one of " + known);
-    }
-    columns.push_back(static_cast<std::size_t>(found - keys.begin()));
+    columns.push_back(record_key("--sort", key.column));
   }
   return columns;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_value.hpp"
 
+#include <smd/elements.hpp>
 #include <smd/limits.hpp>
 
 #include "cli/errors.hpp"
@@ -8,12 +9,11 @@
 #include "text/half.hpp"
 #include "text/json.hpp"
 
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace smd::tool::save {
@@ -54,21 +54,17 @@ std::string text_of(const json& value) {
 }
 
 /// The least number that rounds to infinity: half way from the greatest finite one to the next power of two.
-double first_beyond(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float16:
-      return 65520;
-    case Dtype::bfloat16:
-      return 0x1.feffffp127;  // by way of float32
-    case Dtype::float32:
-    case Dtype::complex64:
-      return 0x1.ffffffp127;
-    default:
-      return std::numeric_limits<double>::infinity();
-  }
-}
+template <class Stored>
+constexpr double first_beyond = std::numeric_limits<double>::infinity();
+template <>
+constexpr double first_beyond<Half> = 65520;
+template <>
+constexpr double first_beyond<BFloat16> = 0x1.feffffp127;  // by way of float32
+template <>
+constexpr double first_beyond<float> = 0x1.ffffffp127;
 
-/// A number for an element of a floating-point or complex type.
+/// A number for an element of a floating-point type, or a part of a complex one, stored as `Stored`.
+template <class Stored>
 double real(const json& value, Dtype dtype) {
   if (const auto number = special(value)) {
     return *number;
@@ -78,7 +74,7 @@ double real(const json& value, Dtype dtype) {
                       (value.is_string() ? "; those that are not finite are NaN, Infinity and -Infinity" : ""));
   }
   const auto number = value.get<double>();
-  if (std::isfinite(number) && std::fabs(number) >= first_beyond(dtype)) {
+  if (std::isfinite(number) && std::fabs(number) >= first_beyond<Stored>) {
     refuse_size(value, dtype);
   }
   return number;
@@ -102,57 +98,37 @@ void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
 }
 
 void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
-  switch (storage_type(dtype)) {
-    case Dtype::float32:
-      return put(bytes, static_cast<float>(real(value, dtype)));
-    case Dtype::float64:
-      return put(bytes, real(value, dtype));
-    case Dtype::float16:
-      return put(bytes, detail::half_bits(real(value, dtype)));
-    case Dtype::bfloat16:
-      return put(bytes, detail::bfloat16_bits(static_cast<float>(real(value, dtype))));
-    case Dtype::int8:
-      return put_integer<std::int8_t>(bytes, value, dtype);
-    case Dtype::int16:
-      return put_integer<std::int16_t>(bytes, value, dtype);
-    case Dtype::int32:
-      return put_integer<std::int32_t>(bytes, value, dtype);
-    case Dtype::int64:
-      return put_integer<std::int64_t>(bytes, value, dtype);
-    case Dtype::uint8:
-      return put_integer<std::uint8_t>(bytes, value, dtype);
-    case Dtype::uint16:
-      return put_integer<std::uint16_t>(bytes, value, dtype);
-    case Dtype::uint32:
-      return put_integer<std::uint32_t>(bytes, value, dtype);
-    case Dtype::uint64:
-      return put_integer<std::uint64_t>(bytes, value, dtype);
-    case Dtype::boolean:
+  visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) {
+    if constexpr (std::is_floating_point_v<Stored>) {
+      put(bytes, static_cast<Stored>(real<Stored>(value, dtype)));
+    } else if constexpr (std::is_same_v<Stored, Half>) {
+      put(bytes, detail::half_bits(real<Stored>(value, dtype)));
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
+      put(bytes, detail::bfloat16_bits(static_cast<float>(real<Stored>(value, dtype))));
+    } else if constexpr (std::is_same_v<Stored, bool>) {
       if (!value.is_boolean()) {
         throw InvalidValue("bool: an element is neither true nor false");
       }
-      return put(bytes, static_cast<std::uint8_t>(value.get<bool>() ? 1 : 0));
-    case Dtype::string:
+      put(bytes, static_cast<std::uint8_t>(value.get<bool>() ? 1 : 0));
+    } else if constexpr (std::is_integral_v<Stored>) {
+      put_integer<Stored>(bytes, value, dtype);
+    } else if constexpr (std::is_same_v<Stored, std::string_view>) {
       if (!value.is_string()) {
         throw InvalidValue("string: an element is not a text");
       }
-      return append_string(bytes, value.get_ref<const std::string&>());
-    case Dtype::complex64:
-    case Dtype::complex128:
+      append_string(bytes, value.get_ref<const std::string&>());
+    } else if constexpr (std::is_same_v<Stored, Float8>) {
+      throw InvalidValue("elements of that type cannot be given as JSON");
+    } else {
       if (!value.is_array() || value.size() != 2) {
         throw InvalidValue("complex: an element is not of the form [re, im]");
       }
+      using Part = typename Stored::value_type;
       for (const json& part : value) {
-        if (dtype == Dtype::complex64) {
-          put(bytes, static_cast<float>(real(part, dtype)));
-        } else {
-          put(bytes, real(part, dtype));
-        }
+        put(bytes, static_cast<Part>(real<Part>(part, dtype)));
       }
-      return;
-    default:
-      throw InvalidValue("elements of that type cannot be given as JSON");
-  }
+    }
+  });
 }
 
 /// The lengths of nested lists, following the first element of each.
@@ -208,13 +184,11 @@ Dtype guess(const json& value) {
 }  // namespace
 
 Dtype parse_dtype(const std::string& name) {
-  static constexpr std::array<Dtype, 21> all = {
-      Dtype::float32, Dtype::float64,   Dtype::int32,  Dtype::uint8,   Dtype::int16,  Dtype::int8,
-      Dtype::string,  Dtype::complex64, Dtype::int64,  Dtype::boolean, Dtype::qint8,  Dtype::quint8,
-      Dtype::qint32,  Dtype::bfloat16,  Dtype::qint16, Dtype::quint16, Dtype::uint16, Dtype::complex128,
-      Dtype::float16, Dtype::uint32,    Dtype::uint64};
   std::vector<std::string> names;
-  for (const Dtype dtype : all) {
+  for (const Dtype dtype : all_dtypes()) {
+    if (float8_numbers(dtype) != nullptr) {
+      continue;  // not in event files
+    }
     if (name == to_string(dtype)) {
       return dtype;
     }

@@ -19,6 +19,7 @@
 #include "cli/text.hpp"
 #include "json_text.hpp"
 #include "json_value.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::save {
 
@@ -161,11 +162,7 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   parsed.place.step = step ? *step : *options.step;
   parsed.place.mode = options.mode;
   if (const auto mode = text(object, "mode")) {
-    const std::optional<Mode> known = parse_mode(*mode);
-    if (!known) {
-      throw InvalidValue("mode " + single_quoted(*mode) + " is not one of train, eval, predict, global");
-    }
-    parsed.place.mode = *known;
+    parsed.place.mode = mode_from(*mode, "mode ");
   }
   const auto mode_step = whole(object, "mode_step");
   parsed.place.mode_step = mode_step ? mode_step : options.mode_step;

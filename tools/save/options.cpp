@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/option_hints.hpp"
 #include "cli/remote_options.hpp"
 #include "cli/text.hpp"
 #include "follow/following_options.hpp"
+#include "select/selection.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -94,26 +97,21 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .group = saving},
 }};
 
-/// The reductions that a hook can save: those of the library and the median, each also of |x|.
+/// The reductions that a hook can save, each also of |x|.
 std::span<const std::string_view> saved_reductions() {
   static const auto names = [] {
-    std::vector<std::string> all(reduction_names.begin(), reduction_names.end());
-    all.emplace_back("median");
-    for (std::size_t i = 0, plain = all.size(); i < plain; ++i) {
-      all.push_back("abs_" + all[i]);
+    std::vector<std::string> all;
+    for (const std::string prefix : {"", "abs_"}) {
+      for (const ReductionFacts& facts : reduction_table) {
+        if (facts.saved_by != SavedBy::none) {
+          all.push_back(prefix + std::string(facts.name));
+        }
+      }
     }
     return all;
   }();
   static const std::vector<std::string_view> words(names.begin(), names.end());
   return words;
-}
-
-Mode parse_mode_option(const std::string& text) {
-  const std::optional<Mode> mode = parse_mode(text);
-  if (!mode) {
-    throw InvalidValue(single_quoted(text) + " is not one of train, eval, predict, global");
-  }
-  return *mode;
 }
 
 }  // namespace
@@ -170,7 +168,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   const auto whole = [](const std::string& text) { return parse_integer(text, 0, most); };
   SaveOptions options;
   options.step = line.convert("step", whole);
-  options.mode = line.convert("mode", parse_mode_option).value_or(Mode::global);
+  options.mode = line.convert("mode", [](const std::string& word) { return mode_from(word); }).value_or(Mode::global);
   options.mode_step = line.convert("mode-step", whole);
   options.worker = line.value("worker").value_or("");
   if (line.has("worker") && options.worker.empty()) {
@@ -193,16 +191,13 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
-      if (name.empty()) {
-        throw UsageError("--reduce: there is no reduction ''");
+      const std::span<const std::string_view> known = saved_reductions();
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        throw UsageError("--reduce: " + not_one_of(name, known));
       }
       list += name + ",";
     }
-    try {
-      options.reduction = ReductionConfig::parse(list, !line.has("no-raw"), line.has("shape"));
-    } catch (const InvalidArgument& error) {
-      throw UsageError(std::string("--reduce: ") + error.what());
-    }
+    options.reduction = ReductionConfig::parse(list, !line.has("no-raw"), line.has("shape"));
     if (line.has("no-raw") && options.reduction->reductions.empty() && !options.reduction->save_shape) {
       throw UsageError("--no-raw leaves nothing to save: give --reduce or --shape");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/by.hpp"
 
-#include "cli/text.hpp"
+#include "cli/option_hints.hpp"
 
 namespace smd::tool {
 
@@ -15,7 +15,7 @@ By By::from(const CommandLine& line) {
     } else if (name == "worker") {
       by.worker = true;
     } else if (!name.empty()) {
-      throw UsageError("--by: " + single_quoted(name) + " is none of tensor, step, worker");
+      throw UsageError("--by: " + not_one_of(name, by_words));
     }
   }
   return by;

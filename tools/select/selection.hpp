@@ -44,6 +44,9 @@ struct SelectionOptions {
   }
 };
 
+/// The mode that a word names, in any case. `what` is said of another word. @throws InvalidValue.
+[[nodiscard]] Mode mode_from(const std::string& word, std::string_view what = {});
+
 /// The modes of -m, each once, in the order given; without -m: `global`. @throws UsageError.
 [[nodiscard]] std::vector<Mode> modes_from(const CommandLine& line);
 

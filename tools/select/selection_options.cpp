@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/glob.hpp"
+#include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "select/selection.hpp"
 
@@ -82,14 +83,6 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
     {.name = "incomplete", .help = "also steps that not all workers have written", .group = group::selection},
 }};
 
-Mode mode_from(const std::string& text) {
-  const std::optional<Mode> mode = parse_mode(text);
-  if (!mode) {
-    throw InvalidValue(single_quoted(text) + " is not one of train, eval, predict, global");
-  }
-  return *mode;
-}
-
 // A pattern that begins with a star does not compile: it was meant as a glob.
 std::string pattern_from(const std::string& text) {
   if (text.starts_with('*') || text.starts_with('?')) {
@@ -101,6 +94,15 @@ std::string pattern_from(const std::string& text) {
 }
 
 }  // namespace
+
+Mode mode_from(const std::string& word, std::string_view what) {
+  constexpr std::array<std::string_view, 4> words = {"train", "eval", "predict", "global"};
+  const std::optional<Mode> mode = parse_mode(word);
+  if (!mode) {
+    throw InvalidValue(std::string(what) + not_one_of(word, words));
+  }
+  return *mode;
+}
 
 std::span<const OptionSpec> SelectionOptions::table() noexcept { return selection_table; }
 
@@ -134,7 +136,7 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
 
 std::vector<Mode> modes_from(const CommandLine& line) {
   std::vector<Mode> modes;
-  for (const Mode mode : line.convert_all("mode", mode_from)) {
+  for (const Mode mode : line.convert_all("mode", [](const std::string& word) { return mode_from(word); })) {
     if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
       modes.push_back(mode);
     }

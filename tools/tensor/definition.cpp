@@ -15,9 +15,9 @@ constexpr std::array<OperandSpec, 2> operands = {{
 }};
 
 constexpr std::array<Example, 3> examples = {{
-    {.purpose = "the loss at every step", .command = "smd-tensor run loss -s :"},
+    {.purpose = "the loss at every step", .command = "smd-tensor run -c losses -s :"},
     {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
-    {.purpose = "one weight as a NumPy file", .command = "smd-tensor run fc.weight -f npy -o w.npy"},
+    {.purpose = "one weight as a NumPy file", .command = "smd-tensor run DigitNet_fc.weight -f npy -o w.npy"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "npy.hpp"
 
-#include "cli/text.hpp"
-#include "rows/elements.hpp"
-
+#include <smd/elements.hpp>
 #include <smd/limits.hpp>
+#include "cli/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -26,26 +26,11 @@ std::size_t code_points(std::string_view text) {
   return count;
 }
 
-char kind_of(Dtype dtype) {
-  switch (storage_type(dtype)) {
-    case Dtype::boolean:
-      return 'b';
-    case Dtype::int8:
-    case Dtype::int16:
-    case Dtype::int32:
-    case Dtype::int64:
-      return 'i';
-    case Dtype::uint8:
-    case Dtype::uint16:
-    case Dtype::uint32:
-    case Dtype::uint64:
-      return 'u';
-    case Dtype::complex64:
-    case Dtype::complex128:
-      return 'c';
-    default:
-      return 'f';
-  }
+// Whether NumPy lacks the type: its elements are written as float32, which has all their numbers.
+bool is_widened(Dtype dtype) {
+  return visit_element_type(dtype, []<class Stored>(ElementType<Stored>) {
+    return std::is_same_v<Stored, BFloat16> || std::is_same_v<Stored, Float8>;
+  });
 }
 
 // Gathers small pieces.
@@ -76,7 +61,8 @@ bool write_strings(std::size_t width, std::span<const std::byte> bytes, const By
   bool utf8 = true;
   const std::array<std::byte, 4> zero = {};
   while (bytes.size() >= 4) {
-    const auto size = load<std::uint32_t>(bytes.data());
+    std::uint32_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
     std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 4, size);
     bytes = bytes.subspan(4 + std::size_t{size});
     std::size_t filled = 0;
@@ -95,23 +81,23 @@ bool write_strings(std::size_t width, std::span<const std::byte> bytes, const By
   return utf8;
 }
 
-void write_bfloat16(std::span<const std::byte> bytes, const ByteWriter& write) {
+void write_widened(Dtype dtype, std::span<const std::byte> bytes, const ByteWriter& write) {
   Buffered out(write);
-  for (std::size_t at = 0; at < bytes.size(); at += 2) {
-    // A bfloat16 is the upper half of a float32.
-    const std::array<std::byte, 4> wide = {std::byte{0}, std::byte{0}, bytes[at], bytes[at + 1]};
-    out.add(wide.data(), wide.size());
-  }
+  const std::array<std::int64_t, 1> shape = {static_cast<std::int64_t>(bytes.size() / item_size(dtype))};
+  visit_numbers({dtype, shape, bytes}, [&out](const auto& elements) {
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const auto number = static_cast<float>(elements[i]);
+      out.add(reinterpret_cast<const std::byte*>(&number), sizeof number);
+    }
+  });
   out.flush();
 }
 
 }  // namespace
 
 NpyType npy_type(Dtype dtype) {
-  // Types that NumPy lacks are written as float32, which has all their numbers.
-  const bool widened = dtype == Dtype::bfloat16 || float8_numbers(dtype) != nullptr;
-  const std::size_t size = widened ? sizeof(float) : item_size(dtype);
-  return {std::string(size == 1 ? "|" : "<") + kind_of(dtype) + std::to_string(size), size};
+  const std::size_t size = is_widened(dtype) ? sizeof(float) : item_size(dtype);
+  return {std::string(size == 1 ? "|" : "<") + numpy_kind(dtype) + std::to_string(size), size};
 }
 
 NpyType npy_type(const TensorView& value) {
@@ -183,17 +169,7 @@ bool write_npy_elements(Dtype dtype, const NpyType& type, std::span<const std::b
   if (dtype == Dtype::string) {
     return write_strings(type.item_size, bytes, write);
   }
-  if (dtype == Dtype::bfloat16) {
-    write_bfloat16(bytes, write);
-  } else if (const auto* const numbers = float8_numbers(dtype)) {
-    Buffered out(write);
-    for (const std::byte code : bytes) {
-      out.add(reinterpret_cast<const std::byte*>(&(*numbers)[std::to_integer<std::size_t>(code)]), sizeof(float));
-    }
-    out.flush();
-  } else {
-    write(bytes);
-  }
+  is_widened(dtype) ? write_widened(dtype, bytes, write) : write(bytes);
   return true;
 }
 

@@ -70,10 +70,8 @@ class RowsView final : public ValueView {
   }
 
   void show_number(const ValueKey& key, const BareValue& value) override {
-    const Cell element = value.dtype == Dtype::float32
-                             ? Cell(std::bit_cast<float>(static_cast<std::uint32_t>(*value.number)))
-                             : Cell(std::bit_cast<double>(*value.number));
-    show_row(key, value.dtype, ShapeCell{}, Cell(), element);
+    const TensorView view(value.dtype, {}, std::as_bytes(std::span(&*value.number, 1)));
+    show_row(key, value.dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
   }
 
   [[nodiscard]] std::optional<NumberText> text_of_numbers(const ValueKey& key, Dtype dtype) override {

@@ -6,9 +6,7 @@
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <complex>
 #include <vector>
 
@@ -37,101 +35,45 @@ struct StatCells {
   Cell min, max, mean, std, nan, inf, zero;
 };
 
-template <class Integer>
-void exact_extremes(const TensorView& view, StatCells& cells) {
-  Integer least = load<Integer>(view.bytes().data());
-  Integer greatest = least;
-  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Integer)) {
-    const auto number = load<Integer>(view.bytes().data() + at);
-    least = std::min(least, number);
-    greatest = std::max(greatest, number);
-  }
-  cells.min = least;
-  cells.max = greatest;
-}
-
 Cell cell_of(const ReducedValue& value) {
   switch (value.kind) {
     case ReducedValue::Kind::real:
       return value.real;
     case ReducedValue::Kind::complex:
       return std::complex<double>(value.real, value.imaginary);
-    case ReducedValue::Kind::integer:
-      return value.low;  // a count
+    case ReducedValue::Kind::integer:  // of 64 bits, with or without a sign
+      return value.high < 0 ? Cell(static_cast<std::int64_t>(value.low)) : Cell(value.low);
     case ReducedValue::Kind::undefined:
       break;
   }
   return {};
 }
 
-// Complex numbers have no order, so neither least nor greatest.
-StatCells complex_cells(const TensorView& view) {
-  constexpr std::array<Reduction, 5> wanted = {
-      {{ReductionKind::mean}, {ReductionKind::std}, {ReductionKind::nan}, {ReductionKind::inf}, {ReductionKind::zero}}};
-  const std::vector<ReducedValue> of = reduce(view, wanted);
-  return {.min = {},
-          .max = {},
-          .mean = cell_of(of[0]),
-          .std = cell_of(of[1]),
-          .nan = cell_of(of[2]),
-          .inf = cell_of(of[3]),
-          .zero = cell_of(of[4])};
-}
-
-// The 16-bit element equal to this number, so that it prints as its type does.
-template <class Sixteen>
-Cell element_equal_to(double number, const TensorView& view) {
-  for (std::size_t at = 0; at < view.bytes().size(); at += sizeof(Sixteen)) {
-    const auto element = load<Sixteen>(view.bytes().data() + at);
-    if (as_double(element) == number && std::signbit(as_double(element)) == std::signbit(number)) {
-      return element;
-    }
-  }
-  return number;  // NaN
-}
-
-// The least and the greatest are elements, so they print as the value's type does.
-Cell in_own_type(double number, const TensorView& view) {
-  switch (view.dtype()) {
-    case Dtype::float64:
-      return number;
-    case Dtype::float32:
-      return static_cast<float>(number);
-    case Dtype::float16:
-      return element_equal_to<Half>(number, view);
-    case Dtype::bfloat16:
-      return element_equal_to<BFloat16>(number, view);
-    default:
-      if (is_floating(view.dtype())) {
-        return static_cast<float>(number);  // 8 bits
-      }
-      return std::isnan(number) ? Cell(number) : Cell(static_cast<std::int64_t>(number));
-  }
+// The least and the greatest are elements; NaN without elements.
+Cell extreme_of(const ReducedValue& value, Dtype dtype) {
+  return is_complex(dtype) || value.kind == ReducedValue::Kind::integer ? cell_of(value)
+                                                                        : element_cell(value.real, dtype);
 }
 
 StatCells cells_of(const TensorView& view) {
-  if (view.dtype() == Dtype::complex64 || view.dtype() == Dtype::complex128) {
-    return complex_cells(view);
-  }
-  if (!is_real(view.dtype())) {
+  if (view.dtype() == Dtype::string) {
     return {};
   }
-  const Statistics of = statistics(view);
-  // 64-bit integers may not fit a double, nor the double them.
-  const bool wide = of.size != 0 && (view.dtype() == Dtype::int64 || view.dtype() == Dtype::uint64);
-  StatCells cells = {.min = wide ? Cell() : in_own_type(of.min, view),
-                     .max = wide ? Cell() : in_own_type(of.max, view),
-                     .mean = of.mean,
-                     .std = of.std,
-                     .nan = of.nan,
-                     .inf = of.inf,
-                     .zero = of.zero};
-  if (wide && view.dtype() == Dtype::int64) {
-    exact_extremes<std::int64_t>(view, cells);
-  } else if (wide) {
-    exact_extremes<std::uint64_t>(view, cells);
-  }
-  return cells;
+  constexpr std::array<Reduction, 7> wanted = {{{ReductionKind::min},
+                                                {ReductionKind::max},
+                                                {ReductionKind::mean},
+                                                {ReductionKind::std},
+                                                {ReductionKind::nan},
+                                                {ReductionKind::inf},
+                                                {ReductionKind::zero}}};
+  const std::vector<ReducedValue> of = reduce(view, wanted);
+  return {.min = extreme_of(of[0], view.dtype()),
+          .max = extreme_of(of[1], view.dtype()),
+          .mean = cell_of(of[2]),
+          .std = cell_of(of[3]),
+          .nan = cell_of(of[4]),
+          .inf = cell_of(of[5]),
+          .zero = cell_of(of[6])};
 }
 
 class StatView : public ValueView {

@@ -12,9 +12,9 @@ constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial,
 
 constexpr std::array<Example, 3> examples = {{
     {"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},
-    {"until training step 500 can be read", "smd-wait -m train -s 500 run"},
+    {"until training step 20 can be read", "smd-wait -m train -s 20 run"},
     {"act on each step until the job ends",
-     R"(s=-1; while s=$(smd-wait run --after "$s" --columns step); do smd-tensor run loss -s "$s"; done)"},
+     R"(s=-1; while s=$(smd-wait run --after "$s" --columns step); do smd-tensor run -c losses -s "$s"; done)"},
 }};
 
 constexpr std::array<ExitNote, 7> exit_notes = {{

@@ -24,8 +24,9 @@ struct DifferenceOptions {
 /// Statistics of pairs of elements, a of the first value and b of the second.
 ///
 /// Differences are taken over the pairs of finite numbers, in double precision; whole numbers of 64 bits are subtracted
-/// without rounding. Sums are of more than double precision and range. A statistic that is not defined is nullopt: all
-/// of them for text and for no elements, means without a finite pair, `cosine` if `l2_a` or `l2_b` is 0.
+/// without rounding, from floating-point numbers too. Sums are of more than double precision and range. A statistic
+/// that is not defined is nullopt: all of them for text and for no elements, means without a finite pair, `cosine` if
+/// `l2_a` or `l2_b` is 0.
 struct Difference {
   std::uint64_t size = 0;       ///< Pairs.
   std::uint64_t differing = 0;  ///< Pairs that differ. A pair with a number that is not finite differs unless both are
@@ -39,7 +40,7 @@ struct Difference {
   std::optional<double> l2_a;      ///< Root of the sum of a^2.
   std::optional<double> l2_b;
   std::optional<double> l2_diff;  ///< Root of the sum of (a - b)^2.
-  std::optional<double> rel_l2;   ///< l2_diff / l2_b; 0 / 0 counts as 0.
+  std::optional<double> rel_l2;   ///< l2_diff / l2_a; 0 / 0 counts as 0.
   std::optional<double> cosine;   ///< Sum of a b / (l2_a l2_b); of complex numbers, the real part of a conj(b).
 };
 

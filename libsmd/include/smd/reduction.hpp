@@ -15,10 +15,6 @@
 
 namespace smd {
 
-/// Reductions that a job can save, in the order in which the reference lists them; each also with the prefix `abs_`.
-inline constexpr std::array<std::string_view, 9> reduction_names = {"min", "max",  "mean", "std", "variance",
-                                                                    "sum", "prod", "l1",   "l2"};
-
 /// What can be computed from the elements of a value. With n elements x, regardless of shape:
 ///
 // clang-format off
@@ -59,11 +55,61 @@ enum class ReductionKind : std::uint8_t {
   rms,
 };
 
+/// Which hooks can save a reduction instead of, or beside, a value.
+enum class SavedBy : std::uint8_t {
+  none,
+  this_library,  ///< The reference refuses a trial whose configuration has it.
+  every_hook,    ///< The reference's too.
+};
+
+/// What is known of a kind of reduction.
+struct ReductionFacts {
+  ReductionKind kind;
+  std::string_view name;  ///< As `parse_reduction` takes it; of a percentile, what precedes the number.
+  bool abs;               ///< Also of |x|, with the prefix `abs_`.
+  SavedBy saved_by;
+  /// The kind that makes of the results for several arrays that for all of their elements; nullopt if none does.
+  std::optional<ReductionKind> pooling;
+  bool share;             ///< From 0 to 1.
+  std::string_view text;  ///< What it is, for people: the name of an axis.
+};
+
+// clang-format off
+/// Every kind, once: names, what may be asked for, help and axes follow from here, in this order.
+inline constexpr std::array<ReductionFacts, 22> reduction_table = {{
+    {ReductionKind::min, "min", true, SavedBy::every_hook, ReductionKind::min, false, "least element"},
+    {ReductionKind::max, "max", true, SavedBy::every_hook, ReductionKind::max, false, "greatest element"},
+    {ReductionKind::median, "median", true, SavedBy::this_library, {}, false, "median of the elements"},
+    {ReductionKind::mean, "mean", true, SavedBy::every_hook, {}, false, "mean of the elements"},
+    {ReductionKind::std, "std", true, SavedBy::every_hook, {}, false, "standard deviation"},
+    {ReductionKind::variance, "variance", true, SavedBy::every_hook, {}, false, "variance"},
+    {ReductionKind::sum, "sum", true, SavedBy::every_hook, ReductionKind::sum, false, "sum of the elements"},
+    {ReductionKind::prod, "prod", true, SavedBy::every_hook, ReductionKind::prod, false, "product of the elements"},
+    {ReductionKind::l1, "l1", true, SavedBy::every_hook, ReductionKind::sum, false, "l1 norm: sum of |x|"},
+    {ReductionKind::l2, "l2", true, SavedBy::every_hook, ReductionKind::l2, false, "l2 norm: root of the sum of squares"},
+    {ReductionKind::count, "count", false, SavedBy::none, ReductionKind::sum, false, "number of elements"},
+    {ReductionKind::finite, "finite", false, SavedBy::none, ReductionKind::sum, false, "number of finite elements"},
+    {ReductionKind::nan, "nan", false, SavedBy::none, ReductionKind::sum, false, "number of NaN"},
+    {ReductionKind::inf, "inf", false, SavedBy::none, ReductionKind::sum, false, "number of infinite elements"},
+    {ReductionKind::posinf, "posinf", false, SavedBy::none, ReductionKind::sum, false, "number of inf"},
+    {ReductionKind::neginf, "neginf", false, SavedBy::none, ReductionKind::sum, false, "number of -inf"},
+    {ReductionKind::zero, "zero", false, SavedBy::none, ReductionKind::sum, false, "number of zeros"},
+    {ReductionKind::negative, "negative", false, SavedBy::none, ReductionKind::sum, false, "number of negative elements"},
+    {ReductionKind::percentile, "p", true, SavedBy::none, {}, false, "percentile of the elements"},
+    {ReductionKind::zero_fraction, "zero_fraction", false, SavedBy::none, {}, true, "share of zeros, of 1"},
+    {ReductionKind::nan_fraction, "nan_fraction", false, SavedBy::none, {}, true, "share of NaN, of 1"},
+    {ReductionKind::rms, "rms", false, SavedBy::none, {}, false, "root of the mean square"},
+}};
+// clang-format on
+
+/// Returns the row of a kind.
+[[nodiscard]] SMD_EXPORT const ReductionFacts& facts_of(ReductionKind kind) noexcept;
+
 /// One reduction: a kind, of x or of |x|. |x| of the smallest integer is its true magnitude; |x| of a complex number
 /// is its modulus.
 struct Reduction {
   ReductionKind kind = ReductionKind::mean;
-  bool abs = false;    ///< Of |x|. Only for min … l2 and percentile.
+  bool abs = false;    ///< Of |x|. Only of kinds whose `ReductionFacts::abs` is set.
   double percent = 0;  ///< For percentile: 0 … 100.
 
   bool operator==(const Reduction&) const = default;

@@ -16,7 +16,7 @@ struct ReductionConfig {
   std::vector<std::string> reductions = {};  ///< As written: `min`, `abs_mean`, `l2_norm`, ….
 
   /// Parses a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can save
-  /// (`reduction_names` and `median`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names,
+  /// (`ReductionFacts::saved_by`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names,
   /// empty names, and repetitions of a name.
   /// @throws InvalidArgument for any other name, with similar names.
   [[nodiscard]] SMD_EXPORT static ReductionConfig parse(std::string_view list, bool save_raw_tensor = false,

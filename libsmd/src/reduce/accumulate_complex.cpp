@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
 #include "reduce/block_moments.hpp"
+#include "reduce/doubles.hpp"
 #include "reduce/kernels.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace smd::detail::reduce {
@@ -14,21 +14,11 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
   alignas(64) double real[block_size + block_padding] = {};
   alignas(64) double imaginary[block_size + block_padding] = {};
   alignas(64) double modulus[block_size + block_padding] = {};
-  std::size_t left = 0;
+  to_parts(type, source, n, real, imaginary);
+  std::size_t left = 0;  // finite elements, which are moved together
   for (std::size_t i = 0; i < n; ++i) {
-    double re;
-    double im;
-    if (type == Dtype::complex64) {
-      float parts[2];
-      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
-      re = parts[0];
-      im = parts[1];
-    } else {
-      double parts[2];
-      std::memcpy(parts, source + i * sizeof parts, sizeof parts);
-      re = parts[0];
-      im = parts[1];
-    }
+    const double re = real[i];
+    const double im = imaginary[i];
     if (re == 0 && im == 0) {
       zero_ += groups_.signs ? 1 : 0;
     }

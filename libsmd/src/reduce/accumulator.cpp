@@ -4,7 +4,6 @@
 #include "reduce/block_moments.hpp"
 #include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
-#include "types/float8_table.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -13,17 +12,20 @@
 namespace smd::detail::reduce {
 namespace {
 
+/// Precondition: a floating-point type of 16 bits or more.
 Precision precision_of(Dtype type) {
-  switch (type) {
-    case Dtype::float32:
-      return {24, -149};
-    case Dtype::float16:
+  return visit_element_type(type, [type]<class Stored>(ElementType<Stored>) -> Precision {
+    if constexpr (std::is_same_v<Stored, Half>) {
       return {11, -24};
-    case Dtype::bfloat16:
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
       return {8, -133};
-    default:
-      return {53, -1074};
-  }
+    } else if constexpr (std::is_floating_point_v<Stored>) {
+      using Limits = std::numeric_limits<Stored>;
+      return {Limits::digits, Limits::min_exponent - Limits::digits};
+    } else {
+      refuse_elements(type);
+    }
+  });
 }
 
 bool odd_signs(const double* values, std::size_t n) {
@@ -104,7 +106,7 @@ void Accumulator::clear() noexcept {
 }
 
 void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
-  if (is_float8(type)) {
+  if (is_floating(type) && item_size(type) == 1) {
     add_float8(type, source, n);
     return;
   }

@@ -72,6 +72,12 @@ Int128 load_whole(const Run& run, std::size_t element, double decoded) noexcept 
   return detail::reduce::integer_from(run.type == Dtype::int64, bits);
 }
 
+/// A number without rounding: a 64-bit integer, or the number that was decoded from any other element.
+long double load_exactly(const Run& run, std::size_t element, double decoded) noexcept {
+  static_assert(std::numeric_limits<long double>::digits >= 64);
+  return is_wide_integer(run.type) ? static_cast<long double>(load_whole(run, element, decoded)) : decoded;
+}
+
 struct Parts {
   double real = 0;
   double imaginary = 0;
@@ -80,21 +86,18 @@ struct Parts {
   [[nodiscard]] bool nan() const noexcept { return std::isnan(real) || std::isnan(imaginary); }
 };
 
-Parts load_parts(const Run& run, std::size_t element) noexcept {
-  if (run.type == Dtype::complex64) {
-    float parts[2];
-    std::memcpy(parts, run.at(element), sizeof parts);
-    return {static_cast<double>(parts[0]), static_cast<double>(parts[1])};
+/// Some elements of a run as complex numbers.
+struct PartsOfRun {
+  static constexpr std::size_t most = 512;
+
+  PartsOfRun(const Run& run, std::size_t start, std::size_t n) {
+    detail::reduce::to_parts(run.type, run.at(start), n, real, imaginary);
   }
-  if (run.type == Dtype::complex128) {
-    double parts[2];
-    std::memcpy(parts, run.at(element), sizeof parts);
-    return {parts[0], parts[1]};
-  }
-  double number[1 + detail::reduce::block_padding];
-  detail::reduce::to_doubles(run.type, run.at(element), 1, number);
-  return {number[0], 0};
-}
+  [[nodiscard]] Parts operator[](std::size_t i) const noexcept { return {real[i], imaginary[i]}; }
+
+  double real[most];
+  double imaginary[most];
+};
 
 /// Sums of one block, pair by pair. `Number`: long double where squares may leave double's range.
 template <class Number>
@@ -172,7 +175,9 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   template <class Number>
   void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n);
   void add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n);
+  void add_mixed(const Run& a, const Run& b, std::size_t start, std::size_t n);
   void add_complex(const Run& a, const Run& b, std::size_t n);
+  void add_complex_pair(const Parts& x, const Parts& y, std::uint64_t index);
   void add_sums(const Run& both, std::size_t n);
   void add_square_sum(Dtype type, const std::byte* both, std::size_t n);
 };
@@ -284,35 +289,68 @@ void Comparer::Impl::add_whole(const Run& a, const Run& b, std::size_t start, st
   take(sums);
 }
 
-void Comparer::Impl::add_complex(const Run& a, const Run& b, std::size_t n) {
+/// Adds pairs of a 64-bit integer and a floating-point number.
+void Comparer::Impl::add_mixed(const Run& a, const Run& b, std::size_t start, std::size_t n) {
+  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+  detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
+  detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
+  SlowSums<long double> sums;
   for (std::size_t i = 0; i < n; ++i) {
-    const Parts x = load_parts(a, i);
-    const Parts y = load_parts(b, i);
-    if (!x.finite() || !y.finite()) {
-      const bool same = x.nan() && y.nan() ? options.equal_nan : x.real == y.real && x.imaginary == y.imaginary;
-      if (!same) {
-        differs_at(size + i);
-        infinite = true;
-      }
+    const double x = values_a[i];
+    const double y = values_b[i];
+    if (!std::isfinite(x) || !std::isfinite(y)) {
+      differs_at(size + i);
+      infinite = true;
       continue;
     }
     ++finite;
-    const double d = std::hypot(x.real - y.real, x.imaginary - y.imaginary);
-    const double size_of_b = std::hypot(y.real, y.imaginary);
-    see(d, size_of_b);
-    if (beyond(d, size_of_b)) {
+    const auto d = static_cast<double>(std::abs(load_exactly(a, start + i, x) - load_exactly(b, start + i, y)));
+    see(d, std::abs(y));
+    sums.add(d, x, y);
+    if (beyond(d, y)) {
       differs_at(size + i);
     }
-    using Wide = long double;
-    const Wide real = Wide{x.real} - Wide{y.real};
-    const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
-    const Wide squared = real * real + imaginary * imaginary;
-    magnitude.add(std::sqrt(squared));
-    square.add(squared);
-    square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
-    square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
-    product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
   }
+  take(sums);
+}
+
+void Comparer::Impl::add_complex(const Run& a, const Run& b, std::size_t n) {
+  for (std::size_t start = 0; start < n; start += PartsOfRun::most) {
+    const std::size_t part = std::min(PartsOfRun::most, n - start);
+    const PartsOfRun all_a(a, start, part);
+    const PartsOfRun all_b(b, start, part);
+    for (std::size_t i = 0; i < part; ++i) {
+      add_complex_pair(all_a[i], all_b[i], size + start + i);
+    }
+  }
+}
+
+void Comparer::Impl::add_complex_pair(const Parts& x, const Parts& y, std::uint64_t index) {
+  if (!x.finite() || !y.finite()) {
+    const bool same = x.nan() && y.nan() ? options.equal_nan : x.real == y.real && x.imaginary == y.imaginary;
+    if (!same) {
+      differs_at(index);
+      infinite = true;
+    }
+    return;
+  }
+  ++finite;
+  const double d = std::hypot(x.real - y.real, x.imaginary - y.imaginary);
+  const double size_of_b = std::hypot(y.real, y.imaginary);
+  see(d, size_of_b);
+  if (beyond(d, size_of_b)) {
+    differs_at(index);
+  }
+  using Wide = long double;
+  const Wide real = Wide{x.real} - Wide{y.real};
+  const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
+  const Wide squared = real * real + imaginary * imaginary;
+  magnitude.add(std::sqrt(squared));
+  square.add(squared);
+  square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
+  square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
+  product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
 }
 
 void Comparer::Impl::add_real(const Run& a, const Run& b, std::size_t n) {
@@ -324,15 +362,16 @@ void Comparer::Impl::add_real(const Run& a, const Run& b, std::size_t n) {
       add_block(a.type, a.at(start), b.at(start), part, a.type == Dtype::float64);
     }
   } else {
-    const bool exact = is_whole(a.type) && is_whole(b.type) && (is_wide_integer(a.type) || is_wide_integer(b.type));
+    const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
+    const bool whole = is_whole(a.type) && is_whole(b.type);
     const bool wide = a.type == Dtype::float64 || b.type == Dtype::float64;
     alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
     alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
     for (std::size_t start = 0; start < n; start += decoded_pairs) {
       const std::size_t part = std::min(decoded_pairs, n - start);
       size = begin + start;
-      if (exact) {
-        add_whole(a, b, start, part);
+      if (wide_integers) {
+        whole ? add_whole(a, b, start, part) : add_mixed(a, b, start, part);
         continue;
       }
       detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
@@ -421,8 +460,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   } else {
     const Run run_a = {type_a, a.bytes().data()};
     const Run run_b = {type_b, b.bytes().data()};
-    const std::size_t count =
-        std::min(detail::reduce::element_count_of(a), detail::reduce::element_count_of(b));  // never beyond the bytes
+    const auto count = static_cast<std::size_t>(std::min(element_count(a), element_count(b)));
     if (is_complex(type_a) || is_complex(type_b)) {
       data.add_complex(run_a, run_b, count);
     } else {
@@ -438,7 +476,7 @@ void Comparer::add_equal(const TensorView& both) {
   if (type == Dtype::string) {
     impl_->text = true;
   } else {
-    impl_->add_sums({type, both.bytes().data()}, detail::reduce::element_count_of(both));
+    impl_->add_sums({type, both.bytes().data()}, element_count(both));
   }
 }
 
@@ -505,7 +543,7 @@ Difference Comparer::result() const {
   const long double l2_b = std::sqrt(data.square_b.value());
   result.l2_a = static_cast<double>(l2_a);
   result.l2_b = static_cast<double>(l2_b);
-  result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_b);
+  result.rel_l2 = diff == 0 ? 0 : static_cast<double>(diff / l2_a);
   if (l2_a > 0 && l2_b > 0) {
     // If a norm exceeds double's range, it is infinite, and the cosine 0.
     const bool finite = std::isfinite(*result.l2_a) && std::isfinite(*result.l2_b);

@@ -87,7 +87,7 @@ class RealElements {
   [[nodiscard]] std::size_t side_by_side(std::size_t place) const noexcept {
     return pieces_.empty() ? n_ - place : piece_size - place % piece_size;
   }
-  void convert(const std::byte* source, std::size_t n, T* out) const noexcept {
+  void convert(const std::byte* source, std::size_t n, T* out) const {
     if constexpr (std::is_same_v<T, float>) {
       kernels().to_floats(type_, source, n, out);
     } else {

@@ -42,13 +42,18 @@ Groups groups_of(const Reduction& reduction) {
     case ReductionKind::zero_fraction:
       groups.signs = true;
       break;
-    default:
+    case ReductionKind::max:
+    case ReductionKind::count:
+    case ReductionKind::finite:
+    case ReductionKind::nan:
+    case ReductionKind::inf:
+    case ReductionKind::posinf:
+    case ReductionKind::neginf:
+    case ReductionKind::nan_fraction:
       break;  // always computed
   }
   return groups;
 }
-
-bool takes_abs(ReductionKind kind) { return kind <= ReductionKind::l2 || kind == ReductionKind::percentile; }
 
 }  // namespace
 
@@ -61,7 +66,7 @@ Groups groups_of(std::span<const Reduction> wanted) {
   Groups groups;
   for (const Reduction& reduction : wanted) {
     const bool percent_fits = reduction.percent >= 0 && reduction.percent <= 100;
-    if (!percent_fits || (reduction.abs && !takes_abs(reduction.kind))) {
+    if (!percent_fits || (reduction.abs && !facts_of(reduction.kind).abs)) {
       throw InvalidArgument("no such reduction: " + to_string(reduction));
     }
     groups = both(groups, groups_of(reduction));

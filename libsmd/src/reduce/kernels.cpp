@@ -2,7 +2,6 @@
 #include "reduce/kernels.hpp"
 
 #include "base/cpu_features.hpp"
-#include "types/float8_table.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/dtype.hpp>
+#include <smd/elements.hpp>
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,6 +27,15 @@ inline constexpr std::size_t long_stream_size_of(Dtype type) noexcept {
 }
 /// Kernels may read and write up to this many doubles past a block's end.
 inline constexpr std::size_t block_padding = 64;
+
+/// Converts elements of a float8 type to bits of bfloat16, which represents them all.
+inline void widen_float8(Dtype type, const std::byte* source, std::size_t n, std::uint16_t* wide) noexcept {
+  const std::array<float, 256>& numbers = *float8_numbers(type);
+  for (std::size_t i = 0; i < n; ++i) {
+    wide[i] = static_cast<std::uint16_t>(
+        std::bit_cast<std::uint32_t>(numbers[std::to_integer<std::size_t>(source[i])]) >> 16);
+  }
+}
 
 /// What decoding finds in a block. If the block contains NaN or infinities, only `finite` is meaningful.
 struct BlockRange {

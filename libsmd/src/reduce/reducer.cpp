@@ -42,7 +42,7 @@ Reducer& Reducer::operator=(Reducer&&) noexcept = default;
 Reducer::~Reducer() = default;
 
 void Reducer::add(const TensorView& view) {
-  add(view.dtype(), view.bytes().first(element_count_of(view) * item_size(view.dtype())));
+  add(view.dtype(), view.bytes().first(static_cast<std::size_t>(element_count(view)) * item_size(view.dtype())));
 }
 
 void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
@@ -201,7 +201,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   groups.values = false;  // percentiles are computed in place
   Accumulator data(groups, options.nan);
   const std::byte* const source = view.bytes().data();
-  const std::size_t n = element_count_of(view);
+  const auto n = static_cast<std::size_t>(element_count(view));
   Percentiles percentiles(type, source, n);
   for (const Reduction& reduction : wanted) {
     if (needs_values(reduction) && !is_complex(type)) {

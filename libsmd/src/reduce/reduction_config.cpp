@@ -14,16 +14,21 @@ namespace smd {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name) {
-  std::vector<std::string> known = {"median", "abs_median"};
-  for (const std::string_view one : reduction_names) {
-    known.emplace_back(one);
-    known.push_back("abs_" + std::string(one));
+  std::vector<std::string> known;
+  std::string plain;
+  for (const ReductionFacts& one : reduction_table) {
+    if (one.saved_by != SavedBy::none) {
+      known.emplace_back(one.name);
+      known.push_back("abs_" + std::string(one.name));
+      plain += std::string(one.name) + " ";
+    }
   }
+  plain.back() = ',';
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::vector<std::string> near = detail::nearest(name, names, 1);
-  throw InvalidArgument("'" + detail::printable(name) + "' is not a reduction that can be saved" +
-                        (near.empty() ? "; there are min max median mean std variance sum prod l1 l2, each also abs_"
-                                      : "; did you mean '" + near.front() + "'?"));
+  throw InvalidArgument(
+      "'" + detail::printable(name) + "' is not a reduction that can be saved" +
+      (near.empty() ? "; there are " + plain + " each also abs_" : "; did you mean '" + near.front() + "'?"));
 }
 
 void add(ReductionConfig& config, const std::string& name) {

@@ -22,7 +22,9 @@ bool can_be_saved(std::string_view plain) noexcept {
   if (plain.starts_with("abs_")) {
     plain.remove_prefix(4);
   }
-  return plain == "median" || std::find(reduction_names.begin(), reduction_names.end(), plain) != reduction_names.end();
+  return std::any_of(reduction_table.begin(), reduction_table.end(), [plain](const ReductionFacts& facts) {
+    return facts.name == plain && facts.saved_by != SavedBy::none;
+  });
 }
 
 std::string reference_reduction_list(const std::vector<std::string>& names) {

@@ -389,9 +389,12 @@ bool JsonScanner::skip_simple(JsonKind kind) {
     case JsonKind::boolean:
     case JsonKind::null:
       return word("true") || word("false") || word("null") || fail("not a value");
-    default:
-      return fail(at_ == text_.size() ? "the text ends too soon" : "not a value");
+    case JsonKind::object:
+    case JsonKind::array:
+    case JsonKind::nothing:
+      break;
   }
+  return fail(at_ == text_.size() ? "the text ends too soon" : "not a value");
 }
 
 bool JsonScanner::skip() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/words.hpp"
 
+#include "text/escape.hpp"
+
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -61,6 +64,19 @@ Side side_of_word(std::string_view word, bool first_word) noexcept {
     }
   }
   return first_word && word == "dev" ? Side::eval : Side::none;
+}
+
+std::string counted(std::size_t number, std::string_view noun) {
+  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
+std::string first_names(const std::vector<std::string_view>& names) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) {
+    text += (i == 0 ? "" : ", ") + detail::printable(names[i]);
+  }
+  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
 }
 
 }  // namespace smd::text

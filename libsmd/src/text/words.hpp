@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,5 +23,11 @@ enum class Side : std::uint8_t {
 
 /// Returns the side that a word in lower case names. `dev` names one only as the first word: `std_dev` has no side.
 [[nodiscard]] Side side_of_word(std::string_view word, bool first_word) noexcept;
+
+/// Returns `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
+/// Returns the first three names, escaped: `a, b, c and 2 more`.
+[[nodiscard]] std::string first_names(const std::vector<std::string_view>& names);
 
 }  // namespace smd::text

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parallel.hpp"
+#include "text/escape.hpp"
+#include "text/words.hpp"
 #include "trial/record_reader.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -28,6 +33,9 @@ struct RowReport {
   std::uint64_t unprotected = 0;
   std::uint64_t bytes = 0;
   std::vector<Problem> problems;
+  /// Stored names of values without elements, and of those with elements of a type that is not read.
+  std::vector<std::string_view> empty;
+  std::vector<std::pair<std::string, std::string_view>> unread;  // by type
 };
 
 /// Discards all elements.
@@ -38,12 +46,16 @@ class NoSink final : public BlockSink {
 };
 
 /// Checks bare elements. They have no checksum, so the only check is whether they can be read.
-void check_elements(const Records& records, const Snapshot& snapshot, const TensorLocation& place, RecordReader& reader,
-                    RowReport& report) {
+void check_elements(const Records& records, const Snapshot& snapshot, const TensorLocation& place,
+                    std::string_view name, RecordReader& reader, RowReport& report) {
   NoSink sink;
   ++report.unprotected;
   if (!place.bare->unread_type.empty()) {
+    report.unread.emplace_back(place.bare->unread_type, name);
     return;
+  }
+  if (element_count(place.bare->shape) == 0) {
+    report.empty.push_back(name);
   }
   if (detail::Status read = reader.stream(place, {}, sink); !read) {
     report.problems.push_back(records.explain(std::move(read.problem()), place, snapshot));
@@ -60,13 +72,17 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
     report.event_file = place.file;
     ++report.records;
     report.bytes += place.length;
+    const std::string_view name = snapshot.catalog.stored_names()[list.names[position]];
     if (place.bare && !place.bare->number) {
-      check_elements(records, snapshot, place, reader, report);
+      check_elements(records, snapshot, place, name, reader, report);
       continue;
     }
-    auto record = reader.read(place, snapshot.catalog.stored_names()[list.names[position]]);
+    auto record = reader.read(place, name);
     if (record) {
       report.unprotected += record->has_checksum ? 0 : 1;
+      if (element_count(record->value.shape()) == 0) {
+        report.empty.push_back(name);
+      }
       continue;
     }
     Problem problem = records.explain(std::move(record.problem()), place, snapshot);
@@ -116,6 +132,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   const unsigned jobs = state.jobs();
   std::vector<std::unique_ptr<RecordReader>> readers(jobs);
   std::unordered_set<std::string> event_files;
+  std::set<std::string_view> empty;
+  std::map<std::string, std::set<std::string_view>> unread;
   detail::parallel_ordered(
       jobs, rows.size(), std::size_t{jobs} * 4,
       [&](std::size_t i, unsigned worker) {
@@ -132,6 +150,10 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         report.unprotected += row.unprotected;
         report.bytes += row.bytes;
         std::for_each(row.problems.begin(), row.problems.end(), add);
+        empty.insert(row.empty.begin(), row.empty.end());
+        for (auto& [type, name] : row.unread) {
+          unread[std::move(type)].insert(name);
+        }
         if (!row.event_file.empty()) {
           event_files.insert(std::move(row.event_file));
         }
@@ -139,6 +161,19 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
       });
   report.event_files = event_files.size();
   state.layout().check_names(state.storage(), event_files, add);
+  const auto remark = [&](const std::set<std::string_view>& names, const std::string& what) {
+    add({ProblemKind::remark,
+         {},
+         {},
+         text::counted(names.size(), "tensor") + (names.size() == 1 ? " has " : " have ") + what + ": " +
+             text::first_names({names.begin(), names.end()})});
+  };
+  for (const auto& [type, names] : unread) {
+    remark(names, "elements of type " + detail::printable(type) + ", which are listed, and not read");
+  }
+  if (!empty.empty()) {
+    remark(empty, "no elements");
+  }
   return report;
 }
 

@@ -372,14 +372,21 @@ class SafetensorsParser {
 
   void read_shape(RawEntry& raw, std::uint32_t first_size) {
     sizes_.resize(first_size);
+    static_assert(limits::dimensions == 64);  // as the message says
+    const char* fault = "shape is not a list of sizes";
     const bool right = read_numbers([&](std::uint64_t size) {
-      if (size > INT64_MAX || sizes_.size() - first_size == limits::dimensions) {
+      if (size > INT64_MAX) {
+        fault = "shape has a size above 9223372036854775807";
+        return false;
+      }
+      if (sizes_.size() - first_size == limits::dimensions) {
+        fault = "shape has more dimensions than the limit (dimensions) of 64";
         return false;
       }
       sizes_.push_back(static_cast<std::int64_t>(size));
       return true;
     });
-    set(raw, !right, "shape is not a list of sizes");
+    set(raw, !right, fault);
   }
 
   void read_range(RawEntry& raw) {

@@ -132,9 +132,10 @@ Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> 
     case SummaryKind::image:
     case SummaryKind::audio:
       return media_value(found.message);
-    default:
-      return damaged("record holds no value");
+    case SummaryKind::none:
+      break;
   }
+  return damaged("record holds no value");
 }
 
 }  // namespace

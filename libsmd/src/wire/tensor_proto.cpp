@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -177,13 +178,20 @@ class Decoder {
     if (auto wrong = stray_values(value); wrong) {
       return wrong;
     }
-    if (given != elements_) {
+    // The reference, which writes no type, stores each string.
+    if (given > elements_ || (given < elements_ && parts_.dtype == 0)) {
       return fmt::format("{} strings, but {} needs {}", given, kind_of(value), elements_);
     }
     const std::uint64_t bytes = packed_string_bytes(pieces_);
-    if (bytes != 0) {
-      const std::span<std::byte> into = own(value, bytes);
-      pack_strings(pieces_, into);
+    const std::uint64_t last = last_string_bytes(pieces_);
+    if (auto wrong = too_many_repeats(value, given, last); wrong) {
+      return wrong;
+    }
+    if (elements_ != 0) {
+      const std::span<std::byte> into = own(value, bytes + (elements_ - given) * last);
+      pack_strings(pieces_, into.first(bytes));
+      const std::array<std::byte, 4> empty = {};
+      fill_repeated(into.subspan(bytes), given == 0 ? std::span<const std::byte>(empty) : into.first(bytes).last(last));
       value.bytes = into;
     }
     return {};
@@ -201,6 +209,9 @@ class Decoder {
     }
     if (given != 0) {
       return typed(value, given);
+    }
+    if (content_bytes_ == 0 && elements_ != 0) {
+      return zeros(value);
     }
     if (content_bytes_ % item != 0 || content_bytes_ / item != elements_) {
       return fmt::format("{} bytes of content, but {} needs {}{}", content_bytes_, kind_of(value), elements_,
@@ -232,9 +243,8 @@ class Decoder {
     if (given > elements_) {
       return fmt::format("{} values in its {}, but {} needs {}", given, field, kind_of(value), elements_);
     }
-    if (elements_ - given > limits::repeated_value_bytes / item) {
-      return fmt::format("{} values in its {} for {} of {} elements; the limit (repeated_value_bytes) is {} bytes",
-                         given, field, kind_of(value), elements_, limits::repeated_value_bytes);
+    if (auto wrong = too_many_repeats(value, given, item); wrong) {
+      return wrong;
     }
     const std::span<std::byte> into = own(value, given * item);
     value.repeats = elements_ - given;
@@ -247,6 +257,28 @@ class Decoder {
       return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
     }
     return {};
+  }
+
+  /// Makes elements of 0, as many as the shape says.
+  std::optional<std::string> zeros(Value& value) {
+    const std::size_t item = item_size(value.dtype);
+    if (auto wrong = too_many_repeats(value, 0, item); wrong) {
+      return wrong;
+    }
+    const std::span<std::byte> into = own(value, item);
+    std::fill(into.begin(), into.end(), std::byte{0});
+    value.repeats = elements_ - 1;
+    value.bytes = into;
+    return {};
+  }
+
+  [[nodiscard]] std::optional<std::string> too_many_repeats(const Value& value, std::uint64_t given,
+                                                            std::uint64_t item) const {
+    if (elements_ - given <= limits::repeated_value_bytes / item) {
+      return {};
+    }
+    return fmt::format("{} values in its {} for {} of {} elements; the limit (repeated_value_bytes) is {} bytes", given,
+                       value_field_name(field_), kind_of(value), elements_, limits::repeated_value_bytes);
   }
 
   static std::span<std::byte> own(Value& value, std::uint64_t bytes) {

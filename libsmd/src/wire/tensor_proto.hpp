@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/elements.hpp>
+
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
 
@@ -23,7 +25,7 @@ inline constexpr std::uint32_t dtype = 1, shape = 2, content = 4, float_val = 5,
 
 /// Returns whether event files may hold the type (docs/format.md). TensorFlow's float8 types have value fields of their
 /// own.
-[[nodiscard]] constexpr bool is_in_event_files(Dtype dtype) noexcept { return dtype <= Dtype::uint64; }
+[[nodiscard]] inline bool is_in_event_files(Dtype dtype) noexcept { return float8_numbers(dtype) == nullptr; }
 
 /// The contents of a TensorProto, which may be split into pieces (protobuf merges repeated occurrences of a message).
 struct TensorParts {

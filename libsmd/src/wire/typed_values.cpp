@@ -8,10 +8,15 @@
 
 #include <protozero/varint.hpp>
 
+#include <smd/elements.hpp>
+
 #include <algorithm>
 #include <bit>
+#include <complex>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <type_traits>
 
 namespace smd::detail::wire {
 namespace {
@@ -104,34 +109,54 @@ std::optional<std::int64_t> decode_int32(std::uint32_t field, std::span<const st
   return misfit;
 }
 
+/// Decodes a field whose numbers are the elements' bits.
+template <class Bits, class Convert = std::identity>
+std::optional<std::int64_t> decode_bits(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
+                                        Sink& sink, Convert convert = {}) {
+  std::optional<std::int64_t> misfit;
+  for_each(pieces, field, [&](pbf_reader& reader) {
+    for_each_varint(reader, [&](std::uint64_t number) {
+      number = convert(number);
+      if (!misfit && number > std::numeric_limits<Bits>::max()) {
+        misfit = static_cast<std::int64_t>(number);
+      }
+      sink.number<Bits>(number);
+    });
+  });
+  return misfit;
+}
+
 }  // namespace
 
-std::uint32_t value_field(Dtype dtype) noexcept {
-  switch (dtype) {
-    case Dtype::float32:
+std::uint32_t value_field(Dtype dtype) {
+  return visit_element_type(dtype, []<class Stored>(ElementType<Stored>) -> std::uint32_t {
+    if constexpr (std::is_same_v<Stored, float>) {
       return tensor_field::float_val;
-    case Dtype::float64:
+    } else if constexpr (std::is_same_v<Stored, double>) {
       return tensor_field::double_val;
-    case Dtype::string:
+    } else if constexpr (std::is_same_v<Stored, std::string_view>) {
       return tensor_field::string_val;
-    case Dtype::complex64:
+    } else if constexpr (std::is_same_v<Stored, std::complex<float>>) {
       return tensor_field::scomplex_val;
-    case Dtype::int64:
-      return tensor_field::int64_val;
-    case Dtype::boolean:
-      return tensor_field::bool_val;
-    case Dtype::complex128:
+    } else if constexpr (std::is_same_v<Stored, std::complex<double>>) {
       return tensor_field::dcomplex_val;
-    case Dtype::float16:
-    case Dtype::bfloat16:
+    } else if constexpr (std::is_same_v<Stored, std::int64_t>) {
+      return tensor_field::int64_val;
+    } else if constexpr (std::is_same_v<Stored, bool>) {
+      return tensor_field::bool_val;
+    } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
       return tensor_field::half_val;
-    case Dtype::uint32:
+    } else if constexpr (std::is_same_v<Stored, std::uint32_t>) {
       return tensor_field::uint32_val;
-    case Dtype::uint64:
+    } else if constexpr (std::is_same_v<Stored, std::uint64_t>) {
       return tensor_field::uint64_val;
-    default:
+    } else if constexpr (std::is_same_v<Stored, Float8>) {
+      return 0;
+    } else {
+      static_assert(std::is_integral_v<Stored> && sizeof(Stored) <= 4);
       return tensor_field::int_val;
-  }
+    }
+  });
 }
 
 std::string_view value_field_name(std::uint32_t field) noexcept {
@@ -183,58 +208,30 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
   Sink sink(into);
   if (fixed_width(field) != 0) {
     for_each(pieces, field, [&](pbf_reader& reader) {
-      switch (reader.wire_type()) {
-        case pbf_wire_type::fixed32:
-          return sink.number<std::uint32_t>(reader.get_fixed32());
-        case pbf_wire_type::fixed64:
-          return sink.number<std::uint64_t>(reader.get_fixed64());
-        default:
-          return sink.bytes(bytes_of(reader));
+      if (reader.wire_type() == pbf_wire_type::fixed32) {
+        sink.number<std::uint32_t>(reader.get_fixed32());
+      } else if (reader.wire_type() == pbf_wire_type::fixed64) {
+        sink.number<std::uint64_t>(reader.get_fixed64());
+      } else {
+        sink.bytes(bytes_of(reader));
       }
     });
     return {};
   }
-  switch (dtype) {
-    case Dtype::int8:
-    case Dtype::qint8:
-      return decode_int32<std::int8_t>(field, pieces, sink);
-    case Dtype::uint8:
-    case Dtype::quint8:
-      return decode_int32<std::uint8_t>(field, pieces, sink);
-    case Dtype::int16:
-    case Dtype::qint16:
-      return decode_int32<std::int16_t>(field, pieces, sink);
-    case Dtype::uint16:
-    case Dtype::quint16:
-      return decode_int32<std::uint16_t>(field, pieces, sink);
-    case Dtype::int32:
-    case Dtype::qint32:
-      return decode_int32<std::int32_t>(field, pieces, sink);
-    default:
-      break;
-  }
-  std::optional<std::int64_t> misfit;
-  for_each(pieces, field, [&](pbf_reader& reader) {
-    for_each_varint(reader, [&](std::uint64_t number) {
-      switch (item_size(dtype)) {
-        case 1:
-          return sink.number<std::uint8_t>(number != 0 ? 1 : 0);
-        case 2:
-          if (!misfit && number > 0xFFFF) {
-            misfit = static_cast<std::int64_t>(number);
-          }
-          return sink.number<std::uint16_t>(number);
-        case 4:
-          if (!misfit && number > std::numeric_limits<std::uint32_t>::max()) {
-            misfit = static_cast<std::int64_t>(number);
-          }
-          return sink.number<std::uint32_t>(number);
-        default:
-          return sink.number<std::uint64_t>(number);
-      }
-    });
+  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> std::optional<std::int64_t> {
+    if constexpr (std::is_same_v<Stored, bool>) {
+      return decode_bits<std::uint8_t>(field, pieces, sink, [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
+    } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
+      return decode_bits<std::uint16_t>(field, pieces, sink);
+    } else if constexpr (std::is_same_v<Stored, std::uint32_t> || std::is_same_v<Stored, std::uint64_t> ||
+                         std::is_same_v<Stored, std::int64_t>) {
+      return decode_bits<std::make_unsigned_t<Stored>>(field, pieces, sink);
+    } else if constexpr (std::is_integral_v<Stored>) {
+      return decode_int32<Stored>(field, pieces, sink);
+    } else {
+      refuse_elements(dtype);  // its field has numbers of fixed width, or is not one of numbers
+    }
   });
-  return misfit;
 }
 
 bool has_wide_halves(std::span<const std::span<const std::byte>> pieces) {
@@ -259,6 +256,12 @@ std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pi
   std::uint64_t total = 0;
   for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) { total += 4 + view_of(reader).size(); });
   return total;
+}
+
+std::uint64_t last_string_bytes(std::span<const std::span<const std::byte>> pieces) {
+  std::uint64_t size = 4;
+  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) { size = 4 + view_of(reader).size(); });
+  return size;
 }
 
 void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {

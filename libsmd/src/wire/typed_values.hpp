@@ -11,8 +11,8 @@
 /// Decodes elements that are in the `*_val` fields of a TensorProto instead of in `tensor_content`.
 namespace smd::detail::wire {
 
-/// Returns the field that holds values of a type.
-[[nodiscard]] std::uint32_t value_field(Dtype dtype) noexcept;
+/// Returns the field that holds values of a type; 0 for types that event files do not hold.
+[[nodiscard]] std::uint32_t value_field(Dtype dtype);
 
 /// Returns the field's name, such as `float_val`.
 [[nodiscard]] std::string_view value_field_name(std::uint32_t field) noexcept;
@@ -39,6 +39,9 @@ void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>>
 
 /// Returns the size of all strings in packed form, each preceded by its length in four bytes.
 [[nodiscard]] std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces);
+
+/// Returns the size of the last string in packed form; that of an empty one if there is none.
+[[nodiscard]] std::uint64_t last_string_bytes(std::span<const std::span<const std::byte>> pieces);
 
 /// Writes all strings in packed form.
 void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into);

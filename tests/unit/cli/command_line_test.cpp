@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include "cli/option_hints.hpp"
 #include "sample_line.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 using smd::tool::CommandLine;
 using smd::tool::test::parse;
@@ -93,13 +96,32 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK(usage_error({}) == "missing operand TRIAL");
   CHECK(usage_error({"-f", "xml", "t"}) == "--format: 'xml' is not one of table, tsv, csv, json, jsonl");
   CHECK(usage_error({"--color=maybe", "t"}) == "--color: 'maybe' is not one of auto, always, never");
-  CHECK(usage_error({"-m", "train,test", "t"}) == "--mode: 'test' is not one of train, eval, predict, global");
+  CHECK(usage_error({"-m", "train,test", "t"}) ==
+        "--mode: 'test' is not one of train, eval, predict, global; did you mean 'eval'?");
   CHECK(usage_error({"-s", "1:x", "t"}) == "--step: '1:x' is not a step: N, A:B, A:B:S, first, last or all");
   CHECK(usage_error({"--every=0", "t"}).starts_with("--every: '0' is not between 1 and "));
   CHECK(usage_error({"--every=two", "t"}) == "--every: 'two' is not a whole number");
   CHECK(usage_error({"--precision", "100", "t"}) == "--precision: '100' is not between 1 and 99");
   CHECK(usage_error({"-j0", "t"}) == "--jobs: '0' is not between 1 and 1024");
   CHECK(usage_error({"t"}).empty());
+}
+
+TEST_CASE("a word that is not in a closed set: what was meant") {
+  const auto hint = [](const char* word, const std::vector<std::string_view>& words) {
+    return smd::tool::word_hint(word, words);
+  };
+  const std::vector<std::string_view> statistics = {"min", "max", "mean", "std", "abs_std", "variance", "l2"};
+  CHECK(hint("avg", statistics) == "; did you mean 'mean'?");
+  CHECK(hint("STDDEV", statistics) == "; did you mean 'std'?");
+  CHECK(hint("STD", statistics) == "; did you mean 'std'?");  // and not abs_std
+  CHECK(hint("meen", statistics) == "; did you mean 'mean'?");
+  CHECK(hint("argmin", statistics).find("smd-tensor --stat") != std::string::npos);
+  CHECK(hint("whatever", statistics).empty());
+  CHECK(hint("avg", {"a", "b"}).empty());  // not a word of this set
+  CHECK(usage_error({"--format=CSV", "t"}) ==
+        "--format: 'CSV' is not one of table, tsv, csv, json, jsonl; did you mean 'csv'?");
+  CHECK(usage_error({"-f", "parquet", "t"}).find("; try --csv or --jsonl") != std::string::npos);
+  CHECK(smd::tool::not_one_of("x", std::vector<std::string_view>(50, "w")).ends_with(", w and 10 more"));
 }
 
 TEST_CASE("options of other programs: what there is in their place") {

@@ -2,6 +2,7 @@
 #include "cli/number_format.hpp"
 
 #include <doctest/doctest.h>
+#include <smd/elements.hpp>
 
 #include <bit>
 #include <charconv>
@@ -13,6 +14,8 @@
 #include <string>
 
 using namespace smd::tool;  // NOLINT: a test of most of the header
+using smd::BFloat16;
+using smd::Half;
 
 namespace {
 

@@ -124,7 +124,7 @@ class Sample : public Command {
     RowWriter writer(out, output_, columns, false, messages);
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
       const auto number = static_cast<std::uint16_t>(bits);
-      writer.row({bits, Half{number}, BFloat16{number}});
+      writer.row({bits, smd::Half{number}, smd::BFloat16{number}});
     }
     writer.finish();
   }

@@ -80,6 +80,20 @@ TEST_CASE("nearest names, best first, none that is far off") {
   CHECK(quoted_list(Strings{"a", "b", "c"}, 2) == "'a', 'b' and 1 more");
 }
 
+TEST_CASE("names in natural order") {
+  const Strings ordered = {"",    "a",  "a.2", "a.010", "a.10",       "a.10b",
+                           "a.b", "a2", "a10", "b",     "layers.2.w", "layers.10.w"};
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    for (std::size_t j = 0; j < ordered.size(); ++j) {
+      CAPTURE(ordered[i]);
+      CAPTURE(ordered[j]);
+      CHECK(naturally_before(ordered[i], ordered[j]) == (i < j));
+    }
+  }
+  CHECK(naturally_before("9", "99999999999999999999999999999999"));
+  CHECK(naturally_before("z", "\xC3\xA9"));  // beyond ASCII
+}
+
 TEST_CASE("wrapping breaks at spaces only") {
   CHECK(wrapped("one two three", 8, 0) == "one two\nthree\n");
   CHECK(wrapped("one two three", 10, 2) == "  one two\n  three\n");

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elements.hpp"
 
+#include <smd/elements.hpp>
+
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace smd::test {
 namespace {
@@ -65,44 +69,21 @@ Json string_elements(std::span<const std::byte> bytes, std::size_t count) {
 }
 
 Json element(Dtype dtype, std::span<const std::byte> bytes, std::size_t index) {
-  switch (dtype) {
-    case Dtype::float16:
+  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> Json {
+    if constexpr (std::is_same_v<Stored, Half>) {
       return json_number(half(load<std::uint16_t>(bytes, index)));
-    case Dtype::float32:
-      return json_number(load<float>(bytes, index));
-    case Dtype::float64:
-      return json_number(load<double>(bytes, index));
-    case Dtype::int8:
-    case Dtype::qint8:
-      return load<std::int8_t>(bytes, index);
-    case Dtype::int16:
-    case Dtype::qint16:
-      return load<std::int16_t>(bytes, index);
-    case Dtype::int32:
-    case Dtype::qint32:
-      return load<std::int32_t>(bytes, index);
-    case Dtype::int64:
-      return load<std::int64_t>(bytes, index);
-    case Dtype::uint8:
-    case Dtype::quint8:
-      return load<std::uint8_t>(bytes, index);
-    case Dtype::uint16:
-    case Dtype::quint16:
-      return load<std::uint16_t>(bytes, index);
-    case Dtype::uint32:
-      return load<std::uint32_t>(bytes, index);
-    case Dtype::uint64:
-      return load<std::uint64_t>(bytes, index);
-    case Dtype::boolean:
+    } else if constexpr (std::is_same_v<Stored, bool>) {
       return load<std::uint8_t>(bytes, index) != 0;
-    case Dtype::complex64:
-      return complex<float>(bytes, index);
-    case Dtype::complex128:
-      return complex<double>(bytes, index);
-    default:
-      break;
-  }
-  throw std::runtime_error("no recorded value has this type");
+    } else if constexpr (std::is_integral_v<Stored>) {
+      return load<Stored>(bytes, index);
+    } else if constexpr (std::is_floating_point_v<Stored>) {
+      return json_number(static_cast<double>(load<Stored>(bytes, index)));
+    } else if constexpr (std::is_same_v<Stored, std::complex<float>> || std::is_same_v<Stored, std::complex<double>>) {
+      return complex<typename Stored::value_type>(bytes, index);
+    } else {
+      throw std::runtime_error("no recorded value has this type");
+    }
+  });
 }
 
 }  // namespace

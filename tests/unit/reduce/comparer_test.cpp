@@ -76,7 +76,7 @@ TEST_CASE("statistics of a few pairs") {
   CHECK(near(of.l2_a, std::sqrt(17.0L)));  // 9 + 4 + 4
   CHECK(near(of.l2_b, std::sqrt(26.0L)));  // 9 + 1 + 16
   CHECK(near(of.l2_diff, std::sqrt(5.0L)));
-  CHECK(near(of.rel_l2, std::sqrt(5.0L / 26)));
+  CHECK(near(of.rel_l2, std::sqrt(5.0L / 17)));
   CHECK(near(of.cosine, 19.0L / std::sqrt(17.0L * 26)));  // 9 + 2 + 8
 }
 
@@ -123,8 +123,9 @@ TEST_CASE("special numbers") {
     CHECK(of_doubles({0.0, 1}, {-0.0, 1}).differing == 0);
     const Difference of = of_doubles({1, 0}, {0, 0});
     CHECK(of.max_rel == infinity);
-    CHECK(of.rel_l2 == infinity);
+    CHECK(of.rel_l2 == 1.0);
     CHECK(!of.cosine);
+    CHECK(of_doubles({0, 0}, {1, 0}).rel_l2 == infinity);
     CHECK(of_doubles({0, 0}, {0, 0}).rel_l2 == 0.0);
   }
 }
@@ -158,6 +159,22 @@ TEST_CASE("whole numbers are subtracted without rounding") {
   CHECK(difference<std::int64_t, std::uint64_t>(Dtype::int64, {-1}, Dtype::uint64, {most}).max_abs == 0x1p64);
   CHECK(difference<std::int64_t, std::int32_t>(Dtype::int64, {7, 8}, Dtype::int32, {7, 8}).differing == 0);
   CHECK(!difference<std::int64_t, std::int32_t>(Dtype::int64, {7, 8}, Dtype::int32, {7, 8}).same_dtype);
+}
+
+TEST_CASE("whole numbers of 64 bits are subtracted from floating point without rounding") {
+  // 2^53 + 1 is no double, 2^53 is; so are 2^63 and 2^64, of which the integers are one less.
+  const Difference signed_ones = difference<std::int64_t, double>(
+      Dtype::int64, {(std::int64_t{1} << 53) + 1, INT64_MAX, 5}, Dtype::float64, {0x1p53, 0x1p63, 5.25});
+  CHECK(signed_ones.differing == 3);
+  CHECK(signed_ones.first == 0);
+  CHECK(signed_ones.max_abs == 1);
+  CHECK(signed_ones.l2_diff == std::sqrt(2.0625));  // 1 + 1 + 1/16
+  const Difference natural_ones = difference<float, std::uint64_t>(
+      Dtype::float32, {0x1p64F, 3, static_cast<float>(infinity)}, Dtype::uint64, {UINT64_MAX, 3, 7});
+  CHECK(natural_ones.differing == 2);
+  CHECK(natural_ones.max_abs == infinity);
+  CHECK(natural_ones.l2_diff == 1);
+  CHECK(difference<std::int64_t, double>(Dtype::int64, {INT64_MIN}, Dtype::float64, {-0x1p63}).differing == 0);
 }
 
 TEST_CASE("element types") {
@@ -269,7 +286,7 @@ Difference by_definition(const std::vector<T>& a, const std::vector<T>& b, doubl
   of.l2_a = static_cast<double>(std::sqrt(square_a));
   of.l2_b = static_cast<double>(std::sqrt(square_b));
   of.l2_diff = static_cast<double>(std::sqrt(square));
-  of.rel_l2 = static_cast<double>(std::sqrt(square / square_b));
+  of.rel_l2 = static_cast<double>(std::sqrt(square / square_a));
   of.cosine = static_cast<double>(product / std::sqrt(square_a) / std::sqrt(square_b));
   return of;
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a view as doubles.
+// Elements of a view, in their own type and as doubles.
 #include <smd/elements.hpp>
 #include <smd/error.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace smd::test {
@@ -56,6 +60,52 @@ TEST_CASE("what is no real number is refused; bytes that are missing are no elem
   CHECK_THROWS_AS(static_cast<void>(to_doubles(view_of<double>(Dtype::complex128, {1, 2, 3, 4}, two))),
                   InvalidArgument);
   CHECK(element_count(view_of<float>(Dtype::float32, {1}, two)) == 1);
+}
+
+TEST_CASE("every element type is visited, with short ones widened") {
+  for (const Dtype dtype : all_dtypes()) {
+    CAPTURE(to_string(dtype));
+    const std::array<std::int64_t, 1> two{2};
+    // One byte past an aligned address: elements need not be aligned.
+    const std::vector<std::byte> bytes(1 + 2 * item_size(dtype), std::byte{0});
+    const TensorView view(dtype, two, std::span(bytes).subspan(1));
+    visit_elements(view, [&](const auto& elements) {
+      using Number = decltype(elements[0]);
+      CHECK(elements.size() == (dtype == Dtype::string ? 0 : 2));
+      CHECK(std::is_arithmetic_v<Number> == is_real(dtype));
+      if constexpr (std::is_arithmetic_v<Number>) {
+        CHECK(std::is_floating_point_v<Number> == is_floating(dtype));
+        CHECK(sizeof(Number) == std::max<std::size_t>(item_size(dtype), 4));
+        CHECK(elements[1] == (dtype == Dtype::float8_e8m0fnu ? 0x1p-127F : 0));
+      }
+    });
+    if (is_real(dtype)) {
+      CHECK(visit_numbers(view, [](const auto& elements) { return elements.size(); }) == 2);
+    } else {
+      CHECK_THROWS_AS(visit_numbers(view, [](const auto&) {}), InvalidArgument);
+    }
+  }
+  CHECK_THROWS_AS(visit_element_type(static_cast<Dtype>(99), [](auto) {}), InvalidArgument);
+}
+
+TEST_CASE("numbers of 16 bits: all are those of their formulas") {
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const double sign = bits >= 0x8000 ? -1 : 1;
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const double fraction = std::ldexp(bits & 1023, -10);
+    const float got = to_float(Half{static_cast<std::uint16_t>(bits)});
+    if (exponent == 31 && fraction != 0) {
+      REQUIRE(std::isnan(got));
+    } else {
+      const double size = exponent == 31  ? std::numeric_limits<double>::infinity()
+                          : exponent == 0 ? std::ldexp(fraction, -14)
+                                          : std::ldexp(1 + fraction, exponent - 15);
+      REQUIRE(static_cast<double>(got) == sign * size);
+      REQUIRE(std::signbit(got) == (sign < 0));
+    }
+  }
+  CHECK(to_float(BFloat16{0x3FC0}) == 1.5F);
+  CHECK(to_float(BFloat16{0xC000}) == -2);
 }
 
 }  // namespace

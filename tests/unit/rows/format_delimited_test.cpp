@@ -37,7 +37,7 @@ TEST_CASE("long and short cells of all kinds follow one another") {
     constexpr Column three[] = {{"a"}, {"b"}, {"c"}};
     RowWriter writer(out, options, three, false, messages);
     writer.row({1.5, text, -7});
-    writer.row({std::string_view(), Half{0x3C00}, std::complex<double>(0.5, -2)});
+    writer.row({std::string_view(), smd::Half{0x3C00}, std::complex<double>(0.5, -2)});
     writer.row({true, Missing(), ListCell{names}});
     writer.finish();
     out.close();

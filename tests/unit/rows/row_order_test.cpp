@@ -60,8 +60,8 @@ std::string names_by(const std::vector<SortKey>& keys, const std::vector<Cell>& 
 TEST_CASE("numbers of all types are sorted as numbers") {
   // 10, 9, -1.5, 0.5 (float16), 2^63 (beyond int64), -inf
   const std::vector<Cell> numbers = {
-      std::int64_t{10}, std::uint64_t{9},       -1.5F,
-      Half{0x3800},     std::uint64_t{1} << 63, -std::numeric_limits<double>::infinity()};
+      std::int64_t{10},  std::uint64_t{9},       -1.5F,
+      smd::Half{0x3800}, std::uint64_t{1} << 63, -std::numeric_limits<double>::infinity()};
   CHECK(names_by({{"number"}}, numbers) == "fcdbae");
   CHECK(names_by({{"number", true}}, numbers) == "eabdcf");
 }

@@ -17,6 +17,7 @@ struct Given {
   Align align = Align::left;
   bool asked = false;
   bool curve = false;
+  bool if_any = false;
 };
 
 TableLayout layout_of(const std::vector<Given>& columns, bool header = true) {
@@ -27,6 +28,7 @@ TableLayout layout_of(const std::vector<Given>& columns, bool header = true) {
     shape.shows.push_back(nullptr);
     shape.asked.push_back(column.asked);
     shape.curves.push_back(column.curve);
+    shape.if_any.push_back(column.if_any);
   }
   return {shape, header, false};
 }
@@ -51,6 +53,19 @@ TEST_CASE("a table that fits is whole") {
   CHECK(layout.header() == "tensor  step  mode   worker    mean");
   CHECK(layout.line(rows[0]) == "w          0  TRAIN  worker_0   0.5\n");
   CHECK(layout.line(rows[1]) == "w         10  TRAIN  worker_0  0.25\n");
+}
+
+TEST_CASE("a column for exceptions is shown once a row has a value") {
+  TableLayout layout = layout_of({{"tensor"}, {.name = "shape_a", .if_any = true}, {"state"}});
+  const auto rows = rows_of({{"w", "NA", "equal"}, {"b", "NA", "differs"}, {"c", "2x3", "shape"}});
+  layout.make(std::span(rows).first(2), 10);  // too narrow
+  CHECK(layout.same_in_all("all rows: ").empty());
+  CHECK(layout.header() == "tensor  state");
+  CHECK(layout.fits(rows[1]));
+  CHECK_FALSE(layout.fits(rows[2]));
+  layout.make(rows, std::nullopt);
+  CHECK(layout.header() == "tensor  shape_a  state");
+  CHECK(layout.line(rows[0]) == "w       NA       equal\n");
 }
 
 TEST_CASE("a table too wide says once what is the same in all rows") {

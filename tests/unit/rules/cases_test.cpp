@@ -157,4 +157,29 @@ TEST_CASE("recorded results") { CHECK(check_cases(std::string(SMD_RECORDED_TRIAL
 
 TEST_CASE("recorded results on log directories") { CHECK(check_cases(std::string(SMD_TB_LOGS) + "/") > 50); }
 
+TEST_CASE("recorded results on loss curves") {
+  const std::string root = std::string(SMD_LOSS_CURVES) + "/";
+  std::ifstream file(root + "cases.json");
+  REQUIRE(file);
+  const Json cases = Json::parse(file).at("cases");
+  CHECK(cases.size() > 30);
+  for (const Json& one : cases) {
+    INFO(one.at("trial").get<std::string>(), " ", one.at("params").dump(), ": ", one.at("why").get<std::string>());
+    const smd::Trial trial = smd::Trial::open(root + one.at("trial").get<std::string>(), as_it_stands);
+    smd::Evaluator evaluator(trial, {.keep_going = true});
+    evaluator.add(smd::make_rule(one.at("rule").get<std::string>(), one.at("params").get<smd::ParameterTexts>()));
+    evaluator.run();
+    const smd::RuleResult& result = evaluator.results().front();
+    CHECK(smd::to_string(result.status) == one.at("expected").at("status").get<std::string>());
+    const Json& expected = one.at("expected").at("findings");
+    REQUIRE(result.findings.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      Json finding = expected[i];
+      finding["mode"] = "GLOBAL";
+      finding["threshold"] = std::stod(one.at("params").value("diff_percent", "0.1"));
+      check_finding(result.findings[i], finding);
+    }
+  }
+}
+
 }  // namespace

@@ -68,6 +68,17 @@ TEST_CASE("tensors that are there, but not as the rule needs them") {
         "no tensor has raw values at num_steps (3) steps of one mode");
 }
 
+TEST_CASE("tensors without elements are named") {
+  RuleTrial some;
+  some.step(0, {{"gathered", {1}}, {"sharded", {}}, {"later", {}}}).step(1, {{"sharded", {}}, {"later", {2}}});
+  const RuleResult result = some.run("ExplodingTensor");
+  CHECK(result.status == RuleStatus::no_issues_found);
+  CHECK(result.warnings == Words{"1 of 3 tensors has no elements and was skipped: sharded"});
+  RuleTrial all;
+  all.step(0, {{"a", {}}, {"b", {}}});
+  CHECK(why(all.run("ExplodingTensor")) == "2 of 2 tensors have no elements and were skipped: a, b");
+}
+
 TEST_CASE("Overfit and Overtraining need training and validation") {
   for (const char* const rule : {"Overfit", "Overtraining"}) {
     CAPTURE(rule);

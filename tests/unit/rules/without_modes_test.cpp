@@ -140,15 +140,86 @@ TEST_CASE("no other number stands in for a loss") {
   }
 }
 
+/// One loss, whose values are steps apart that say nothing.
+MemoryTrial observed(const std::vector<float>& losses) {
+  MemoryTrial job;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    job.elements(static_cast<std::int64_t>(i * i), "loss", {losses[i]});
+  }
+  return job;
+}
+
+TEST_CASE("LossNotDecreasing compares medians of quarters, counted in values") {
+  // n = 8 (step 49): quarters (4, 9) and (5, 100): medians 6.5 and 52.5: 100 * (6.5 - 52.5) / 6.5
+  // n = 10 (step 81): floor(10 / 2) = 5 to floor(30 / 4) = 7, and to 10: (9, 5) and (100, 1, 2): medians 7 and 2
+  // n = 12 (step 121): (5, 100, 1) and (2, 7, 6): medians 5 and 6: 100 * (5 - 6) / 5 = -20
+  const MemoryTrial job = observed({1, 1, 1, 1, 4, 9, 5, 100, 1, 2, 7, 6, 0});
+  const RuleResult result = evaluate(job, "LossNotDecreasing", {{"num_steps", "2"}});
+  CHECK(result.steps_evaluated == 3);
+  REQUIRE(triggered_at(result) == Steps{49, 121});
+  CHECK(result.findings[0].value == doctest::Approx(-100 * 46 / 6.5));
+  CHECK(result.findings[1].value == -20);
+  CHECK(result.findings[1].check == "decrease_percent");
+  CHECK(result.findings[1].message ==
+        "run/loss: decrease_percent -20 < threshold 0.1, from a median of 5 (steps 36 to 64) to 6 (steps 81 to 121)");
+  CHECK(result.findings[1].details == std::vector<std::pair<std::string, std::string>>{{"old", "5"},
+                                                                                       {"old_first_step", "36"},
+                                                                                       {"old_last_step", "64"},
+                                                                                       {"new", "6"},
+                                                                                       {"new_first_step", "81"},
+                                                                                       {"new_last_step", "121"}});
+  // Only values at steps at which the rule is invoked count. From step 16 on, n = 8 is at step 121: (1, 2) and (7, 6),
+  // medians 1.5 and 6.5
+  const RuleResult later =
+      evaluate(job, "LossNotDecreasing", {{"num_steps", "2"}}, {.start = GlobalStep(16), .keep_going = true});
+  REQUIRE(triggered_at(later) == Steps{121});
+  CHECK(later.findings[0].value == doctest::Approx(-100 * 5 / 1.5));
+}
+
+TEST_CASE("zero, infinite and NaN medians of LossNotDecreasing") {
+  const auto finding = [](const std::vector<float>& quarters) {
+    const RuleResult result = evaluate(observed(quarters), "LossNotDecreasing", {{"num_steps", "1"}});
+    CHECK(result.steps_evaluated == 1);
+    return result.findings.empty() ? std::nullopt : std::optional(result.findings[0].value);
+  };
+  CHECK(finding({1, 1, 0, 0}) == 0);
+  CHECK(finding({1, 1, 0, 1}) == -std::numeric_limits<double>::infinity());
+  CHECK(finding({1, 1, 0, -1}) == std::nullopt);
+  CHECK(finding({1, 1, inf, inf}) == 0);
+  CHECK(finding({1, 1, inf, 1}) == std::nullopt);
+  CHECK(finding({1, 1, 1, inf}) == -std::numeric_limits<double>::infinity());
+  CHECK(finding({1, 1, -1, -2}) == std::nullopt);  // a fall by 100 percent
+  CHECK(finding({1, 1, nan, 1}) == std::nullopt);
+  CHECK(std::isnan(finding({1, 1, 1, nan}).value_or(0)));
+}
+
+TEST_CASE("LossNotDecreasing names the losses that are too few to be compared") {
+  MemoryTrial job = observed({4, 3, 2, 1});
+  job.number(0, "eval/loss", 1).number(1, "eval/loss", 1);
+  const RuleResult some = evaluate(job, "LossNotDecreasing", {{"num_steps", "1"}});
+  CHECK(some.status == RuleStatus::no_issues_found);
+  CHECK(
+      some.warnings ==
+      Texts{"1 loss has fewer than the 4 values (4 * num_steps) from which on losses are compared: run/eval/loss (2)"});
+  const RuleResult none = evaluate(job, "LossNotDecreasing");
+  CHECK(none.status == RuleStatus::not_evaluated);
+  CHECK(none.message ==
+        "nothing was evaluated: 2 losses have fewer than the 40 values (4 * num_steps) from which on losses are "
+        "compared: run/eval/loss (2), run/loss (4)");
+  CHECK(none.warnings.empty());
+  job.number(0, "loss", 1, Dtype::float32, "worker_1");
+  CHECK(says(evaluate(job, "LossNotDecreasing").message, "run/loss of worker_0 (4), run/loss of worker_1 (1)"));
+}
+
 TEST_CASE("LossNotDecreasing takes the names of a side") {
   MemoryTrial job;
-  for (std::int64_t step = 0; step < 20; step += 10) {
+  for (std::int64_t step = 0; step < 40; step += 10) {
     job.number(step, "train/loss", 1).number(step, "eval/loss", 1).number(step, "aux_loss", 1);
   }
   const auto tensors = [&](const std::string& mode) {
     Texts names;
-    for (const Finding& finding : evaluate(job, "LossNotDecreasing", {{"mode", mode}}).findings) {
-      CHECK(finding.step == GlobalStep(10));
+    for (const Finding& finding : evaluate(job, "LossNotDecreasing", {{"mode", mode}, {"num_steps", "1"}}).findings) {
+      CHECK(finding.step == GlobalStep(30));
       names.push_back(*finding.tensor);
     }
     return names;
@@ -164,12 +235,13 @@ TEST_CASE("LossNotDecreasing takes the names of a side") {
   CHECK(says(none.message, "EVAL"));
 }
 
-TEST_CASE("steps as large as a log may have them") {
-  MemoryTrial job;
+TEST_CASE("steps and distances as large as they may be") {
   constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
-  job.number(0, "loss", 2).number(last - 1, "loss", 1).number(last, "loss", 1);
-  CHECK(evaluate(job, "LossNotDecreasing").steps_evaluated == 1);  // the last is not 10 steps after the one before
-  CHECK(evaluate(job, "LossNotDecreasing", {{"num_steps", std::to_string(last)}}).steps_evaluated == 1);
+  MemoryTrial job;
+  job.number(0, "loss", 4).number(1, "loss", 3).number(last - 1, "loss", 2).number(last, "loss", 1);
+  CHECK(evaluate(job, "LossNotDecreasing", {{"num_steps", "1"}}).steps_evaluated == 1);
+  const RuleResult none = evaluate(job, "LossNotDecreasing", {{"num_steps", std::to_string(last)}});
+  CHECK(none.status == RuleStatus::not_evaluated);
 }
 
 TEST_CASE("a loss that is exactly 0 after positive ones is a warning") {

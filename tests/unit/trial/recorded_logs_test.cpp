@@ -46,14 +46,9 @@ bool equals(double got, double expected, double relative) {
 }
 
 double half_unit(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float16:
-      return std::ldexp(1.0, -11) + 0.01;  // subnormal ones have few digits: 6e-08 is 2^-24
-    case Dtype::bfloat16:
-      return std::ldexp(1.0, -9);
-    default:
-      return 0;
-  }
+  return dtype == Dtype::float16    ? std::ldexp(1.0, -11) + 0.01  // subnormal ones have few digits: 6e-08 is 2^-24
+         : dtype == Dtype::bfloat16 ? std::ldexp(1.0, -9)
+                                    : 0;
 }
 
 /// The innermost items of nested lists; a complex number is a list of two.

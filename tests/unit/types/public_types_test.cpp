@@ -43,7 +43,7 @@ TEST_CASE("types: names, sizes, kinds") {
 }
 
 TEST_CASE("shapes: elements and text") {
-  CHECK(element_count({}) == 1);
+  CHECK(element_count(Shape{}) == 1);
   CHECK(element_count({64, 3, 7, 7}) == 9408);  // 64 * 147
   CHECK(element_count({5, 0, 3}) == 0);
   CHECK_FALSE(element_count({-1}));

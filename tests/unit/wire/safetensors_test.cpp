@@ -117,6 +117,21 @@ TEST_CASE("safetensors: entries that cannot be right cost themselves alone") {
   }
 }
 
+TEST_CASE("safetensors: shapes beyond a limit") {
+  const auto problem = [](const std::string& shape) {
+    const SafetensorsHeader header = parse("{" + entry("a", "F32", shape, "0,0") + "}", 0);
+    return header.problems.kept().empty() ? std::string("none") : header.problems.kept().front().text;
+  };
+  std::string ones = "0";
+  for (int i = 1; i < 64; ++i) {
+    ones += ",1";
+  }
+  CHECK(problem(ones) == "none");
+  CHECK(problem(ones + ",1") == "tensor 'a': shape has more dimensions than the limit (dimensions) of 64");
+  CHECK(problem("0,9223372036854775807") == "none");
+  CHECK(problem("0,18446744073709551615") == "tensor 'a': shape has a size above 9223372036854775807");
+}
+
 TEST_CASE("safetensors: a name that stands there twice") {
   const std::string json = "{" + entry("a", "U8", "4", "0,4") + "," + entry("b", "U8", "4", "4,8") + "," +
                            entry("a", "U8", "4", "4,8") + "}";

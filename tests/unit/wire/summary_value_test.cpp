@@ -264,7 +264,8 @@ TEST_CASE("the outermost edges of buckets that are not empty") {
   REQUIRE(small);
   CHECK((*small).value().min == 1.5);
   CHECK((*small).value().max == 2.5);
-  CHECK(span_of(tensor_message(2, {3})).problem().text == "0 bytes of content, but float64 3 needs 3 times 8");
+  CHECK(span_of(tensor_message(2, {3}).text(4, doubles({1}).bytes())).problem().text ==
+        "8 bytes of content, but float64 3 needs 3 times 8");
   CHECK(span_of(tensor_message(2, {1}).text(4, doubles({1}).bytes())).problem().text ==
         "float64 1, where a histogram has float64 kx3");
   CHECK_FALSE(span_of(tensor_message(4, {1, 3}).text(4, "abc")));
@@ -293,15 +294,17 @@ TEST_CASE("the element of a scalar") {
   CHECK_FALSE(scalar(string_tensor({}, {"x"})));
   CHECK_FALSE(scalar(tensor_message(2, {2}).text(6, two)));
   CHECK_FALSE(scalar(tensor_message(2, {0})));
-  CHECK_FALSE(scalar(tensor_message(1, {}).text(6, two)));     // double_val of a float32
-  CHECK_FALSE(scalar(tensor_message(1, {}).text(5, two)));     // two numbers
-  CHECK_FALSE(scalar(tensor_message(2, {}).text(4, "abcd")));  // half a number
-  CHECK_FALSE(scalar(Message().varint(1, 2)));
+  CHECK_FALSE(scalar(tensor_message(1, {}).text(6, two)));       // double_val of a float32
+  CHECK_FALSE(scalar(tensor_message(1, {}).text(5, two)));       // two numbers
+  CHECK_FALSE(scalar(tensor_message(2, {}).text(4, "abcd")));    // half a number
+  CHECK(is(scalar(Message().varint(1, 2)), Dtype::float64, 0));  // neither shape nor values
   CHECK_FALSE(scalar(Message()));
   const Message whole = tensor_message(2, {}).text(6, two);
   for (std::size_t size = 0; size < whole.bytes().size(); ++size) {
     CAPTURE(size);
-    CHECK_FALSE(scalar_of_tensor(bytes_of(std::string_view(whole.bytes()).substr(0, size))));
+    const bool cut_between_fields = size == 2 || size == 4;  // after the type, and after the shape
+    const auto cut = scalar_of_tensor(bytes_of(std::string_view(whole.bytes()).substr(0, size)));
+    CHECK((cut_between_fields ? is(cut, Dtype::float64, 0) : !cut));
   }
 }
 

@@ -9,15 +9,17 @@
 #include "wire/summary.hpp"
 
 #include <doctest/doctest.h>
-#include <smd/tensor_view.hpp>
+#include <smd/elements.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <type_traits>
 
 using namespace smd;
 using namespace smd::detail;
@@ -117,37 +119,24 @@ bool same(T got, double wanted) {
 
 /// The element at `at` is what is expected.
 bool element_is(Dtype dtype, std::span<const std::byte> bytes, std::size_t at, const json& wanted) {
-  switch (dtype) {
-    case Dtype::float32:
-    case Dtype::complex64:
-      return same(load<float>(bytes, at), number_in(wanted));
-    case Dtype::float64:
-      return same(load<double>(bytes, at), number_in(wanted));
-    case Dtype::float16:
+  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> bool {
+    if constexpr (std::is_same_v<Stored, std::complex<float>>) {
+      return same(load<float>(bytes, at), number_in(wanted));  // one part
+    } else if constexpr (std::is_floating_point_v<Stored>) {
+      return same(load<Stored>(bytes, at), number_in(wanted));
+    } else if constexpr (std::is_same_v<Stored, Half>) {
       return nearest(half_value(load<std::uint16_t>(bytes, at)), number_in(wanted), 11, 0x1p-25);
-    case Dtype::bfloat16:
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
       return nearest(std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(bytes, at)} << 16), number_in(wanted), 8,
                      0);
-    case Dtype::boolean:
-    case Dtype::uint8:
+    } else if constexpr (std::is_same_v<Stored, bool>) {
       return load<std::uint8_t>(bytes, at) == number_in(wanted);
-    case Dtype::int8:
-      return load<std::int8_t>(bytes, at) == wanted.get<int>();
-    case Dtype::int16:
-      return load<std::int16_t>(bytes, at) == wanted.get<int>();
-    case Dtype::uint16:
-      return load<std::uint16_t>(bytes, at) == wanted.get<int>();
-    case Dtype::int32:
-      return load<std::int32_t>(bytes, at) == wanted.get<std::int64_t>();
-    case Dtype::uint32:
-      return load<std::uint32_t>(bytes, at) == wanted.get<std::int64_t>();
-    case Dtype::int64:
-      return load<std::int64_t>(bytes, at) == wanted.get<std::int64_t>();
-    case Dtype::uint64:
-      return load<std::uint64_t>(bytes, at) == wanted.get<std::uint64_t>();
-    default:
+    } else if constexpr (std::is_integral_v<Stored>) {
+      return load<Stored>(bytes, at) == wanted.get<Stored>();
+    } else {
       return false;
-  }
+    }
+  });
 }
 
 void check_values(const Value& value, const json& wanted) {

@@ -5,6 +5,7 @@
 #include "wire/event.hpp"
 
 #include <doctest/doctest.h>
+#include <smd/elements.hpp>
 #include <smd/limits.hpp>
 #include <smd/tensor_view.hpp>
 
@@ -125,6 +126,25 @@ TEST_CASE("typed values, packed, against NumPy's bytes") {
   CHECK(elements(tensor_message(18, {2}).text(12, from_hex(two_complex))) == two_complex);
 }
 
+// tensorflow/core/framework/tensor.cc, FromProtoField: missing elements equal the last value, or are 0 without any.
+TEST_CASE("without content and values all elements are zero, of every type") {
+  for (const Dtype dtype : all_dtypes()) {
+    if (float8_numbers(dtype) != nullptr) {
+      continue;  // not in event files
+    }
+    CAPTURE(to_string(dtype));
+    const std::size_t item = dtype == Dtype::string ? 4 : item_size(dtype);  // of a string, its length
+    const int number = static_cast<int>(dtype);
+    for (const std::int64_t size : {1, 3}) {
+      const std::string zeros(2 * item * static_cast<std::size_t>(size), '0');
+      CHECK(elements(tensor_message(number, {size})) == zeros);
+      CHECK(elements(tensor_message(number, {size}).text(4, "")) == zeros);
+    }
+    CHECK(elements(tensor_message(number, {})) == std::string(2 * item, '0'));
+    CHECK(elements(tensor_message(number, {0})).empty());
+  }
+}
+
 TEST_CASE("typed values in separate fields, mixed with packed ones") {
   CHECK(elements(tensor_message(1, {4}).fixed32(5, 0x3fc00000).fixed32(5, 0xc0100000)) ==
         "0000c03f000010c0000010c0000010c0");
@@ -163,10 +183,13 @@ TEST_CASE("a small file cannot allocate much memory by repeating one value") {
   CHECK(to_hex(value->bytes) == "0000c03f");
   CHECK(value->repeats == limits::repeated_value_bytes / 4);
   for (const std::int64_t size : {most + 2, std::int64_t{1} << 40, std::int64_t{1} << 62}) {
-    const auto refused = parse(tensor_message(1, {size}).fixed32(5, 0x3fc00000));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.problem().kind == ProblemKind::damaged);
-    CHECK(refused.problem().text.find("repeated_value_bytes") != std::string::npos);
+    for (const Message& message : {tensor_message(1, {size}).fixed32(5, 0x3fc00000), tensor_message(1, {size}),
+                                   tensor_message(7, {size}).text(8, ""), tensor_message(7, {size})}) {
+      const auto refused = parse(message);
+      REQUIRE_FALSE(refused);
+      CHECK(refused.problem().kind == ProblemKind::damaged);
+      CHECK(refused.problem().text.find("repeated_value_bytes") != std::string::npos);
+    }
   }
 }
 
@@ -187,6 +210,13 @@ TEST_CASE("strings of any shape, packed with their lengths") {
   CHECK(elements(tensor_message(7, {0})).empty());
   CHECK(elements(tensor_message(0, {3, 0})).empty());
   CHECK(elements(tensor_message(0, {})) == "tensor 't': no element type (0)");
+  // With a type, as TensorFlow writes them, the last one is repeated; without, as the reference does, each is there.
+  CHECK(elements(tensor_message(7, {3}).text(8, "a").text(8, "hi")) ==
+        "0100000061"
+        "020000006869"
+        "020000006869");
+  CHECK(elements(tensor_message(0, {3}).text(8, "a").text(8, "hi")) == "tensor 't': 2 strings, but string 3 needs 3");
+  CHECK(elements(tensor_message(7, {1}).text(8, "a").text(8, "hi")) == "tensor 't': 2 strings, but string 1 needs 1");
   CHECK(elements(tensor_message(7, {1}).text(4, "x")) == "tensor 't': 1 bytes of content, where strings should be");
   CHECK(elements(tensor_message(1, {1}).text(8, "x")) ==
         "tensor 't': 1 in its string_val, but float32 belongs in float_val");
@@ -328,8 +358,11 @@ TEST_CASE("a hundred thousand random shapes equal arithmetic in 128 bits") {
         event_message("t", Message().varint(1, 4).message(2, shape).text(4, std::string_view(content).substr(0, bytes)))
             .bytes();
     const auto value = parse_value(bytes_of(payload), "t");
-    const bool expected = sound && count == bytes;
-    wrong += static_cast<bool>(value) != expected || (value && (value->bytes.size() != bytes || value->repeats != 0));
+    const bool zeros = bytes == 0 && count != 0;  // no content: each element is 0
+    const bool expected = sound && (zeros ? count <= limits::repeated_value_bytes : count == bytes);
+    wrong += static_cast<bool>(value) != expected ||
+             (value && (value->bytes.size() != (zeros ? 1 : bytes) ||
+                        value->repeats != (zeros ? static_cast<std::uint64_t>(count) - 1 : 0)));
     read += value ? 1 : 0;
     refused += value ? 0 : 1;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "built_in/numbers.hpp"
 #include "framework/saves.hpp"
+
+#include <smd/elements.hpp>
 
 #include <fmt/format.h>
 
@@ -36,17 +37,18 @@ Layout layout_of(const TensorView& view, std::int64_t axis) {
 }
 
 /// Uses lanes, so that the compiler can add several numbers at once.
-template <class T>
-double sum_of(const T* x, std::size_t n) {
+template <class Elements>
+double sum_of(const Elements& x, std::size_t first, std::size_t n) {
   std::array<double, 8> lanes{};
-  std::size_t i = 0;
-  for (; i + lanes.size() <= n; i += lanes.size()) {
+  const std::size_t end = first + n;
+  std::size_t i = first;
+  for (; i + lanes.size() <= end; i += lanes.size()) {
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       lanes[lane] += static_cast<double>(x[i + lane]);
     }
   }
   double sum = 0;
-  for (; i < n; ++i) {
+  for (; i < end; ++i) {
     sum += static_cast<double>(x[i]);
   }
   for (const double lane : lanes) {
@@ -56,11 +58,12 @@ double sum_of(const T* x, std::size_t n) {
 }
 
 void add_channels(const TensorView& view, const Layout& layout, std::vector<double>& sums) {
-  with_elements(view, [&](const auto* x, std::size_t /*n*/) {
+  visit_numbers(view, [&](const auto& x) {
+    std::size_t first = 0;
     for (std::size_t i = 0; i < layout.outer; ++i) {
       for (double& sum : sums) {
-        sum += sum_of(x, layout.inner);
-        x += layout.inner;
+        sum += sum_of(x, first, layout.inner);
+        first += layout.inner;
       }
     }
   });

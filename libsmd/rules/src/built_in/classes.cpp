@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/classes.hpp"
 
-#include "built_in/numbers.hpp"
+#include <smd/elements.hpp>
 
 #include <cmath>
 #include <span>
@@ -16,8 +16,8 @@ namespace {
 std::vector<std::uint32_t> ones_of_rows(const TensorView& view) {
   const auto columns = static_cast<std::size_t>(view.shape().back());
   std::vector<std::uint32_t> ones;
-  with_elements(view, [&](const auto* x, std::size_t n) {
-    for (std::size_t start = 0; start + columns <= n; start += columns) {
+  visit_numbers(view, [&](const auto& x) {
+    for (std::size_t start = 0; start + columns <= x.size(); start += columns) {
       std::size_t found = columns;
       for (std::size_t i = 0; i < columns; ++i) {
         if (x[start + i] == 1 && found == columns) {
@@ -67,8 +67,8 @@ Classes Classes::of_arg_max(const TensorView& view) {
   Classes classes(view, columns == 0 ? 0 : view.size() / columns);
   classes.by_row_ = true;
   classes.rows_.reserve(classes.size_);
-  with_elements(view, [&](const auto* x, std::size_t n) {
-    for (std::size_t start = 0; start + columns <= n; start += columns) {
+  visit_numbers(view, [&](const auto& x) {
+    for (std::size_t start = 0; start + columns <= x.size(); start += columns) {
       std::size_t best = 0;
       for (std::size_t i = 1; i < columns; ++i) {
         if (x[start + i] > x[start + best] || (is_nan(x[start + best]) && !is_nan(x[start + i]))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <smd/elements.hpp>
 #include "built_in/builtin.hpp"
-#include "built_in/numbers.hpp"
 #include "framework/saves.hpp"
 
 #include <algorithm>

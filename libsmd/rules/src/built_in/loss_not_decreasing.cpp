@@ -2,6 +2,8 @@
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
 #include "built_in/zero_losses.hpp"
+#include "framework/finding_text.hpp"
+#include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/saves.hpp"
 
@@ -12,7 +14,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -37,6 +41,16 @@ double percent_of(double from, double to, double change) {
 std::int64_t earlier(std::int64_t position, std::int64_t distance) {
   std::int64_t result = 0;
   return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
+}
+
+/// Returns NaN if any value is. Precondition: at least one.
+double median(std::vector<double> values) {
+  if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), upper, values.end());
+  return values.size() % 2 == 1 ? *upper : std::midpoint(*std::max_element(values.begin(), upper), *upper);
 }
 
 class LossNotDecreasing final : public Rule {
@@ -83,6 +97,9 @@ class LossNotDecreasing final : public Rule {
     }
     for (const Unit& unit : units(step)) {
       losses_.need(step, unit);
+      if (!base_trial().has_modes()) {
+        continue;
+      }
       std::set<std::int64_t>& asked = asked_[row_of(unit)];
       if (const std::optional<Unit> before = reference(step, unit)) {
         if (asked.insert(position(*before)).second) {
@@ -97,7 +114,9 @@ class LossNotDecreasing final : public Rule {
   void summarize(RuleSummary& summary) override {
     const bool known =
         std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return !row.second.known.empty(); });
-    if (known) {
+    if (!observed_.empty()) {
+      summarize_observed(summary);
+    } else if (known) {
       summary.explain(
           fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
     } else if (only_) {
@@ -112,13 +131,19 @@ class LossNotDecreasing final : public Rule {
       return;
     }
     for (const Unit& unit : units(step)) {
+      if (!base_trial().has_modes()) {
+        if (const std::optional<double> loss = losses_.loss(step, unit)) {
+          zeros_.see(step, unit, *loss);
+          observe(step, unit, *loss);
+        }
+        continue;
+      }
       Row& row = rows_[row_of(unit)];
       if (!row.first) {
         row.first = unit.step();
       }
       learn_reference(step, unit, row);
       if (const std::optional<double> loss = losses_.loss(step, unit)) {
-        zeros_.see(step, unit, *loss);
         check(step, unit, row, *loss);
       }
     }
@@ -138,6 +163,12 @@ class LossNotDecreasing final : public Rule {
     std::set<std::int64_t> no_losses;     ///< Positions before `first` that were looked at and have no loss.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
+  /// Losses of one tensor and worker, where steps have no modes.
+  struct Observed {
+    std::uint64_t count = 0;
+    std::uint64_t next_check = 0;  ///< The count at which the next check is.
+    std::vector<Loss> losses;      ///< The newest; those that no later check needs are dropped.
+  };
 
   [[nodiscard]] bool has_lists() const {
     return !parameters().list("collection_names").empty() || !parameters().list("tensor_regex").empty();
@@ -246,6 +277,86 @@ class LossNotDecreasing final : public Rule {
     }
   }
 
+  /// Returns the number of losses at which the first check is, bounded because `num_steps` may be any number.
+  [[nodiscard]] std::uint64_t fewest_observed() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::uint64_t>(least_distance_ > most / 4 ? most : 4 * least_distance_);
+  }
+
+  /// Steps without modes are no measure: one job logs each step and another every 500, and neighbouring losses of
+  /// batches are noise. So the losses of a tensor are counted, and the median of the newest quarter is compared with
+  /// that of the quarter before.
+  void observe(StepView& step, const Unit& unit, double loss) {
+    Observed& observed = observed_[row_of(unit)];
+    std::vector<Loss>& losses = observed.losses;
+    losses.push_back({unit.step(), loss});
+    const std::uint64_t n = ++observed.count;
+    if (n < std::max(observed.next_check, fewest_observed())) {
+      return;
+    }
+    observed.next_check = std::max(n + static_cast<std::uint64_t>(least_distance_), n * 5 / 4);
+    step.evaluated();
+    const auto at = [&](std::uint64_t number) { return losses.end() - static_cast<std::ptrdiff_t>(n - number); };
+    check_quarters(step, unit, {at(n / 2), at(3 * n / 4)}, {at(3 * n / 4), losses.end()});
+    losses.erase(losses.begin(), at(observed.next_check / 2));
+  }
+
+  void check_quarters(StepView& step, const Unit& unit, std::span<const Loss> older,
+                      std::span<const Loss> newer) const {
+    const auto median_of = [](std::span<const Loss> losses) {
+      std::vector<double> values(losses.size());
+      std::transform(losses.begin(), losses.end(), values.begin(), [](const Loss& loss) { return loss.value; });
+      return median(std::move(values));
+    };
+    const double old = median_of(older);
+    const double now = median_of(newer);
+    const double decrease = old == now ? 0 : 100 * (old - now) / std::abs(old);  // from 0: infinite
+    if (!(decrease < least_decrease_) && !std::isnan(now)) {
+      return;
+    }
+    Finding finding{.tensor = std::string(unit.tensor()),
+                    .worker = std::string(unit.worker()),
+                    .check = "decrease_percent",
+                    .value = decrease,
+                    .relation = "<",
+                    .threshold = least_decrease_,
+                    .details = {{"old", fmt::format("{}", old)},
+                                {"old_first_step", fmt::format("{}", older.front().step.value)},
+                                {"old_last_step", fmt::format("{}", older.back().step.value)},
+                                {"new", fmt::format("{}", now)},
+                                {"new_first_step", fmt::format("{}", newer.front().step.value)},
+                                {"new_last_step", fmt::format("{}", newer.back().step.value)}}};
+    finding.message = fmt::format("{}, from a median of {:.6g} (steps {} to {}) to {:.6g} (steps {} to {})",
+                                  finding_text(finding), old, older.front().step.value, older.back().step.value, now,
+                                  newer.front().step.value, newer.back().step.value);
+    step.trigger(std::move(finding));
+  }
+
+  void summarize_observed(RuleSummary& summary) const {
+    std::set<std::string_view> workers;
+    for (const auto& [unit, observed] : observed_) {
+      workers.insert(std::get<1>(unit));
+    }
+    std::vector<std::string> few;
+    for (const auto& [unit, observed] : observed_) {
+      if (observed.count < fewest_observed()) {
+        const auto& [tensor, worker, mode] = unit;
+        few.push_back(fmt::format("{}{} ({})", tensor, workers.size() > 1 ? " of " + worker : "", observed.count));
+      }
+    }
+    if (few.empty()) {
+      return;
+    }
+    std::string text = fmt::format("{} fewer than the {} values (4 * num_steps) from which on losses are compared: {}",
+                                   few.size() == 1 ? "1 loss has" : fmt::format("{} losses have", few.size()),
+                                   fewest_observed(), first_names({few.begin(), few.end()}));
+    if (summary.steps_evaluated() == 0) {
+      summary.explain(std::move(text));
+    } else {
+      summary.warn(std::move(text));
+    }
+  }
+
   static void trigger(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
                       double threshold, const Loss& reference) {
     step.trigger({.tensor = std::string(unit.tensor()),
@@ -267,6 +378,7 @@ class LossNotDecreasing final : public Rule {
   ZeroLosses zeros_;
   std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; used by planning, which runs ahead
   std::map<RowKey, Row> rows_;
+  std::map<RowKey, Observed> observed_;
 };
 
 }  // namespace
@@ -283,7 +395,12 @@ RuleDescription loss_not_decreasing_rule() {
           "and the checks directly before it at which the loss rose too\n"
           "else: 100 * (old - new) / |old| < diff_percent, or new is NaN\n"
           "A tensor's loss is its one element; of a collection's tensor, the mean (the saved one is enough). Steps p "
-          "are mode steps; with mode GLOBAL, global steps of all modes in one row.",
+          "are mode steps; with mode GLOBAL, global steps of all modes in one row.\n"
+          "Where steps have no modes (log directories, checkpoints), per tensor and worker, when n losses were seen, "
+          "first at n = 4 * num_steps, then at max(n + num_steps, n * 5 / 4): 100 * (old - new) / |old| < "
+          "diff_percent, "
+          "or new is NaN, with new = the median of the newest quarter of the n losses and old = that of the quarter "
+          "before.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters = {{.name = "collection_names",
@@ -300,19 +417,22 @@ RuleDescription loss_not_decreasing_rule() {
                      {.name = "num_steps",
                       .type = ParameterType::integer,
                       .default_text = "10",
-                      .help = "least distance of the two losses, in steps",
+                      .help = "least distance of the two losses, in steps; where steps have no modes, a quarter of the "
+                              "fewest losses that are compared",
                       .at_least = 1},
                      {.name = "diff_percent",
                       .type = ParameterType::number,
                       .default_text = "0.1",
-                      .help = "a loss that did not rise triggers if it fell by less percent than this",
+                      .help = "a loss that did not rise (where steps have no modes: any) triggers if it fell by less "
+                              "percent than this",
                       .at_least = 0,
                       .at_most = 100,
                       .exclusive = true},
                      {.name = "increase_threshold_percent",
                       .type = ParameterType::number,
                       .default_text = "5",
-                      .help = "a loss that rose by more percent than this triggers; rises in succession add up",
+                      .help = "a loss that rose by more percent than this triggers; rises in succession add up. Where "
+                              "steps have no modes, it has no effect",
                       .at_least = 0,
                       .at_most = 100,
                       .exclusive = true},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "built_in/numbers.hpp"
 #include "framework/saves.hpp"
+
+#include <smd/elements.hpp>
 
 #include <fmt/format.h>
 
@@ -12,16 +13,18 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Returns the number of elements that equal a token as doubles; compares in the elements' type if the result is the
-/// same. Precondition: `n` fits std::uint32_t.
-template <class T>
-std::uint32_t count_equal(const T* x, std::size_t n, double token) {
+/// Returns the number of the `n` elements from `first` on that equal a token as doubles; compares in the elements' type
+/// if the result is the same. Precondition: `n` fits std::uint32_t.
+template <class Elements>
+std::uint32_t count_equal(const Elements& x, std::size_t first, std::size_t n, double token) {
+  using T = decltype(x[0]);
+  const std::size_t end = first + n;
   constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
   std::uint32_t found = 0;
   if constexpr (std::is_same_v<T, float>) {
     const auto narrow = static_cast<float>(token);
     if (static_cast<double>(narrow) == token) {
-      for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t i = first; i < end; ++i) {
         found += x[i] == narrow ? 1 : 0;
       }
     }
@@ -31,14 +34,14 @@ std::uint32_t count_equal(const T* x, std::size_t n, double token) {
       const auto whole = static_cast<std::int64_t>(token);
       const auto narrow = static_cast<T>(whole);
       if (static_cast<double>(whole) == token && static_cast<double>(narrow) == token) {
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = first; i < end; ++i) {
           found += x[i] == narrow ? 1 : 0;
         }
       }
       return found;
     }
   }
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     found += static_cast<double>(x[i]) == token ? 1 : 0;
   }
   return found;
@@ -92,10 +95,10 @@ class NlpSequenceRatio final : public Rule {
   [[nodiscard]] std::vector<std::uint64_t> count(const TensorView& view) const {
     constexpr std::size_t block = 2048;
     std::vector<std::uint64_t> found(tokens_.size());
-    with_elements(view, [&](const auto* x, std::size_t n) {
-      for (std::size_t start = 0; start < n; start += block) {
+    visit_numbers(view, [&](const auto& x) {
+      for (std::size_t start = 0; start < x.size(); start += block) {
         for (std::size_t i = 0; i < tokens_.size(); ++i) {
-          found[i] += count_equal(x + start, std::min(block, n - start), tokens_[i]);
+          found[i] += count_equal(x, start, std::min(block, x.size() - start), tokens_[i]);
         }
       }
     });

@@ -62,7 +62,7 @@ std::vector<Phase> Phases::add(const StepTensors& step, const std::map<std::stri
         open.last_mode_step = step.mode_step();
       }
       break;
-    default:
+    case Mode::predict:
       break;
   }
   return closed;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/scans.hpp"
 
-#include "built_in/numbers.hpp"
-
+#include <smd/elements.hpp>
 #include <smd/reduction.hpp>
 
 #include <algorithm>
@@ -43,8 +42,8 @@ Bounds<T> bounds(double low, std::optional<double> high) {
 }
 
 /// Adds to each node's count the samples that are active. The inner loop runs along memory.
-template <class T, class Active>
-void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& counts, Active active) {
+template <class Elements, class Active>
+void count_active(const Elements& x, const Nodes& shape, std::vector<std::uint32_t>& counts, Active active) {
   std::uint32_t* const out = counts.data();
   if (shape.nodes == 1) {
     std::uint32_t count = 0;
@@ -54,16 +53,17 @@ void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& co
     out[0] = count;
     return;
   }
-  for (std::uint64_t sample = 0; sample < shape.samples; ++sample, x += shape.nodes) {
+  for (std::uint64_t first = 0; first < shape.samples * shape.nodes; first += shape.nodes) {
     for (std::uint64_t node = 0; node < shape.nodes; ++node) {
-      out[node] += active(x[node]) ? 1 : 0;
+      out[node] += active(x[first + node]) ? 1 : 0;
     }
   }
 }
 
-template <class T>
-void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& counts, double low,
+template <class Elements>
+void count_active(const Elements& x, const Nodes& shape, std::vector<std::uint32_t>& counts, double low,
                   std::optional<double> high) {
+  using T = decltype(x[0]);
   using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
   const Bounds<Number> limits = bounds<Number>(low, high);
   if (limits.has_high) {
@@ -80,20 +80,15 @@ void count_active(const T* x, const Nodes& shape, std::vector<std::uint32_t>& co
 /// Calls use(a, b, n) with blocks of both values, copied as doubles, which it may change. Stops if it returns false.
 template <class Use>
 void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
-  with_elements(a, [&](const auto* x, std::size_t n) {
-    with_elements(b, [&](const auto* y, std::size_t) {
-      std::array<double, block> left;   // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
-      std::array<double, block> right;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
-      for (std::size_t start = 0; start < n; start += block) {
-        const std::size_t size = std::min(block, n - start);
-        std::copy_n(x + start, size, left.begin());
-        std::copy_n(y + start, size, right.begin());
-        if (!use(left.data(), right.data(), size)) {
-          return;
-        }
-      }
-    });
-  });
+  std::array<double, block> left;   // NOLINT(cppcoreguidelines-pro-type-member-init): filled before it is read
+  std::array<double, block> right;  // NOLINT(cppcoreguidelines-pro-type-member-init): likewise
+  std::size_t size = 0;
+  for (std::uint64_t start = 0; (size = copy_as_doubles(a, start, left)) > 0; start += size) {
+    copy_as_doubles(b, start, right);
+    if (!use(left.data(), right.data(), size)) {
+      return;
+    }
+  }
 }
 
 std::uint64_t count_nan(const TensorView& view) {
@@ -117,7 +112,7 @@ Nodes nodes_of(const TensorView& view) noexcept {
 double inactive_percent(const TensorView& view, double low, std::optional<double> high, double percent_of_samples) {
   const Nodes shape = nodes_of(view);
   std::vector<std::uint32_t> counts(shape.nodes);
-  with_elements(view, [&](const auto* x, std::size_t) { count_active(x, shape, counts, low, high); });
+  visit_numbers(view, [&](const auto& x) { count_active(x, shape, counts, low, high); });
   const auto samples = static_cast<double>(shape.samples);
   const auto inactive = std::count_if(counts.begin(), counts.end(), [&](std::uint32_t active) {
     return 100 * static_cast<double>(active) / samples < percent_of_samples;

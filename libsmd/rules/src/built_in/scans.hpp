@@ -7,7 +7,7 @@
 #include <optional>
 
 /// Computations over whole values that are not reductions: for each node, and over pairs of values. Precondition of
-/// all: views of real numbers, with bytes aligned to their type. Numbers are compared as doubles.
+/// all: views of real numbers. Numbers are compared as doubles.
 namespace smd::detail::rules {
 
 /// Axis 0 is the samples; every position of the other axes is a node. A value with one axis has one node; a scalar has

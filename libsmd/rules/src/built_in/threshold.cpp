@@ -23,21 +23,27 @@ namespace smd::detail::rules {
 
 namespace {
 
-constexpr std::array<std::string_view, 21> kinds = {
-    "min", "max",    "mean",   "std",  "variance", "sum",           "prod",
-    "l1",  "l2",     "median", "rms",  "count",    "finite",        "nan",
-    "inf", "posinf", "neginf", "zero", "negative", "zero_fraction", "nan_fraction"};
+/// Returns the names of all reductions but percentiles.
+std::vector<std::string_view> kinds() {
+  std::vector<std::string_view> names;
+  for (const ReductionFacts& facts : reduction_table) {
+    if (facts.kind != ReductionKind::percentile) {
+      names.push_back(facts.name);
+    }
+  }
+  return names;
+}
 
 Reduction reduction_of(const Parameters& parameters) {
   const std::string& name = parameters.text("reduction");
   std::optional<Reduction> reduction = parse_reduction(name);
   if (!reduction) {
-    const std::vector<std::string> near = nearest(name, kinds, 1);
+    const std::vector<std::string> near = nearest(name, kinds(), 1);
     throw ConfigurationError(
         ConfigurationErrorKind::bad_value,
         fmt::format("parameter reduction: '{}' is not valid; {}", printable(name),
                     near.empty() ? fmt::format("give one of {}, p99.9 or the like, or one with abs_ in front",
-                                               fmt::join(kinds, ", "))
+                                               fmt::join(kinds(), ", "))
                                  : fmt::format("did you mean {}?", near.front())),
         "reduction", near.empty() ? std::string() : near.front());
   }
@@ -52,11 +58,7 @@ Reduction reduction_of(const Parameters& parameters) {
 }
 
 /// Returns whether every hook can save the reduction.
-bool can_be_saved(const Reduction& reduction) {
-  std::string name = to_string(reduction);
-  name.erase(0, name.starts_with("abs_") ? 4 : 0);
-  return std::find(reduction_names.begin(), reduction_names.end(), name) != reduction_names.end();
-}
+bool can_be_saved(const Reduction& reduction) { return facts_of(reduction.kind).saved_by == SavedBy::every_hook; }
 
 /// Returns whether the condition is met; false for NaN.
 bool holds(double value, std::string_view relation, double threshold) {

@@ -176,18 +176,6 @@ std::vector<std::string_view> only_reductions(const RuleRun& run, const TensorSe
 
 }  // namespace
 
-std::string counted(std::size_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
-}
-
-std::string first_names(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), names_shown); ++i) {
-    join(text, printable(names[i]), ", ");
-  }
-  return names.size() > names_shown ? fmt::format("{} and {} more", text, names.size() - names_shown) : text;
-}
-
 std::vector<std::string> plain_pieces(std::string_view pattern) {
   std::vector<std::string> pieces(1);
   std::string piece;

@@ -166,6 +166,7 @@ void RuleRun::resolve() {
     refuse(error);
   }
   matched_.resize(base_->snapshot().tensors());
+  numbers_seen_.resize(base_->snapshot().tensors());
 }
 
 bool RuleRun::wants(const SnapshotStep& step) {
@@ -256,9 +257,17 @@ void RuleRun::evaluate_plan(StepContext& plan, const Window& window) {
 
 void RuleRun::note_unread(const StepContext& plan, const Window& window) {
   for (const StepContext::Ask& ask : plan.asks()) {
-    if (window[ask.slot].problem) {
-      unread_.add_record(window[ask.slot]);
+    const Slot& slot = window[ask.slot];
+    if (slot.problem) {
+      unread_.add_record(slot);
       step_unread_ = true;
+    } else if (slot.held != Held::numbers && slot.held != Held::nothing &&
+               ask.kind != StepContext::Ask::Kind::wall_time) {
+      SkippedTensors& skipped = skipped_[{slot.held, slot.trial->number()}];
+      skipped.trial = slot.trial;
+      skipped.tensors.insert(ask.tensor);
+    } else if (slot.held == Held::numbers && slot.trial == base_) {
+      numbers_seen_[ask.tensor] = true;
     }
   }
 }
@@ -371,9 +380,42 @@ void RuleRun::finish(bool complete, bool ended) {
   }
 }
 
+std::vector<std::string> RuleRun::skipped() const {
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
+  const bool every_tensor = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
+    return selection.all && selection.names.empty() && selection.regex.empty() && selection.collections.empty();
+  });
+  std::vector<std::string> texts;
+  for (const auto& [of, skipped] : skipped_) {
+    const auto& [held, trial] = of;
+    if (held == Held::text && every_tensor && result_.steps_evaluated > 0) {
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (const std::uint32_t tensor : skipped.tensors) {
+      if (skipped.trial != base_ || !numbers_seen_[tensor]) {
+        names.push_back(skipped.trial->snapshot().tensor(tensor));
+      }
+    }
+    if (names.empty()) {
+      continue;
+    }
+    std::sort(names.begin(), names.end());
+    const bool one = names.size() == 1;
+    const std::string all = counted(result_.tensors_matched, "tensor");
+    texts.push_back(fmt::format(
+        "{}{} {} and {} skipped: {}", trial == 0 ? "" : "in " + printable(skipped.trial->trial().path()) + " ",
+        trial == 0 ? fmt::format("{} of {}", names.size(), all) : counted(names.size(), "tensor"),
+        held == Held::no_elements ? (one ? "has no elements" : "have no elements")
+                                  : fmt::format("{} {}", one ? "is" : "are", held == Held::text ? "text" : "complex"),
+        one ? "was" : "were", first_names(names)));
+  }
+  return texts;
+}
+
 /// Reports no issues only if everything that the rule requested was read.
 void RuleRun::settle_status() {
-  const std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
+  std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
   if (!failure_.empty()) {
     result_.status = RuleStatus::error;
     result_.message = "the rule failed: " + printable(failure_);
@@ -382,9 +424,8 @@ void RuleRun::settle_status() {
     result_.message = result_.findings.front().message;
   } else if (!unread.empty()) {
     result_.status = RuleStatus::error;
-    result_.message = unread;
+    result_.message = std::exchange(unread, {});
     result_.unread = true;
-    return;
   } else if (result_.steps_evaluated == 0) {
     result_.status = RuleStatus::not_evaluated;
     result_.message = why_nothing();
@@ -393,6 +434,11 @@ void RuleRun::settle_status() {
   }
   if (!unread.empty()) {
     warn(unread);
+  }
+  if (result_.status != RuleStatus::not_evaluated) {
+    for (std::string& text : skipped()) {
+      warn(std::move(text));
+    }
   }
 }
 
@@ -476,7 +522,11 @@ std::string RuleRun::why_nothing() const {
   if (!last_invoked_) {
     return nothing + "no step of the trial is in range";
   }
-  return nothing + nothing_evaluated(*this, reason_);
+  const std::vector<std::string> without_numbers = skipped();
+  if (without_numbers.empty()) {
+    return nothing + nothing_evaluated(*this, reason_);
+  }
+  return fmt::format("{}{}{}{}", nothing, reason_, reason_.empty() ? "" : "; ", fmt::join(without_numbers, "; "));
 }
 
 }  // namespace smd::detail::rules

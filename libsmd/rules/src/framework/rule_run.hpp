@@ -96,6 +96,10 @@ class RuleRun {
   /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
   void note_unread_files();
+  /// Returns, for people, which of the requested tensors were skipped at all steps because rules look at real numbers
+  /// alone. Without text if the rule looks at every tensor: text is saved beside numbers, and nobody expects a result
+  /// of it.
+  [[nodiscard]] std::vector<std::string> skipped() const;
   void settle_status();
   /// Calls `call`, which runs code of the rule. An exception ends only this rule, unless `EvaluationOptions::rethrow`
   /// is set.
@@ -126,9 +130,15 @@ class RuleRun {
     std::size_t tensors = 0;
   } resolved_;
   std::deque<StepContext> plans_;
-  std::vector<bool> matched_;  // by tensor id of the base trial
+  std::vector<bool> matched_;       // by tensor id of the base trial
+  std::vector<bool> numbers_seen_;  // likewise
   RuleResult result_;
   Unread unread_;
+  struct SkippedTensors {
+    const EvaluatedTrial* trial = nullptr;
+    std::set<std::uint32_t> tensors = {};  ///< Ids.
+  };
+  std::map<std::pair<Held, std::size_t>, SkippedTensors> skipped_;  // by what they hold and the trial's number
   bool looked_back_ = false;
   bool step_unread_ = false;  // something requested at the current step
   std::optional<GlobalStep> last_invoked_;

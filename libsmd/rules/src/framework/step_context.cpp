@@ -165,7 +165,7 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
     const Slot& slot = std::as_const(*window_)[next.slot];
     if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == ask.kind &&
         next.reduction == ask.reduction) {
-      return slot.usable ? &slot : nullptr;
+      return slot.held == Held::numbers ? &slot : nullptr;
     }
   }
   return nullptr;
@@ -178,7 +178,7 @@ const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
     if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == ask.kind &&
         next.reduction == ask.reduction) {
       cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
-      return slot.usable ? &slot : nullptr;
+      return slot.held == Held::numbers ? &slot : nullptr;
     }
   }
   return asked(unit, value_position(unit), ask);

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -35,9 +34,7 @@ void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
 }
 
 void Unread::add_record(const Slot& slot) {
-  if (slot.problem->kind == ProblemKind::warning) {  // of an unread type, not damaged: not counted
-    add_problem(*slot.trial, *slot.problem);
-  } else if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
+  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
     add_problem(*slot.trial, *slot.problem);
   }
 }
@@ -80,9 +77,7 @@ std::string Unread::text(std::size_t steps_evaluated) const {
     }
   }
   return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
-                     to_string(*std::find_if(problems_.begin(), problems_.end(), [](const Problem& problem) {
-                       return problem.kind != ProblemKind::warning;
-                     })));
+                     to_string(problems_.front()));
 }
 
 }  // namespace smd::detail::rules

@@ -25,13 +25,6 @@ constexpr std::uint64_t repeated_limit = std::uint64_t{256} << 20;
 constexpr std::size_t part_records = 128;
 constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
 
-/// Returns the first element. Precondition: real numbers, at least one.
-double first_number(const TensorView& view) {
-  double first = 0;
-  copy_as_doubles(view, 0, std::span(&first, 1));
-  return first;
-}
-
 }  // namespace
 
 const KeptValues::Kept* KeptValues::find(const Key& key) {
@@ -57,6 +50,13 @@ void KeptValues::put(const Key& key, Kept kept) {
   }
 }
 
+Held held_by(Dtype dtype, std::uint64_t count) {
+  return dtype == Dtype::string ? Held::text
+         : is_complex(dtype)    ? Held::complex_numbers
+         : count == 0           ? Held::no_elements
+                                : Held::numbers;
+}
+
 /// Receives records for their slots, one after another: reduces each, holds it in memory, or both.
 class Window::Sink final : public BlockSink {
  public:
@@ -74,8 +74,8 @@ class Window::Sink final : public BlockSink {
     for (const std::int64_t dim : shape) {
       count *= static_cast<std::uint64_t>(dim);
     }
-    slot_->usable = is_real(dtype) && count > 0;
-    if (!slot_->usable) {
+    slot_->held = held_by(dtype, count);
+    if (slot_->held != Held::numbers) {
       return false;
     }
     dtype_ = dtype;
@@ -93,7 +93,7 @@ class Window::Sink final : public BlockSink {
     }
     size_ = count * item_size(dtype);
     if (!window_.may_hold(*slot_, size_)) {
-      slot_->usable = false;
+      slot_->held = Held::nothing;
       slot_->problem = Problem{ProblemKind::damaged,
                                {},
                                {},
@@ -132,7 +132,7 @@ class Window::Sink final : public BlockSink {
 
   /// Called after the last block of a record.
   void finish(std::span<double> numbers) {
-    if (!slot_->usable) {
+    if (slot_->held != Held::numbers) {
       return;
     }
     if (reducer_) {
@@ -145,7 +145,7 @@ class Window::Sink final : public BlockSink {
       slot_->value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
       slot_->have_value = true;
       if (slot_->number_wanted) {
-        slot_->number = first_number(slot_->value.view());
+        copy_as_doubles(slot_->value.view(), 0, std::span(&slot_->number, 1));
       }
     }
   }
@@ -200,7 +200,7 @@ class Window::Part final : public TrialPart {
       Slot& slot = window_.slots_[slots[i]];
       if (problem) {
         slot.problem = std::move(problem);
-        slot.usable = false;
+        slot.held = Held::nothing;
       } else if (slot.problem) {  // set by `Sink::begin`, because of the memory that the value needs
         slot.problem->file = file;
         slot.problem->offset = records_[i].offset;
@@ -271,8 +271,15 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
       if (const auto* kept = kept_.find({slot.trial->number(), slot.row.id(), slot.position})) {
         slot.value = kept->value;
         slot.wall_time = kept->wall_time;
-        slot.usable = kept->usable;
-        slot.have_value = kept->usable;
+        slot.held = kept->held;
+        slot.have_value = kept->held == Held::numbers;
+        continue;
+      }
+    }
+    if (!slot.value_wanted && !slot.number_wanted && slot.reductions == 0) {  // only its time
+      const std::shared_ptr<const BareValue> bare = slot.trial->snapshot().bare_value(slot.row, slot.position);
+      if (bare && !bare->unread_type.empty()) {
+        slot.wall_time = bare->wall_time;
         continue;
       }
     }
@@ -338,7 +345,7 @@ void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_
 
 std::optional<double> Window::number(const Slot& slot, const Reduction& reduction) const noexcept {
   const std::size_t place = sets_.place(slot.reductions, reduction);
-  if (!slot.usable || place == sets_.of(slot.reductions).size()) {
+  if (slot.held != Held::numbers || place == sets_.of(slot.reductions).size()) {
     return std::nullopt;
   }
   return numbers_[slot.numbers + place];
@@ -348,7 +355,7 @@ void Window::keep_values() {
   for (Slot& slot : slots_) {
     if (slot.keep && !slot.problem) {
       kept_.put({slot.trial->number(), slot.row.id(), slot.position},
-                {std::move(slot.value), slot.wall_time, slot.usable && slot.have_value});
+                {std::move(slot.value), slot.wall_time, slot.held});
     }
   }
 }

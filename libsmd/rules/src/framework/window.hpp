@@ -20,6 +20,9 @@
 
 namespace smd::detail::rules {
 
+/// What a record holds. Rules look at real numbers and skip all else.
+enum class Held : std::uint8_t { nothing, numbers, no_elements, complex_numbers, text };
+
 /// One record that some rules need: what they need of it and, once it was read, the result.
 struct Slot {
   const EvaluatedTrial* trial;
@@ -32,7 +35,7 @@ struct Slot {
   ReductionSets::Id reductions = 0;
   std::size_t numbers = 0;  ///< Position of the reductions' results in `Window::numbers_`.
 
-  bool usable = false;  ///< Real numbers, at least one.
+  Held held = Held::nothing;
   bool have_value = false;
   TensorValue value = {};
   double number = 0;
@@ -48,7 +51,7 @@ class KeptValues {
   struct Kept {
     TensorValue value;
     double wall_time = 0;
-    bool usable = false;
+    Held held = Held::nothing;
   };
 
   explicit KeptValues(std::uint64_t most_bytes = std::uint64_t{256} << 20) noexcept : most_bytes_(most_bytes) {}

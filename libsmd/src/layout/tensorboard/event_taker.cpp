@@ -48,9 +48,15 @@ std::string_view name_of_plugin(SeriesPlugin plugin) noexcept {
       return "graph";
     case SeriesPlugin::custom_scalars:
       return "custom_scalars";
-    default:
-      return {};
+    case SeriesPlugin::none:
+    case SeriesPlugin::scalars:
+    case SeriesPlugin::histograms:
+    case SeriesPlugin::images:
+    case SeriesPlugin::audio:
+    case SeriesPlugin::text:
+      break;
   }
+  return {};
 }
 
 /// Returns the users' name of an event that holds no values; empty if it is not reported.
@@ -69,9 +75,12 @@ std::string_view name_of_event(const wire::EventOutline& event) noexcept {
              : event.session == wire::SessionStatus::stop       ? "session_stop"
              : event.session == wire::SessionStatus::checkpoint ? "session_checkpoint"
                                                                 : "session";
-    default:
-      return {};
+    case wire::EventKind::nothing:
+    case wire::EventKind::file_version:
+    case wire::EventKind::summary:
+      break;
   }
+  return {};
 }
 
 constexpr std::uint8_t bit_of(ValueKind kind) noexcept {

@@ -90,17 +90,11 @@ HWY_INLINE void stream_signs_of(D d, const std::byte* source, std::size_t n, std
 
 inline void stream_signs(Dtype type, const std::byte* source, std::size_t n, std::uint64_t& zero,
                          std::uint64_t& negative) {
-  const hn::ScalableTag<float> df;
-  switch (type) {
-    case Dtype::float32:
-      return stream_signs_of<float>(df, source, n, zero, negative, LoadFloat());
-    case Dtype::float16:
-      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadHalf());
-    case Dtype::bfloat16:
-      return stream_signs_of<std::uint16_t>(df, source, n, zero, negative, LoadBfloat());
-    default:
-      return stream_signs_of<double>(Doubles(), source, n, zero, negative, LoadDouble());
-  }
+  visit_floats(type, [&]<class As>(As) HWY_ATTR {
+    using T = typename As::T;
+    const hn::ScalableTag<std::conditional_t<std::is_same_v<T, double>, double, float>> d;
+    stream_signs_of<T>(d, source, n, zero, negative, typename As::Load());
+  });
 }
 
 }  // namespace HWY_NAMESPACE

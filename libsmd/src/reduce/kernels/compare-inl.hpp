@@ -21,14 +21,6 @@ namespace HWY_NAMESPACE {
 #undef SMD_INLINE_LAMBDA
 #define SMD_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 
-struct WidenDoubles {
-  HWY_INLINE void operator()(const double* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
-    const Doubles d;
-    a = hn::LoadU(d, from);
-    b = hn::LoadU(d, from + hn::Lanes(d));
-  }
-};
-
 // Calls step(a, b) for every two vectors of doubles. The last elements are filled up with zeros, which change no sum.
 // There is one call, so that the compiler inlines it and keeps the sums in registers.
 template <class T, class Step>
@@ -151,16 +143,8 @@ HWY_INLINE void compare_of(const std::byte* a, const std::byte* b, std::size_t n
 
 inline void compare(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
                     PairSums& sums) {
-  switch (type) {
-    case Dtype::float32:
-      return compare_of<float>(a, b, n, tolerance, sums, WidenFloats());
-    case Dtype::float16:
-      return compare_of<std::uint16_t>(a, b, n, tolerance, sums, WidenHalves());
-    case Dtype::bfloat16:
-      return compare_of<std::uint16_t>(a, b, n, tolerance, sums, WidenBfloats());
-    default:
-      return compare_of<double>(a, b, n, tolerance, sums, WidenDoubles());
-  }
+  visit_floats(
+      type, [&]<class As>(As) HWY_ATTR { compare_of<typename As::T>(a, b, n, tolerance, sums, typename As::Widen()); });
 }
 
 template <class T, class Widen>
@@ -179,16 +163,8 @@ HWY_INLINE double square_of(const std::byte* source, std::size_t n, const Widen&
 }
 
 inline double square_sum(Dtype type, const std::byte* source, std::size_t n) {
-  switch (type) {
-    case Dtype::float32:
-      return square_of<float>(source, n, WidenFloats());
-    case Dtype::float16:
-      return square_of<std::uint16_t>(source, n, WidenHalves());
-    case Dtype::bfloat16:
-      return square_of<std::uint16_t>(source, n, WidenBfloats());
-    default:
-      return square_of<double>(source, n, WidenDoubles());
-  }
+  return visit_floats(
+      type, [&]<class As>(As) HWY_ATTR { return square_of<typename As::T>(source, n, typename As::Widen()); });
 }
 
 }  // namespace HWY_NAMESPACE

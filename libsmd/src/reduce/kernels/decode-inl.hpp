@@ -116,47 +116,29 @@ HWY_INLINE void truth_of(const std::byte* source, std::size_t n, std::uint8_t* t
   }
 }
 
-// Elements of a float8 type become bfloat16 in `wide`; any others are left as they are. Changes type and source to fit.
-HWY_INLINE void widen(Dtype& type, const std::byte*& source, std::size_t n, std::uint16_t* wide) {
-  if (is_float8(type)) {
-    widen_float8(type, source, n, wide);
-    type = Dtype::bfloat16;
-    source = reinterpret_cast<const std::byte*>(wide);
-  }
-}
-
 inline void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
-  HWY_ALIGN std::uint16_t wide[block_size];
-  widen(type, source, n, wide);
-  switch (type) {
-    case Dtype::float32:
-      return decode_floats<float>(source, n, out, range, LoadFloat());
-    case Dtype::float16:
-      return decode_floats<std::uint16_t>(source, n, out, range, LoadHalf());
-    case Dtype::bfloat16:
-      return decode_floats<std::uint16_t>(source, n, out, range, LoadBfloat());
-    case Dtype::int8:
-      return decode_integers<std::int8_t>(source, n, out, range);
-    case Dtype::uint8:
-      return decode_integers<std::uint8_t>(source, n, out, range);
-    case Dtype::int16:
-      return decode_integers<std::int16_t>(source, n, out, range);
-    case Dtype::uint16:
-      return decode_integers<std::uint16_t>(source, n, out, range);
-    case Dtype::int32:
-      return decode_integers<std::int32_t>(source, n, out, range);
-    case Dtype::uint32:
-      return decode_integers<std::uint32_t>(source, n, out, range);
-    case Dtype::boolean: {
-      HWY_ALIGN std::uint8_t truth[block_size];
-      truth_of(source, n, truth);
-      return decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
-    }
-    default:
+  visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR {
+    using As = FloatLoads<Stored>;
+    if constexpr (std::is_same_v<Stored, double>) {
       std::memcpy(out, source, n * sizeof(double));
       clear_padding(out, n);
       range = range_of(out, n);
-  }
+    } else if constexpr (has_loads<Stored>) {
+      decode_floats<typename As::T>(source, n, out, range, typename As::Load());
+    } else if constexpr (std::is_same_v<Stored, Float8>) {
+      HWY_ALIGN std::uint16_t wide[block_size];
+      widen_float8(type, source, n, wide);
+      decode_floats<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, range, LoadBfloat());
+    } else if constexpr (std::is_same_v<Stored, bool>) {
+      HWY_ALIGN std::uint8_t truth[block_size];
+      truth_of(source, n, truth);
+      decode_integers<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, range);
+    } else if constexpr (std::is_integral_v<Stored> && sizeof(Stored) <= 4) {
+      decode_integers<Stored>(source, n, out, range);
+    } else {
+      refuse_elements(type);
+    }
+  });
 }
 
 struct LoadSmallInteger {
@@ -176,29 +158,26 @@ HWY_INLINE void to_floats_of(const std::byte* source, std::size_t n, float* out,
 }
 
 inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float* out) {
-  HWY_ALIGN std::uint16_t wide[block_size];
-  widen(type, source, n, wide);
-  switch (type) {
-    case Dtype::float16:
-      return to_floats_of<std::uint16_t>(source, n, out, LoadHalf());
-    case Dtype::bfloat16:
-      return to_floats_of<std::uint16_t>(source, n, out, LoadBfloat());
-    case Dtype::int8:
-      return to_floats_of<std::int8_t>(source, n, out, LoadSmallInteger());
-    case Dtype::uint8:
-      return to_floats_of<std::uint8_t>(source, n, out, LoadSmallInteger());
-    case Dtype::int16:
-      return to_floats_of<std::int16_t>(source, n, out, LoadSmallInteger());
-    case Dtype::uint16:
-      return to_floats_of<std::uint16_t>(source, n, out, LoadSmallInteger());
-    case Dtype::boolean: {
+  visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR {
+    using As = FloatLoads<Stored>;
+    if constexpr (std::is_same_v<Stored, float>) {
+      std::memcpy(out, source, n * sizeof(float));
+    } else if constexpr (has_loads<Stored> && sizeof(Stored) == 2) {
+      to_floats_of<typename As::T>(source, n, out, typename As::Load());
+    } else if constexpr (std::is_same_v<Stored, Float8>) {
+      HWY_ALIGN std::uint16_t wide[block_size];
+      widen_float8(type, source, n, wide);
+      to_floats_of<std::uint16_t>(reinterpret_cast<const std::byte*>(wide), n, out, LoadBfloat());
+    } else if constexpr (std::is_same_v<Stored, bool>) {
       HWY_ALIGN std::uint8_t truth[block_size];
       truth_of(source, n, truth);
-      return to_floats_of<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, LoadSmallInteger());
+      to_floats_of<std::uint8_t>(reinterpret_cast<const std::byte*>(truth), n, out, LoadSmallInteger());
+    } else if constexpr (std::is_integral_v<Stored> && sizeof(Stored) <= 2) {
+      to_floats_of<Stored>(source, n, out, LoadSmallInteger());
+    } else {
+      refuse_elements(type);
     }
-    default:
-      std::memcpy(out, source, n * sizeof(float));
-  }
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -8,11 +8,14 @@
 #define SMD_REDUCE_KERNELS_LOAD_INL
 #endif
 
+#include <smd/elements.hpp>
+
 #include "reduce/kernels.hpp"
 
 #include <hwy/highway.h>
 
 #include <cstring>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -140,6 +143,47 @@ struct WidenBfloats {
 struct LoadDouble {
   HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
 };
+struct WidenDoubles {
+  HWY_INLINE void operator()(const double* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
+    const Doubles d;
+    a = hn::LoadU(d, from);
+    b = hn::LoadU(d, from + hn::Lanes(d));
+  }
+};
+
+// How to load the floating-point types that are read as they are stored.
+template <class Raw, class LoadOne, class WidenTwo>
+struct Loads {
+  using T = Raw;
+  using Load = LoadOne;
+  using Widen = WidenTwo;
+};
+template <class Stored>
+struct FloatLoads {};
+template <>
+struct FloatLoads<float> : Loads<float, LoadFloat, WidenFloats> {};
+template <>
+struct FloatLoads<double> : Loads<double, LoadDouble, WidenDoubles> {};
+template <>
+struct FloatLoads<Half> : Loads<std::uint16_t, LoadHalf, WidenHalves> {};
+template <>
+struct FloatLoads<BFloat16> : Loads<std::uint16_t, LoadBfloat, WidenBfloats> {};
+template <class Stored>
+constexpr bool has_loads = requires {
+  typename FloatLoads<Stored>::T;
+};
+
+// Returns f(FloatLoads<Stored>()). @throws InvalidArgument for other types.
+template <class F>
+HWY_INLINE decltype(auto) visit_floats(Dtype type, const F& f) {
+  return visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR -> decltype(f(FloatLoads<float>())) {
+    if constexpr (has_loads<Stored>) {
+      return f(FloatLoads<Stored>());
+    } else {
+      refuse_elements(type);
+    }
+  });
+}
 // Exact up to 2^53.
 struct LoadWide {
   HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const std::int64_t* from) const {

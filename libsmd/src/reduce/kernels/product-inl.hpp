@@ -152,16 +152,13 @@ HWY_INLINE void stream_product_of(const std::byte* source, std::size_t n, std::s
 
 inline void stream_product(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,
                            double& low, std::int64_t& exponent) {
-  switch (type) {
-    case Dtype::float32:
-      return stream_product_of<float>(source, n, group, high, low, exponent, WidenFloats());
-    case Dtype::float16:
-      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, WidenHalves());
-    case Dtype::bfloat16:
-      return stream_product_of<std::uint16_t>(source, n, group, high, low, exponent, WidenBfloats());
-    default:
-      return product(typed<double>(source), n, group, high, low, exponent);
-  }
+  visit_floats(type, [&]<class As>(As) HWY_ATTR {
+    if constexpr (std::is_same_v<typename As::T, double>) {
+      product(typed<double>(source), n, group, high, low, exponent);
+    } else {
+      stream_product_of<typename As::T>(source, n, group, high, low, exponent, typename As::Widen());
+    }
+  });
 }
 
 }  // namespace HWY_NAMESPACE

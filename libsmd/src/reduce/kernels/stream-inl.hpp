@@ -135,34 +135,28 @@ HWY_INLINE void stream_doubles(const std::byte* source, std::size_t n, const Sum
 template <bool magnitudes, bool grouped>
 HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                           BlockSums& result) {
-  switch (type) {
-    case Dtype::float32:
-#if HWY_TARGET == HWY_AVX3
-      return;  // `stream_unrounded` handles float32; an empty range is refused
-#else
-      return stream_floats<float, magnitudes, grouped>(source, n, plan, range, result, LoadFloat(), WidenFloats());
-#endif
-#if HWY_TARGET == HWY_SCALAR
-    case Dtype::float16:
-      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadHalf(),
-                                                               WidenHalves());
-    case Dtype::bfloat16:
-      return stream_floats<std::uint16_t, magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(),
-                                                               WidenBfloats());
-#else
-    case Dtype::float16:
-      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadHalf(), UnpackHalves());
-    case Dtype::bfloat16:
-      return stream_halves<magnitudes, grouped>(source, n, plan, range, result, LoadBfloat(), UnpackBfloats());
-#endif
-    case Dtype::int64:
-    case Dtype::uint64:
-      return plan.sum_bias == 0
-                 ? stream_doubles<std::int64_t, magnitudes, false>(source, n, plan, range, result, LoadNarrow())
-                 : stream_doubles<std::int64_t, magnitudes, true>(source, n, plan, range, result, LoadWide());
-    default:
-      return stream_doubles<double, magnitudes, true>(source, n, plan, range, result, LoadDouble());
+  if (type == Dtype::int64 || type == Dtype::uint64) {
+    return plan.sum_bias == 0
+               ? stream_doubles<std::int64_t, magnitudes, false>(source, n, plan, range, result, LoadNarrow())
+               : stream_doubles<std::int64_t, magnitudes, true>(source, n, plan, range, result, LoadWide());
   }
+  visit_floats(type, [&]<class Stored>(FloatLoads<Stored> as) HWY_ATTR {
+    using As = decltype(as);
+    const typename As::Load load;
+    if constexpr (std::is_same_v<Stored, double>) {
+      stream_doubles<double, magnitudes, true>(source, n, plan, range, result, load);
+    } else if constexpr (HWY_TARGET == HWY_AVX3 && std::is_same_v<Stored, float>) {
+      // `stream_unrounded` handles float32; an empty range is refused
+#if HWY_TARGET != HWY_SCALAR
+    } else if constexpr (std::is_same_v<Stored, Half>) {
+      stream_halves<magnitudes, grouped>(source, n, plan, range, result, load, UnpackHalves());
+    } else if constexpr (std::is_same_v<Stored, BFloat16>) {
+      stream_halves<magnitudes, grouped>(source, n, plan, range, result, load, UnpackBfloats());
+#endif
+    } else {
+      stream_floats<typename As::T, magnitudes, grouped>(source, n, plan, range, result, load, typename As::Widen());
+    }
+  });
 }
 
 inline void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
