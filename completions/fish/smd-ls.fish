@@ -22,7 +22,8 @@ complete -c smd-ls -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:S, f
 complete -c smd-ls -l every -d 'keep every Nth of these steps' -x
 complete -c smd-ls -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-ls -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-ls -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
+complete -c smd-ls -l superseded -d 'show superseded values instead: those that later ones replaced'
+complete -c smd-ls -l with-superseded -d 'show superseded values too; the last column, superseded, tells which they are'
 complete -c smd-ls -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl)'
 complete -c smd-ls -l json -d 'short for --format=json'
 complete -c smd-ls -l jsonl -d 'short for --format=jsonl'
@@ -39,6 +40,7 @@ complete -c smd-ls -l precision -d 'significant digits (default: 6 in tables, el
 complete -c smd-ls -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-ls -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
+complete -c smd-ls -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
 complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
 complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

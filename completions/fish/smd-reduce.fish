@@ -23,15 +23,16 @@ complete -c smd-reduce -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-reduce -l every -d 'keep every Nth of these steps' -x
 complete -c smd-reduce -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-reduce -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-reduce -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
+complete -c smd-reduce -l superseded -d 'show superseded values instead: those that later ones replaced'
+complete -c smd-reduce -l with-superseded -d 'show superseded values too; the last column, superseded, tells which they are'
 complete -c smd-reduce -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl svg)'
 complete -c smd-reduce -l json -d 'short for --format=json'
 complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
 complete -c smd-reduce -l csv -d 'short for --format=csv'
 complete -c smd-reduce -l tsv -d 'short for --format=tsv'
 complete -c smd-reduce -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
-complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
 complete -c smd-reduce -l limit -d 'print the first N rows only' -x
 complete -c smd-reduce -s H -l no-header -d 'print no header line'
 complete -c smd-reduce -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
@@ -42,6 +43,7 @@ complete -c smd-reduce -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-reduce -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-reduce -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-reduce -l title -d 'with -f svg: a heading for the picture' -x
+complete -c smd-reduce -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
 complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

@@ -18,15 +18,16 @@ complete -c smd-tensor -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-tensor -l every -d 'keep every Nth of these steps' -x
 complete -c smd-tensor -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-tensor -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-tensor -l superseded -d 'show superseded values instead: those that later values of a restarted job replaced'
+complete -c smd-tensor -l superseded -d 'show superseded values instead: those that later ones replaced'
+complete -c smd-tensor -l with-superseded -d 'show superseded values too; the last column, superseded, tells which they are'
 complete -c smd-tensor -s f -l format -d 'how to print results (default: table on a terminal, else tsv)' -x -a '(__smd_values choice table tsv csv json jsonl npy npz raw pgm svg)'
 complete -c smd-tensor -l json -d 'short for --format=json'
 complete -c smd-tensor -l jsonl -d 'short for --format=jsonl'
 complete -c smd-tensor -l csv -d 'short for --format=csv'
 complete -c smd-tensor -l tsv -d 'short for --format=tsv'
 complete -c smd-tensor -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
-complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time written size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time superseded size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
+complete -c smd-tensor -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker dtype shape index value wall_time superseded written size min max mean std nan inf zero bin lo hi count edges counts reduction curve last steps)'
 complete -c smd-tensor -l limit -d 'print the first N rows only' -x
 complete -c smd-tensor -s H -l no-header -d 'print no header line'
 complete -c smd-tensor -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
@@ -37,6 +38,7 @@ complete -c smd-tensor -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-tensor -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-tensor -l title -d 'with -f svg: a heading for the picture' -x
+complete -c smd-tensor -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
 complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
 complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

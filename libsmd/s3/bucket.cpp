@@ -156,48 +156,47 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
   return page;
 }
 
+/// Returns the first page from `request` on that is not empty, or the last one; `request` is then that of the next.
+Outcome<Bucket::Page> Bucket::next_page(PageRequest& request) {
+  for (unsigned empty_pages = 0; empty_pages <= most_empty_pages; ++empty_pages) {
+    auto page = list_page(request);
+    if (!page) {
+      return page;
+    }
+    request.token = page->token;
+    request.last = page->last;
+    if (page->token.empty() || !page->listed.names.empty() || !page->listed.folders.empty()) {
+      return page;
+    }
+  }
+  return problem(ProblemKind::network, request.name, "the listing has nothing but empty pages");
+}
+
 Status Bucket::list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
                           const TakePage& take) {
   PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after)};
-  for (unsigned empty_pages = 0;;) {
-    auto page = list_page(request);
+  while (true) {
+    auto page = next_page(request);
     if (!page) {
       return std::move(page.problem());
     }
-    const bool more = !page->token.empty();
     const bool empty = page->listed.names.empty() && page->listed.folders.empty();
-    empty_pages = empty ? empty_pages + 1 : 0;
-    if (empty_pages > most_empty_pages) {
-      return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
-    }
     if (!empty && left.fetch_sub(1) <= 0) {
       return problem(ProblemKind::network, name,
                      "the listing has more than " + std::to_string(limits::listing_pages) +
                          " pages of 1,000 names, the most allowed (listing_pages); name a folder further down");
     }
-    if (auto taken = take(std::move(page->listed)); !taken || !more) {
+    if (auto taken = take(std::move(page->listed)); !taken || page->token.empty()) {
       return taken;
     }
-    request.token = std::move(page->token);
-    request.last = std::move(page->last);
   }
 }
 
 Outcome<Bucket::Listed> Bucket::list_first(const std::string& name, bool one_level, const std::string& after,
                                            unsigned names) {
   PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after), names};
-  for (unsigned empty_pages = 0; empty_pages <= most_empty_pages; ++empty_pages) {
-    auto page = list_page(request);
-    if (!page) {
-      return std::move(page.problem());
-    }
-    if (page->token.empty() || !page->listed.names.empty() || !page->listed.folders.empty()) {
-      return std::move(page->listed);
-    }
-    request.token = std::move(page->token);
-    request.last = std::move(page->last);
-  }
-  return problem(ProblemKind::network, name, "the listing has nothing but empty pages");
+  auto page = next_page(request);
+  return page ? Outcome<Listed>(std::move(page->listed)) : std::move(page.problem());
 }
 
 std::string Bucket::cache_name(const std::string& name, std::string_view part) const {

@@ -13,7 +13,7 @@
 
 #include "base/crc32c.hpp"
 #include "s3/cache_folder.hpp"
-#include "s3/digest.hpp"
+#include "s3/signing.hpp"
 #include "storage/descriptor.hpp"
 
 namespace smd::detail::storage::s3 {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/credentials.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include "text/json.hpp"
+#include <utility>
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -11,67 +9,9 @@ namespace {
 constexpr std::chrono::minutes renew_before{5};
 constexpr std::chrono::seconds renew_again{30};
 
-std::string text_of(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 }  // namespace
 
-std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text) {
-  const auto number = [&text](std::size_t at, std::size_t length) -> std::optional<int> {
-    if (at + length > text.size()) {
-      return std::nullopt;
-    }
-    int value = 0;
-    const char* const end = text.data() + at + length;
-    const auto [stop, error] = std::from_chars(text.data() + at, end, value);
-    return error == std::errc{} && stop == end && value >= 0 ? std::optional(value) : std::nullopt;
-  };
-  const auto year = number(0, 4);
-  const auto month = number(5, 2);
-  const auto day = number(8, 2);
-  const auto hour = number(11, 2);
-  const auto minute = number(14, 2);
-  const auto second = number(17, 2);
-  if (!year || !month || !day || !hour || !minute || !second || text[4] != '-' || text[10] != 'T') {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) {
-    return std::nullopt;
-  }
-  std::chrono::sys_seconds time = std::chrono::sys_days(date) + std::chrono::hours(*hour) +
-                                  std::chrono::minutes(*minute) + std::chrono::seconds(*second);
-  const std::size_t zone = text.find_first_of("+-Z", 19);
-  if (zone != text.npos && text[zone] != 'Z') {
-    const std::chrono::minutes offset =
-        std::chrono::hours(number(zone + 1, 2).value_or(0)) + std::chrono::minutes(number(zone + 4, 2).value_or(0));
-    time += text[zone] == '+' ? -offset : offset;
-  }
-  // The clock counts nanoseconds; its range is 1677 to 2262.
-  using Clock = std::chrono::system_clock;
-  constexpr auto first = std::chrono::ceil<std::chrono::seconds>(Clock::time_point::min());
-  constexpr auto last = std::chrono::floor<std::chrono::seconds>(Clock::time_point::max());
-  return std::clamp(time, first, last);
-}
-
-std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name) {
-  text::JsonDocument<nlohmann::json> document;
-  if (text::parse_json(text, document) || !document->is_object()) {
-    return std::nullopt;
-  }
-  const nlohmann::json& object = *document;
-  Credentials credentials{text_of(object, "AccessKeyId"), text_of(object, "SecretAccessKey"),
-                          text_of(object, token_name), parse_time(text_of(object, "Expiration"))};
-  if (credentials.key_id.empty() || credentials.secret.empty()) {
-    return std::nullopt;
-  }
-  return credentials;
-}
-
-Finding credentials_from_environment() {
+Finding credentials_from_environment(const CredentialContext& /*context*/) {
   const auto key_id = environment("AWS_ACCESS_KEY_ID");
   const auto secret = environment("AWS_SECRET_ACCESS_KEY");
   if (!key_id && !secret) {
@@ -108,35 +48,19 @@ std::shared_ptr<const FoundCredentials> CredentialChain::current() {
 
 Outcome<std::shared_ptr<const FoundCredentials>> CredentialChain::find(const Stop* stop) {
   const CredentialContext context{context_.http, context_.settings, stop};
-  using Found = std::shared_ptr<const FoundCredentials>;
-  const auto as_found = [](FoundCredentials&& found) -> Found {
-    return std::make_shared<const FoundCredentials>(std::move(found));
-  };
-  if (!context.settings.profile_by_option) {
-    auto found = checked(credentials_from_environment());
+  const bool keys = !context.settings.profile_by_option;
+  const bool identity = keys && !takes_role_from_source(context.settings);
+  for (const auto& [used, source] : {std::pair(keys, &credentials_from_environment),
+                                     {identity, &credentials_from_web_identity},
+                                     {true, &credentials_from_profile},
+                                     {true, &credentials_from_container},
+                                     {true, &credentials_from_metadata}}) {
+    auto found = used ? checked(source(context)) : Finding(std::optional<FoundCredentials>());
     if (!found) {
       return std::move(found.problem());
     }
     if (*found) {
-      return as_found(std::move(**found));
-    }
-  }
-  if (!context.settings.profile_by_option && !takes_role_from_source(context.settings)) {
-    auto found = checked(credentials_from_web_identity(context));
-    if (!found) {
-      return std::move(found.problem());
-    }
-    if (*found) {
-      return as_found(std::move(**found));
-    }
-  }
-  for (const auto source : {&credentials_from_profile, &credentials_from_container, &credentials_from_metadata}) {
-    auto found = checked(source(context));
-    if (!found) {
-      return std::move(found.problem());
-    }
-    if (*found) {
-      return as_found(std::move(**found));
+      return std::make_shared<const FoundCredentials>(std::move(**found));
     }
   }
   return no_credentials("no AWS credentials: none in the environment (AWS_ACCESS_KEY_ID), in the profile '" +

@@ -38,7 +38,7 @@ struct CredentialContext {
   const Stop* stop = nullptr;  ///< Ends requests to a server and commands; then there are no credentials.
 };
 
-[[nodiscard]] Finding credentials_from_environment();
+[[nodiscard]] Finding credentials_from_environment(const CredentialContext& context);
 /// From AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN.
 [[nodiscard]] Finding credentials_from_web_identity(const CredentialContext& context);
 [[nodiscard]] Finding credentials_from_profile(const CredentialContext& context);
@@ -60,11 +60,6 @@ struct WebIdentity {
 };
 /// STS AssumeRoleWithWebIdentity.
 [[nodiscard]] Finding assume_role_with_web_identity(const CredentialContext& context, const WebIdentity& identity);
-
-/// Reads AccessKeyId, SecretAccessKey, `token_name` and Expiration from a JSON object.
-[[nodiscard]] std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name);
-/// Parses `2024-02-29T12:00:00Z`, with fractions and offsets.
-[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
 
 /// The credentials in use. Thread-safe: while one thread obtains them, the others wait.
 class CredentialChain {

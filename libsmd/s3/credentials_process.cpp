@@ -8,9 +8,9 @@
 
 #include <chrono>
 #include <thread>
-#include "text/json.hpp"
 
 #include "s3/credentials.hpp"
+#include "s3/reply.hpp"
 #include "storage/descriptor.hpp"
 
 extern char** environ;  // declared by no POSIX header
@@ -155,10 +155,7 @@ Finding credentials_from_process(const std::string& command, const Stop* stop) {
     return no_credentials("failed" +
                           (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
   }
-  text::JsonDocument<nlohmann::json> object;
-  const bool known = !text::parse_json(*text, object) && object->is_object() && object->contains("Version") &&
-                     (*object)["Version"] == 1;
-  auto credentials = known ? credentials_from_json(*text, "SessionToken") : std::nullopt;
+  auto credentials = credentials_from_json(*text, "SessionToken", 1);
   if (!credentials) {
     return no_credentials("printed no credentials of Version 1");
   }

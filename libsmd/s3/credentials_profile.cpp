@@ -21,7 +21,7 @@ struct Role {
 Finding from_credential_source(const CredentialContext& context, const Role& role) {
   const std::string kind = setting(role.profile, "credential_source");
   if (kind == "Environment") {
-    return credentials_from_environment();
+    return credentials_from_environment(context);
   }
   if (kind == "EcsContainer") {
     return credentials_from_container(context);

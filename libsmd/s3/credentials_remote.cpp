@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Credentials from the environment where the program runs: an ECS or EKS container, an EC2 instance.
 #include "s3/credentials.hpp"
+#include "s3/reply.hpp"
 #include "s3/scrub.hpp"
 #include "text/escape.hpp"
 

@@ -5,6 +5,7 @@
 #include <pugixml.hpp>
 
 #include "s3/credentials.hpp"
+#include "s3/reply.hpp"
 #include "s3/scrub.hpp"
 #include "text/escape.hpp"
 

@@ -13,25 +13,23 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-Outcome<std::unique_ptr<Storage>> open(const std::string& url, const RemoteOptions& options, unsigned requests) try {
+/// Calls `make` with the settings of these options. `requests` at once; 0: as many as usual.
+template <class T, class Make>
+Outcome<T> with_settings(const RemoteOptions& options, unsigned requests, Make make) try {
   auto settings = Settings::make(options, requests);
-  if (!settings) {
-    return std::move(settings.problem());
-  }
-  return open_s3(url, std::move(*settings));
+  return settings ? make(std::move(*settings)) : Outcome<T>(std::move(settings.problem()));
 } catch (const std::bad_alloc&) {
   return Problem{ProblemKind::io, {}, {}, "memory ran out"};
 }
 
-Outcome<std::unique_ptr<RemoteWriter>> open_writer(const std::string& url, const RemoteOptions& options) try {
-  constexpr unsigned usual = 0;
-  auto settings = Settings::make(options, usual);
-  if (!settings) {
-    return std::move(settings.problem());
-  }
-  return open_s3_writer(url, std::move(*settings));
-} catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+Outcome<std::unique_ptr<Storage>> open(const std::string& url, const RemoteOptions& options, unsigned requests) {
+  return with_settings<std::unique_ptr<Storage>>(options, requests,
+                                                 [&](Settings settings) { return open_s3(url, std::move(settings)); });
+}
+
+Outcome<std::unique_ptr<RemoteWriter>> open_writer(const std::string& url, const RemoteOptions& options) {
+  return with_settings<std::unique_ptr<RemoteWriter>>(
+      options, 0, [&](Settings settings) { return open_s3_writer(url, std::move(settings)); });
 }
 
 std::string refuse_cache(const RemoteOptions& options) {
@@ -44,25 +42,20 @@ std::string refuse_cache(const RemoteOptions& options) {
 }
 
 /// JSON 1.1 protocol: docs.aws.amazon.com, "Amazon SageMaker API Reference".
-Outcome<std::string> sagemaker(const std::string& action, const std::string& body, const RemoteOptions& options) try {
-  constexpr unsigned one = 1;
-  auto settings = Settings::make(options, one);
-  if (!settings) {
-    return std::move(settings.problem());
+Outcome<std::string> call_sagemaker(const std::string& action, const std::string& body, Settings settings) {
+  const auto problem = [&](ProblemKind kind, const std::string& text) {
+    return Problem{kind, {}, {}, "SageMaker " + action + ": " + text};
+  };
+  if (!settings.region_given) {
+    return problem(ProblemKind::io, "in which region is not said; give --region, AWS_REGION or the profile's");
   }
-  if (!settings->region_given) {
-    return Problem{ProblemKind::io,
-                   {},
-                   {},
-                   "SageMaker " + action + ": in which region is not said; give --region, AWS_REGION or the profile's"};
-  }
-  settings->sign = true;
-  auto endpoint = service_endpoint(*settings, "sagemaker", "AWS_ENDPOINT_URL_SAGEMAKER");
+  settings.sign = true;
+  auto endpoint = service_endpoint(settings, "sagemaker", "AWS_ENDPOINT_URL_SAGEMAKER");
   if (!endpoint) {
     return std::move(endpoint.problem());
   }
-  const Stop stop = settings->stop;
-  Client client(std::move(*settings));
+  const Stop stop = settings.stop;
+  Client client(std::move(settings));
   Ask ask;
   ask.stop = &stop;
   ask.method = "POST";
@@ -72,16 +65,15 @@ Outcome<std::string> sagemaker(const std::string& action, const std::string& bod
   ask.body = body;
   auto response = client.ask(ask);
   if (!response) {
-    response.problem().text = "SageMaker " + action + ": " + response.problem().text;
-    return std::move(response.problem());
+    return problem(response.problem().kind, response.problem().text);
   }
-  if (response->status != 200) {
-    return Problem{
-        ProblemKind::network, {}, {}, "SageMaker " + action + ": status " + std::to_string(response->status)};
-  }
-  return std::move(response->body);
-} catch (const std::bad_alloc&) {
-  return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+  return response->status == 200 ? Outcome<std::string>(std::move(response->body))
+                                 : problem(ProblemKind::network, "status " + std::to_string(response->status));
+}
+
+Outcome<std::string> sagemaker(const std::string& action, const std::string& body, const RemoteOptions& options) {
+  return with_settings<std::string>(
+      options, 1, [&](Settings settings) { return call_sagemaker(action, body, std::move(settings)); });
 }
 
 constexpr S3Module table{SMD_VERSION_STRING, &open, &open_writer, &sagemaker, &refuse_cache};

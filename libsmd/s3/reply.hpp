@@ -50,5 +50,11 @@ struct ContentRange {
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 /// Returns the seconds since 1970 of `Fri, 24 May 2013 00:00:00 GMT`.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
+/// Parses `2024-02-29T12:00:00Z`, with fractions and offsets.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text);
+/// Reads AccessKeyId, SecretAccessKey, `token_name` and Expiration from a JSON object, which has this `Version` if one
+/// is given.
+[[nodiscard]] std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name,
+                                                               std::optional<int> version = {});
 
 }  // namespace smd::detail::storage::s3

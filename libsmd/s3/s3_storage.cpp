@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "storage/beneath.hpp"
@@ -62,7 +63,7 @@ class S3Folder final : public Folder {
       return Problem{ProblemKind::io, path, {}, "memory ran out"};
     }
     std::memcpy(data, text->data(), text->size());
-    return std::span<const std::byte>(data, text->size());
+    return buffer.first(text->size());
   }
 
   /// Does nothing: callers that read many files use many threads, so earlier requests would gain nothing.
@@ -92,6 +93,10 @@ class S3Storage final : public Storage {
   Status list_parts(std::string_view folder, const TakeEntries& take) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
+    }
+    if (folder.empty() && take_opening()) {
+      take(entries_of(top_));
+      return ok();
     }
     Bucket::Pages pages{limits::listing_pages};
     bool any = false;
@@ -217,6 +222,12 @@ class S3Storage final : public Storage {
     return listed->names.empty() ? std::nullopt : std::optional(std::move(listed->names.front()));
   }
 
+  /// Returns whether the root is listed for the first time, and the listing that opened the trial is all of it.
+  bool take_opening() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(listed_, true) && !top_.truncated && !(top_.names.empty() && top_.folders.empty());
+  }
+
   /// For the first query of each name in the root, answers from the listing that opened the trial: a repeated query
   /// wants new information.
   std::optional<bool> from_opening(std::string_view name) {
@@ -290,7 +301,9 @@ class S3Storage final : public Storage {
   std::string root_;
   std::mutex mutex_;
   Bucket::Listed top_;
-  std::set<std::string, std::less<>> asked_;  // guarded by mutex_
+  // Guarded by mutex_:
+  std::set<std::string, std::less<>> asked_;
+  bool listed_ = false;  // the root, from `top_`
 };
 
 std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {

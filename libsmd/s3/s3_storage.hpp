@@ -72,6 +72,7 @@ class Bucket {
   struct PageRequest;
   struct Page;
   Outcome<Page> list_page(const PageRequest& request);
+  Outcome<Page> next_page(PageRequest& request);
   /// Sends a request. If all attempts for the object failed a moment ago, returns the same problem without a request,
   /// because many records may be in it.
   Outcome<HttpResponse> answer_to(const Ask& ask);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/signing.hpp"
 
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/sha.h>
+
 #include <algorithm>
 #include <ctime>
 
-#include "s3/digest.hpp"
 #include "s3/uri.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -29,6 +32,31 @@ std::string folded(std::string_view value) {
 }
 
 }  // namespace
+
+Digest sha256(std::string_view text) {
+  Digest digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  return digest;
+}
+
+Digest hmac_sha256(std::string_view key, std::string_view text) {
+  Digest digest{};
+  unsigned length = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
+       text.size(), digest.data(), &length);
+  return digest;
+}
+
+std::string hex(const Digest& digest) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(digest.size() * 2);
+  for (const unsigned char byte : digest) {
+    text.push_back(digits[byte >> 4]);
+    text.push_back(digits[byte & 15]);
+  }
+  return text;
+}
 
 std::string amz_date(std::chrono::system_clock::time_point now) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "types/outcome.hpp"
 
@@ -24,6 +26,11 @@ inline constexpr std::chrono::milliseconds stop_interval{50};
 }
 
 /// Sleeps until `end`, or until a stop.
-void sleep_until(std::chrono::steady_clock::time_point end, const Stop* stop);
+inline void sleep_until(std::chrono::steady_clock::time_point end, const Stop* stop) {
+  using Clock = std::chrono::steady_clock;
+  for (auto now = Clock::now(); now < end && !is_stopped(stop); now = Clock::now()) {
+    std::this_thread::sleep_until(std::min(end, now + stop_interval));
+  }
+}
 
 }  // namespace smd::detail::storage::s3

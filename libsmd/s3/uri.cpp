@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/uri.hpp"
 
+#include <curl/curl.h>
+
 #include <algorithm>
+#include <memory>
+#include <new>
 
 #include "storage/bucket_name.hpp"
 
@@ -10,16 +14,6 @@ namespace {
 
 bool is_alphanumeric(char c) noexcept {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') {
-    return c - '0';
-  }
-  if (c >= 'A' && c <= 'F') {
-    return c - 'A' + 10;
-  }
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 }  // namespace
@@ -42,17 +36,12 @@ std::string uri_encode(std::string_view text, bool path) {
 }
 
 std::string uri_decode(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0) {
-      decoded.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
-      i += 2;
-    } else {
-      decoded.push_back(text[i] == '+' ? ' ' : text[i]);
-    }
-  }
-  return decoded;
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), '+', ' ');
+  int size = 0;
+  const std::unique_ptr<char, decltype(&curl_free)> decoded(
+      curl_easy_unescape(nullptr, blanks.data(), static_cast<int>(blanks.size()), &size), &curl_free);
+  return decoded ? std::string(decoded.get(), static_cast<std::size_t>(size)) : throw std::bad_alloc();
 }
 
 std::string canonical_query(const Query& query) {

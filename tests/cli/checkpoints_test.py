@@ -454,9 +454,9 @@ class Made(unittest.TestCase):
             self.assertEqual(len(errors), 1, errors)
         out, errors = run("smd-ls", "--check", place("small_floats"))
         self.assertEqual((out, [line.partition(": ")[2] for line in errors]), (b"", [
-            "note: checkpoints have no checksum, so nothing tells whether elements were changed",
             *(f"note: 1 tensor has elements of type {name}, which are listed, and not read: packed.{name}"
-              for name in ("F4", "F6_E2M3", "F6_E3M2", "NF4_FUTURE"))]))
+              for name in ("F4", "F6_E2M3", "F6_E3M2", "NF4_FUTURE")),
+            "note: checkpoints have no checksum, so nothing tells whether elements were changed"]))
 
     def test_tensors_without_elements_are_named(self):
         tensors = {f"layers.{at}.weight": [] if at % 3 else [1.5, 2.5] for at in range(6)}

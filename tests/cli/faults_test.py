@@ -93,8 +93,10 @@ class Faults(unittest.TestCase):
             os.chmod(os.path.join(place, name), 0o700)
         self.assertEqual((done.returncode, done.stdout), (3, os.path.join(place, "good").encode() + b"\n"), done.stderr)
         lines = done.stderr.splitlines()
-        self.assertEqual(lines[:3], [f"smd-ls: AccessDenied: {place}/closed{i}: permission denied" for i in range(3)])
-        self.assertEqual(lines[3:], [f"smd-ls: AccessDenied: {place}: 3 more below it: permission denied"])
+        advice = "; see who owns it with ls -l"
+        self.assertEqual(lines[:3], [f"smd-ls: AccessDenied: {place}/closed{i}: permission denied{advice}"
+                                     for i in range(3)])
+        self.assertEqual(lines[3:], [f"smd-ls: AccessDenied: {place}: 3 more below it: permission denied{advice}"])
 
     def test_little_memory(self):
         """512 MiB of address space are enough to report any wrong length or shape."""

@@ -299,8 +299,9 @@ class Messages(unittest.TestCase):
 
     def test_pictures(self):
         _, errors = run("smd-tensor", log("pt_media"), "samples/grid", "-f", "npy", "-o", os.devnull, status=2)
-        self.assertEqual(errors, ["smd-tensor: Usage: -f npy: 'samples/grid' at step 4 holds bytes that are not text, as "
-                                  "pictures are: use -f raw", "Try 'smd-tensor --help'."])
+        self.assertEqual(errors, ["smd-tensor: Usage: -f npy: 'samples/grid' at step 4: bytes that are not text, as pictures "
+                                  "are, have no place in NumPy's arrays of text; -f raw -o DIR/ writes each string to "
+                                  "a file", "Try 'smd-tensor --help'."])
         out, errors = run("smd-tensor", log("pt_media"), "samples/grid", "-f", "table")
         self.assertEqual(errors, [])
         self.assertIn("bytes", out.decode())

@@ -8,6 +8,7 @@ that grow while they are followed.
 
 import argparse
 import glob
+import gzip
 import json
 import os
 import random
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 from event_bytes import field, masked_crc, varint
@@ -139,6 +141,44 @@ def check_superseded(commands, trial, answer, name):
     shown = [[row[key] for key in ("tensor", "step", "worker", "wall_time", "value")]
              for row in map(json.loads, out.splitlines())]
     require(shown == right, f"{name}: --superseded shows {shown}, right is {right}")
+    _, counting, err = commands.run("smd-tensor", "-e", ".", "-s", ":", "-w", "all", "--jsonl", trial)
+    tensors = {one["tensor"] for one in answer["superseded"]}
+    note = f"{len(answer['superseded'])} value{'s' * (len(answer['superseded']) > 1)} of {len(tensors)} tensor"
+    require(f"note: {note}" in err, f"{name}: is not said: {note}: {err}")
+    _, out, err = commands.run("smd-tensor", "--with-superseded", "-e", ".", "-s", ":", "-w", "all", "--jsonl", trial)
+    require("superseded by" not in err, f"{name}: with --with-superseded: {err}")
+    rows = [json.loads(line) for line in out.splitlines()]
+    require(all(list(row)[-1] == "superseded" for row in rows), f"{name}: the last key is not superseded")
+    shown = [[row[key] for key in ("tensor", "step", "worker", "wall_time", "value")] for row in rows if row["superseded"]]
+    require(shown == right, f"{name}: --with-superseded shows {shown} superseded, right is {right}")
+    shown = [[row[key] for key in ("tensor", "step", "worker", "value")] for row in rows if not row["superseded"]]
+    right = [[row[key] for key in ("tensor", "step", "worker", "value")] for row in map(json.loads, counting.splitlines())]
+    require(shown == right, f"{name}: --with-superseded shows {shown}, counting is {right}")
+
+
+def check_compressed(commands, logs, name):
+    """A directory whose files were compressed gives what it gives as it is, damage at the same places included."""
+    folder = tempfile.mkdtemp(prefix="smd-logs-")
+    try:
+        packed = f"{folder}/{name}"
+        shutil.copytree(f"{logs}/{name}", packed)
+        for place, _, files in os.walk(packed):
+            for file in files:
+                if "tfevents" in file and not file.endswith(".txt"):  # text is left out, but compressed bytes are not
+                    with open(f"{place}/{file}", "rb") as plain:
+                        content = plain.read()
+                    os.chmod(f"{place}/{file}", 0o644)
+                    with open(f"{place}/{file}", "wb") as out:
+                        out.write(gzip.compress(content) if len(content) % 2 or not content else zlib.compress(content))
+        for command in (("smd-tensor", "-e", ".", "-s", ":", "-w", "all", "--jsonl"),
+                        ("smd-reduce", "-r", "saved", "-w", "all", "--jsonl"), ("smd-ls", "--check", "--jsonl")):
+            answers = []
+            for place in (logs, folder):
+                status, out, _ = commands.run(*command, f"{place}/{name}")
+                answers.append((status, out.replace(f"{place}/", "").replace(" (in the inflated stream)", "")))
+            require(answers[0] == answers[1], f"{name}: {command}: compressed {answers[1]}, plain {answers[0]}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_directory(commands, logs, name):
@@ -168,6 +208,8 @@ def check_directory(commands, logs, name):
         path = folder if place == "." else f"{folder}/{place}"
         check_summary(commands, path, trial, f"{name}/{place}")
         check_superseded(commands, path, trial, f"{name}/{place}")
+    if answer["one"]:
+        check_compressed(commands, os.path.dirname(folder), name)
 
 
 # ---- directories that grow

@@ -7,11 +7,13 @@
 #include "hook/src/file_text.hpp"
 #include "require.hpp"
 #include "source.hpp"
+#include "support/padded.hpp"
 
 #include <smd/limits.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace smd;
@@ -19,7 +21,8 @@ using namespace smd::detail;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ProblemList notes(limits::problems_per_file);
-  const auto parsed = layout::parse_collections_file(std::as_bytes(std::span(data, size)), notes);
+  const std::string given = test::padded(std::string(reinterpret_cast<const char*>(data), size));
+  const auto parsed = layout::parse_collections_file(fuzz::bytes_of(given), notes);
   for (const Problem& note : notes.all()) {
     SMD_REQUIRE(!note.text.empty());
   }
@@ -41,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   SMD_REQUIRE(united(2) == united(3));
 
-  const std::string written = hook::collections_text(parsed->collections, 1);
+  const std::string written = test::padded(hook::collections_text(parsed->collections, 1));
   ProblemList notes_again(limits::problems_per_file);
   const auto again = layout::parse_collections_file(fuzz::bytes_of(written), notes_again);
   SMD_REQUIRE(again && again->num_workers == 1);

@@ -7,7 +7,7 @@
 
 namespace smd::test {
 
-/// Returns the SHA-256 digest of bytes, in hexadecimal digits, as recorded results state it.
+/// Returns the SHA-256 digest of bytes (FIPS 180-4, section 6.2), in hexadecimal digits, as recorded results state it.
 [[nodiscard]] std::string sha256(std::span<const std::byte> bytes);
 
 }  // namespace smd::test

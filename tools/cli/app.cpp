@@ -5,17 +5,21 @@
 #include "cli/interruption.hpp"
 #include "cli/last_resort.hpp"
 #include "cli/message_options.hpp"
+#include "cli/operands.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/reading_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/stack_limit.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/terminal.hpp"
 #include "cli/terminal_options.hpp"
+#include "cli/text.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <new>
@@ -59,6 +63,25 @@ ExitStatus print(const std::string& text) {
   return ExitStatus::yes;
 }
 
+// Where all operands are trials, one that is no path but a tensor of another was meant for -n.
+void refuse_tensors(const CommandDefinition& definition, const CommandLine& line) {
+  const auto is_trial = [](const OperandSpec& spec) { return spec.kind == ArgumentKind::trial; };
+  const std::vector<std::string>& operands = line.operands();
+  if (operands.size() < 2 || !std::all_of(definition.operands.begin(), definition.operands.end(), is_trial)) {
+    return;
+  }
+  const auto tensor = std::find_if(operands.begin(), operands.end(),
+                                   [](const std::string& operand) { return operand != "-" && !is_place(operand); });
+  if (tensor == operands.end()) {
+    return;
+  }
+  if (const auto trial = trial_with_tensor(*tensor, operands, ReadingOptions::from(line).trial_options())) {
+    throw UsageError(single_quoted(*tensor) + " is a tensor of " + single_quoted(*trial) + ", and operands of " +
+                     std::string(definition.name) + " are trials" +
+                     (definition.find("name") != nullptr ? ": choose tensors with -n" : ""));
+  }
+}
+
 ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& messages) {
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) {
@@ -74,6 +97,7 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
   }
   set_up_messages(line, messages);
   check_environment(definition.name, messages);
+  refuse_tensors(definition, line);
   command.setup(line);
   return command.run(messages);
 }

@@ -3,7 +3,7 @@
 
 #include "cli/interruption.hpp"
 #include "cli/text.hpp"
-#include "text/excerpt.hpp"
+#include "text/escape.hpp"
 
 #include <fcntl.h>
 #include <strings.h>
@@ -57,7 +57,7 @@ Level level_from_environment() noexcept {
 std::string place_of(std::string_view trial, std::string_view file) {
   std::string place(trial);
   if (!place.empty()) {
-    place += !file.empty() && file.front() != '/' ? "/" : ": ";
+    place += file.empty() || file.front() == '/' ? ": " : place.ends_with('/') ? "" : "/";
   }
   return place;
 }
@@ -208,6 +208,9 @@ void Diagnostics::warning_once(std::string_view text) {
   receiver().once("\n" + about_trial(text), [&] { warning(text); });
 }
 void Diagnostics::note(std::string_view text) { write(Level::warning, "note", about_trial(text)); }
+void Diagnostics::note_once(std::string_view text) {
+  receiver().once("\n" + about_trial(text), [&] { note(text); });
+}
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
 

@@ -61,6 +61,7 @@ class Diagnostics {
   void warning(std::string_view text);
   void warning_once(std::string_view text);  ///< Unless it was written before.
   void note(std::string_view text);          ///< Shown unless -q.
+  void note_once(std::string_view text);     ///< Unless it was written before.
   void info(std::string_view text);          ///< Shown with -v.
   void debug(std::string_view text);         ///< Shown with -vv.
 

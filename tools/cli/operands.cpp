@@ -51,18 +51,13 @@ std::vector<std::string> nearest_folders(std::string path) {
 }  // namespace
 
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint) {
-  const bool no_trial = error.tag() == "NotFound" || error.tag() == "MissingCollectionFiles";
-  if (const std::string beside = no_trial ? beside_runs(path) : std::string(); !beside.empty()) {
-    messages.fail(error.tag(), error.what() + beside, ExitStatus::unreadable);
-    return;
-  }
-  if (const std::string instead = no_trial ? instead_of_trial(path) : std::string(); !instead.empty()) {
-    messages.fail(error.tag(), single_quoted(path) + " " + instead, ExitStatus::unreadable);
-    return;
-  }
   error_code unknown;
-  if (error.tag() != "NotFound" || fs::exists(path, unknown) || path.starts_with("s3://")) {
+  if (error.tag() != "NotFound" || fs::exists(path, unknown) || is_remote_path(path)) {
     messages.fail(error, path);
+    return;
+  }
+  if (const std::string both = trial_and_tensor(path); !both.empty()) {
+    messages.fail(error.tag(), single_quoted(path) + " " + both, ExitStatus::unreadable);
     return;
   }
   std::string text = error.what();
@@ -127,6 +122,24 @@ bool may_be_several(std::span<const std::string> operands) noexcept {
   return operands.size() > 1 || lists_operands(operands);
 }
 
+bool is_place(const std::string& operand) {
+  error_code unknown;
+  return is_remote_path(operand) || fs::exists(operand, unknown);
+}
+
+std::optional<std::string> trial_with_tensor(std::string_view tensor, std::span<const std::string> operands,
+                                             const TrialOptions& options) {
+  for (const std::string& operand : operands) {
+    try {
+      if (is_place(operand) && Trial::open(operand, options).has_tensor(tensor)) {
+        return operand;
+      }
+    } catch (const Error&) {  // no trial, or none that can be read: reading it reports why
+    }
+  }
+  return std::nullopt;
+}
+
 std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept {
   const bool later = !operands.empty() && operand != operands.front() && !lists_operands(operands);
   return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
@@ -152,7 +165,7 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     }
     const AboutTrial about(path);
     try {
-      if (options.superseded && trial->superseded().empty()) {
+      if (options.superseded == Superseded::only && trial->superseded().empty()) {
         messages.nothing("TensorUnavailable", path + ": no value is superseded, the job never went back");
       } else {
         visit(*trial);

@@ -38,12 +38,20 @@ void say_nothing_listed(Diagnostics& messages);
 /// Whether there may be several operands: more than one, or `-`.
 [[nodiscard]] bool may_be_several(std::span<const std::string> operands) noexcept;
 
+/// Whether an operand is a path that exists, or one on S3.
+[[nodiscard]] bool is_place(const std::string& operand);
+
+/// Returns the first of the operands that is a trial with a tensor of this name; nullopt if none is.
+[[nodiscard]] std::optional<std::string> trial_with_tensor(std::string_view tensor,
+                                                           std::span<const std::string> operands,
+                                                           const TrialOptions& options);
+
 /// The hint for an operand that is no trial: one after the first may have been meant as the name of a tensor, as
 /// smd-tensor takes them. Empty for the first operand, and if standard input lists operands.
 [[nodiscard]] std::string_view hint_for(const std::string& operand, std::span<const std::string> operands) noexcept;
 
-/// Reports why an operand could not be read. If it is no trial, says what it is (`instead_of_trial`); if the path does
-/// not exist, says what was perhaps meant: a similar path, else `hint`.
+/// Reports why an operand could not be read. If the path does not exist, says what was perhaps meant: a tensor of a
+/// trial, a similar path, else `hint`.
 void fail_to_open(const Error& error, const std::string& path, Diagnostics& messages, std::string_view hint = {});
 
 /// What was perhaps meant by a path that does not exist, to be appended to a message: existing folders whose names are

@@ -2,7 +2,7 @@
 #include "cli/option_hints.hpp"
 
 #include "cli/text.hpp"
-#include "text/edit_distance.hpp"
+#include "text/nearest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -156,12 +156,6 @@ bool lists(std::string_view words, std::string_view word) {
   return false;
 }
 
-std::string folded(std::string_view word) {
-  std::string text(word);
-  std::transform(text.begin(), text.end(), text.begin(), text::folded);
-  return text;
-}
-
 }  // namespace
 
 std::string option_hint(const CommandDefinition& definition, std::string_view tried) {
@@ -178,7 +172,7 @@ std::string option_hint(const CommandDefinition& definition, std::string_view tr
 }
 
 std::string word_hint(std::string_view tried, std::span<const std::string_view> words) {
-  const std::string wanted = folded(tried);
+  const std::string wanted = detail::folded(tried);
   const auto among = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   if (among(wanted)) {
     return did_you_mean(std::array{wanted});

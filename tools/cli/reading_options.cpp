@@ -2,6 +2,8 @@
 #include "cli/reading_options.hpp"
 
 #include <array>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace smd::tool {
@@ -28,21 +30,40 @@ constexpr std::array<OptionSpec, 3> own_table = {{
                "cache's own form are removed."},
 }};
 
-constexpr std::array<OptionSpec, 1> superseded_option = {{
+constexpr std::array<OptionSpec, 2> superseded_options = {{
     {.name = "superseded",
-     .help = "show superseded values instead: those that later values of a restarted job replaced",
+     .help = "show superseded values instead: those that later ones replaced",
      .group = group::selection,
-     .manual = "Show superseded values instead: a job that was restarted from an earlier step wrote values again, and "
-               "the later ones replace the earlier. Equal steps stand in the order in which they were written; the "
-               "column wall_time of smd-tensor tells them apart. smd-ls --summary counts them."},
+     .manual = "Show superseded values instead: those that later ones of a log directory replaced, because a restarted "
+               "job wrote its steps again, or because one step was written several times. Equal steps stand in the "
+               "order in which they were written; the column wall_time of smd-tensor tells them apart. smd-ls "
+               "--summary counts them."},
+    {.name = "with-superseded",
+     .help = "show superseded values too; the last column, superseded, tells which they are",
+     .group = group::selection,
+     .manual = "Show all values, also those that --superseded shows. The last column of rows that are each of one "
+               "value, superseded, is true for those."},
 }};
 
 }  // namespace
 
-std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_option; }
+std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return superseded_options; }
 
 std::span<const OptionSpec> ReadingOptions::table() noexcept {
-  static const std::vector<OptionSpec> table = with_remote_options(own_table);
+  static const std::vector<OptionSpec> table = [] {
+    static std::vector<std::string_view> names;
+    for (const LayoutTraits& layout : layouts()) {
+      names.push_back(layout.name);
+    }
+    std::vector<OptionSpec> all = with_remote_options(own_table);
+    all.insert(all.begin(), {.name = "layout",
+                             .metavar = "NAME",
+                             .help = "read TRIAL as this layout, whatever else lies there",
+                             .group = group::reading,
+                             .kind = ArgumentKind::choice,
+                             .choices = names});
+    return all;
+  }();
   return table;
 }
 
@@ -51,10 +72,17 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
   const auto jobs = line.convert("jobs", [](const std::string& text) { return parse_integer(text, 1, 1024); });
   options.jobs = static_cast<unsigned>(jobs.value_or(0));
   options.verify = !line.has("no-verify");
-  options.superseded = line.has("superseded");
-  if (options.superseded && line.has("follow")) {
-    throw UsageError("--superseded and --follow: what comes counts when it comes; leave out one of the two");
+  const bool only = line.has("superseded");
+  const bool included = line.has("with-superseded");
+  options.superseded = only ? Superseded::only : included ? Superseded::included : Superseded::left_out;
+  if (only && included) {
+    throw UsageError("--superseded shows nothing but superseded values, --with-superseded all: one at a time");
   }
+  if ((only || included) && line.has("follow")) {
+    throw UsageError(std::string(only ? "--superseded" : "--with-superseded") +
+                     " and --follow: what comes counts when it comes; leave out one of the two");
+  }
+  options.layout = line.value("layout").value_or(std::string());
   options.remote = remote_options(line);
   options.remote.cache = line.value("cache").value_or(std::string());
   return options;
@@ -62,6 +90,7 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
 
 TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
   TrialOptions options;
+  options.layout = layout;
   options.range_steps = range;
   options.jobs = jobs;
   options.verify = verify;

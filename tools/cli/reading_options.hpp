@@ -3,6 +3,7 @@
 
 #include <smd/trial.hpp>
 #include <span>
+#include <string>
 
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
@@ -14,11 +15,12 @@ namespace smd::tool {
 struct ReadingOptions {
   unsigned jobs = 0;  ///< 0: one per CPU.
   bool verify = true;
-  bool superseded = false;    ///< --superseded
-  RemoteOptions remote = {};  ///< For trials on S3.
+  Superseded superseded = Superseded::left_out;  ///< --superseded, --with-superseded
+  std::string layout;                            ///< --layout; empty: as it is found.
+  RemoteOptions remote = {};                     ///< For trials on S3.
 
   static std::span<const OptionSpec> table() noexcept;
-  /// --superseded, for commands that show what was saved.
+  /// --superseded and --with-superseded, for commands that show what was saved.
   static std::span<const OptionSpec> superseded_table() noexcept;
   /// @throws UsageError.
   static ReadingOptions from(const CommandLine& line);

@@ -3,10 +3,7 @@
 
 #include "cli/display_width_table.hpp"
 #include "text/escape.hpp"
-#include "text/excerpt.hpp"
 #include "text/nearest.hpp"
-#include "text/printable.hpp"
-#include "text/utf8.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>

@@ -49,6 +49,9 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
     for (ComparedTrial* const side : {&a, &b}) {
       const AboutTrial about(side->name);
       side->selection = select(side->trial, side->options, needs(), messages);
+      if (side == &a || &trial_a != &trial_b) {
+        note_superseded(side->trial, side->options, {}, options_.reading, messages);
+      }
     }
     const AboutTrial both({});
     view->begin();

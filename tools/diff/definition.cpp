@@ -9,8 +9,9 @@ namespace smd::tool::diff {
 
 namespace {
 
-constexpr std::array<OperandSpec, 2> operands = {{{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
-                                                  {.metavar = "B", .kind = ArgumentKind::trial, .required = false}}};
+constexpr std::array<OperandSpec, 2> operands = {
+    {{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
+     {.metavar = "B", .kind = ArgumentKind::trial, .required = false, .repeats = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},

@@ -6,7 +6,8 @@
 #include "facts.hpp"
 #include "pages.hpp"
 #include "roff.hpp"
-#include "slots.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -105,9 +106,9 @@ void columns(Roff& page, const CommandDefinition& definition) {
   for (const tool::ColumnTable& table : definition.columns()) {
     page.macro(table.when.empty() ? ".It if nothing else is asked for"
                                   : ".It Fl " + roff_word(std::string_view(table.when).substr(1)));
-    std::string text = joined(table.names, ", ") + (table.more.empty() ? "" : "; " + std::string(table.more));
+    std::string text = fmt::format("{}{}{}", fmt::join(table.names, ", "), table.more.empty() ? "" : "; ", table.more);
     if (!table.sort_only.empty()) {
-      text += "; --sort also takes " + joined(table.sort_only, ", ");
+      text += fmt::format("; --sort also takes {}", fmt::join(table.sort_only, ", "));
     }
     page.prose(text + ".");
   }

@@ -10,13 +10,26 @@
 #include <stdexcept>
 #include <string>
 
-#include "commands.hpp"
 #include "completions.hpp"
 #include "pages.hpp"
+#include "smd_commands.hpp"
 
 namespace {
 
 namespace fs = boost::filesystem;
+
+template <class Command>
+const smd::tool::CommandDefinition* definition_of() {
+  static const Command command;
+  return &command.definition();
+}
+
+/// Returns the documented commands, in the order of the manual.
+smd::docgen::Definitions commands() {
+#define SMD_DEFINITION(type) definition_of<type>(),
+  return {SMD_COMMANDS(SMD_DEFINITION)};
+#undef SMD_DEFINITION
+}
 
 std::string read(const fs::path& path) {
   std::ifstream file(path.string(), std::ios::binary);
@@ -37,8 +50,8 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 void generate(const fs::path& source, const fs::path& out) {
-  const auto commands = smd::docgen::commands();
-  for (const auto* definition : commands) {
+  const auto all = commands();
+  for (const auto* definition : all) {
     write(out / "man" / (std::string(definition->name) + ".1"), smd::docgen::command_page(*definition));
   }
   for (const auto& entry : fs::directory_iterator(source / "man")) {
@@ -48,15 +61,14 @@ void generate(const fs::path& source, const fs::path& out) {
   }
   for (const auto& entry : fs::directory_iterator(source / "docs")) {
     if (entry.path().extension() == ".in") {
-      write(out / "docs" / entry.path().stem(), smd::docgen::filled_document(read(entry.path()), commands));
+      write(out / "docs" / entry.path().stem(), smd::docgen::filled_document(read(entry.path()), all));
     }
   }
   const fs::path templates = source / "tools/docgen/completions";
-  write(out / "completions/bash/smd", smd::docgen::bash_completion(commands, read(templates / "smd.bash.in")));
-  write(out / "completions/zsh/_smd", smd::docgen::zsh_completion(commands, read(templates / "smd.zsh.in")));
-  write(out / "completions/fish/__smd_values.fish",
-        smd::docgen::fish_functions(commands, read(templates / "smd.fish.in")));
-  for (const auto* definition : commands) {
+  write(out / "completions/bash/smd", smd::docgen::bash_completion(all, read(templates / "smd.bash.in")));
+  write(out / "completions/zsh/_smd", smd::docgen::zsh_completion(all, read(templates / "smd.zsh.in")));
+  write(out / "completions/fish/__smd_values.fish", smd::docgen::fish_functions(all, read(templates / "smd.fish.in")));
+  for (const auto* definition : all) {
     write(out / "completions/fish" / (std::string(definition->name) + ".fish"),
           smd::docgen::fish_completion(*definition));
   }

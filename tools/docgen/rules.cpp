@@ -4,7 +4,8 @@
 #include <smd/rule_registry.hpp>
 
 #include "roff.hpp"
-#include "slots.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -36,7 +37,7 @@ std::string scope_of(const RuleDescription& rule) {
   std::string text = "Alias " + rule.alias + ". For " + rule.frameworks + ".";
   if (!rule.collections.empty()) {
     text += rule.collections.size() == 1 ? " Collection " : " Collections ";
-    text += joined(rule.collections, ", ") + ".";
+    text += fmt::format("{}.", fmt::join(rule.collections, ", "));
   }
   if (rule.other_trials > 0) {
     text += " Needs another trial.";

@@ -12,18 +12,6 @@ namespace {
 using tool::ArgumentKind;
 using tool::OptionSpec;
 
-template <class Words>
-std::string join(const Words& words, std::string_view separator) {
-  std::string text;
-  bool first = true;
-  for (const auto& word : words) {
-    text += first ? std::string_view() : separator;
-    text += word;
-    first = false;
-  }
-  return text;
-}
-
 /// Returns the end of the slot's name that starts at `at`, or npos.
 std::size_t name_end(std::string_view text, std::size_t at) {
   const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", at);
@@ -122,12 +110,6 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   }
   return all;
 }
-
-std::string joined(std::span<const std::string_view> words, std::string_view separator) {
-  return join(words, separator);
-}
-
-std::string joined(std::span<const std::string> words, std::string_view separator) { return join(words, separator); }
 
 std::string in_quotes(std::string_view text, std::string_view quote) {
   std::string out = "'";

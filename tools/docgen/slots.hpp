@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +24,6 @@ using Slots = std::map<std::string, std::string, std::less<>>;
 /// Returns what is offered for the value of an option: its choices, or the command's formats or columns.
 [[nodiscard]] std::vector<std::string_view> offered(const tool::OptionSpec& spec,
                                                     const tool::CommandDefinition& definition);
-
-[[nodiscard]] std::string joined(std::span<const std::string_view> words, std::string_view separator);
-[[nodiscard]] std::string joined(std::span<const std::string> words, std::string_view separator);
 
 /// Returns a text in single quotes, as all three shells read it; `quote` represents a single quote.
 [[nodiscard]] std::string in_quotes(std::string_view text, std::string_view quote);

@@ -26,7 +26,7 @@ std::optional<std::int64_t> bound_of(const StepTerm& term) {
 }  // namespace
 
 FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs)
-    : trial_(trial), grow_(!trial.marks_steps()), every_(static_cast<std::uint64_t>(options.every)) {
+    : trial_(trial), grow_(!trial.layout().marks_steps), every_(static_cast<std::uint64_t>(options.every)) {
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const NoRefresh as_it_stands(trial);
   if (grow_) {

@@ -43,7 +43,7 @@ class Restarts {
   explicit Restarts(const Trial& trial) : trial_(trial), superseded_(count()) {}
 
   void note(const FollowEvent& event, Diagnostics& messages) {
-    const std::uint64_t before = std::exchange(superseded_, trial_.marks_steps() ? 0 : count());
+    const std::uint64_t before = std::exchange(superseded_, trial_.layout().marks_steps ? 0 : count());
     if (superseded_ > before) {
       messages.note(trial_.name() + " went back to step " + std::to_string(event.step.value) + ": " +
                     counted(superseded_ - before, "value") + " superseded");
@@ -95,6 +95,9 @@ class Following {
     }
     if (!check_modes(trial, setup_.selection.modes, messages_)) {
       return;
+    }
+    if (setup_.records) {
+      note_superseded(trial, setup_.selection, setup_.needs.fallback, setup_.reading, messages_);
     }
     FollowedSteps steps(trial, setup_.selection, setup_.needs);
     Restarts restarts(trial);

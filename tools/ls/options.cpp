@@ -120,11 +120,14 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .metavar = {},
        .help = "list the trials at and below the operands",
        .group = group::view,
-       .manual = "List the trials at and below the operands, in the order of their paths. A symbolic link to a trial "
-                 "elsewhere counts as one. Other links are not followed; a message names links that lead to folders "
-                 "elsewhere or in a circle. A folder that cannot be entered, without permission or with a path longer "
-                 "than the system allows, is named, with status 3; what lies elsewhere is listed. Of each kind of "
-                 "problem three are named and the others counted."},
+       .manual =
+           "List the trials at and below the operands, in the order of their paths; also those in another trial, "
+           "but not what a trial reads. Symbolic links are followed, and each folder is visited once; a link to a "
+           "folder that it lies in, or into /proc, /sys and /dev, is not followed, and is named. A search ends "
+           "after 100,000 folders or a million names, with a warning. A folder that cannot be entered, without "
+           "permission or with a path longer "
+           "than the system allows, is named, with status 3; what lies elsewhere is listed. Of each kind of "
+           "problem three are named and the others counted."},
   }};
   return table;
 }

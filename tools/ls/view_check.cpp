@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<Column, 3> check_columns = {{{"file"}, {"offset", Align::right}, {"problem"}}};
 
 std::string report_text(const CheckReport& report) {
-  if (report.layout == "checkpoints") {
+  if (!report.layout.has_checksums) {
     return std::to_string(report.event_files) + " files, " + std::to_string(report.records) + " tensors and numbers, " +
            std::to_string(report.bytes) + " bytes read";
   }
@@ -48,7 +48,7 @@ class CheckView final : public View {
         const CheckReport report =
             check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
         messages.info(operand + ": " + report_text(report));
-        if (report.layout == "checkpoints" && !std::exchange(said_unprotected_, true)) {
+        if (!report.layout.has_checksums && !std::exchange(said_unprotected_, true)) {
           messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
         }
       } catch (const Known&) {

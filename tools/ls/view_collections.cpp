@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "cli/text.hpp"
 #include "selected.hpp"
@@ -35,35 +37,28 @@ class CollectionsView final : public OneTrialView {
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const std::map<std::string, Collection> collections = trial.collections();
-    const std::vector<std::string> asked = collections_asked(collections, messages);
-    if (asked.empty() && !options().selection.collections.empty()) {
-      return false;
+    std::map<std::string, Collection> shown = trial.collections();
+    if (const std::vector<std::string>& asked = options().selection.collections; !asked.empty()) {
+      shown.clear();
+      for (const std::string& name : asked) {
+        if (std::optional<Collection> collection = trial.collection(name)) {
+          shown.emplace(name, *std::move(collection));
+        } else {
+          messages.fail("NotFound", undefined_collection(name, trial), ExitStatus::no);
+        }
+      }
+      if (shown.empty()) {
+        return false;
+      }
     }
     const std::optional<std::vector<std::string>> tensors = tensors_asked(trial, messages);
-    for (const auto& [name, collection] : collections) {
-      if (asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end()) {
-        print(trial, collection, name, tensors, rows);
-      }
+    for (const auto& [name, collection] : shown) {
+      print(trial, collection, name, tensors, rows);
     }
     return true;
   }
 
  private:
-  /// The collections of -c that are defined; reports the others.
-  std::vector<std::string> collections_asked(const std::map<std::string, Collection>& known,
-                                             Diagnostics& messages) const {
-    std::vector<std::string> asked;
-    for (const std::string& name : options().selection.collections) {
-      if (known.contains(name)) {
-        asked.push_back(name);
-        continue;
-      }
-      messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
-    }
-    return asked;
-  }
-
   /// The tensors that the rest of the selection selects; nullopt if that is all of them.
   std::optional<std::vector<std::string>> tensors_asked(Trial& trial, Diagnostics& messages) const {
     SelectionOptions rest = options().selection;

@@ -12,15 +12,20 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 9> location_columns = {{{"tensor"},
-                                                     {"step", Align::right},
-                                                     {"mode"},
-                                                     {"mode_step", Align::right},
-                                                     {"worker"},
-                                                     {"file"},
-                                                     {"offset", Align::right},
-                                                     {"length", Align::right},
-                                                     written_column}};
+using LocationColumns = std::array<Column, 10>;
+
+constexpr LocationColumns location_columns(bool superseded) {
+  return {{{"tensor"},
+           {"step", Align::right},
+           {"mode"},
+           {"mode_step", Align::right},
+           {"worker"},
+           {"file"},
+           {"offset", Align::right},
+           {"length", Align::right},
+           superseded_column(superseded),
+           written_column}};
+}
 
 /// Prints the records of entries as they come, by step, then by the name in the record: a reduction's is
 /// `smdebug/reductions/…`. Only records that sort after such names wait for the end of their step.
@@ -53,6 +58,7 @@ class RecordPrinter {
     GlobalStep step;
     Mode mode;
     ModeStep mode_step;
+    bool superseded;
   };
   struct Held : Step {
     std::string tensor;
@@ -64,16 +70,19 @@ class RecordPrinter {
   void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
     const bool ranged = !location.bare || !location.bare->number;  // a number was read along with its record
     rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
-               ranged ? Cell(location.offset) : Cell(), location.length, PlaceCell{step.step.value, location.offset}});
+               ranged ? Cell(location.offset) : Cell(), location.length, step.superseded,
+               PlaceCell{step.step.value, location.offset}});
   }
 
   void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
-    held_.push_back({{entry.step, entry.mode, entry.mode_step}, std::move(tensor), entry.worker, location});
+    held_.push_back(
+        {{entry.step, entry.mode, entry.mode_step, entry.superseded}, std::move(tensor), entry.worker, location});
   }
 
   void print_held() {
-    std::sort(held_.begin(), held_.end(),
-              [](const Held& a, const Held& b) { return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker); });
+    std::stable_sort(held_.begin(), held_.end(), [](const Held& a, const Held& b) {
+      return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker);
+    });
     for (const Held& record : held_) {
       print(record.tensor, record.worker, record, record.location);
     }
@@ -98,9 +107,10 @@ void say_other_values(const Trial& trial, Diagnostics& messages) {
 
 class LocationsView final : public OneTrialView {
  public:
-  using OneTrialView::OneTrialView;
+  explicit LocationsView(const LsOptions& options)
+      : OneTrialView(options), columns_(location_columns(options.reading.superseded == Superseded::included)) {}
 
-  [[nodiscard]] std::span<const Column> columns() const override { return location_columns; }
+  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
 
  protected:
   bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
@@ -118,6 +128,9 @@ class LocationsView final : public OneTrialView {
     printer.finish();
     return rows.rows() != before;
   }
+
+ private:
+  LocationColumns columns_;
 };
 
 }  // namespace

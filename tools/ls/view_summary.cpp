@@ -12,6 +12,7 @@
 
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "select/select.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 
@@ -61,10 +62,10 @@ struct Summary {
 
   template <class Wants>
   Summary(const Trial& trial, Wants&& wants)
-      : layout(trial.layout()),
-        status(!trial.marks_end() ? "unknown"
-               : trial.ended()    ? "ended"
-                                  : "running"),
+      : layout(trial.layout().name),
+        status(!trial.layout().marks_end ? "unknown"
+               : trial.ended()           ? "ended"
+                                         : "running"),
         steps(trial.steps(true)),
         last_complete(trial.last_complete_step()) {
     if (wants("age") && status != "ended") {
@@ -86,7 +87,7 @@ struct Summary {
       }
       workers.assign(all.begin(), all.end());
     }
-    if (!trial.has_modes()) {
+    if (!trial.layout().has_modes) {
       if (wants("bytes")) {
         for (const TensorSummary& tensor : trial.summaries()) {
           bytes += tensor.bytes;
@@ -96,7 +97,8 @@ struct Summary {
         modes = mode_texts(std::array{Mode::global});
       }
     } else if (wants("modes") || wants("bytes")) {
-      std::set<Mode> seen;
+      const std::vector<Mode> claimed = trial.modes();  // by any worker; a step's own is that of its first
+      std::set<Mode> seen(claimed.begin(), claimed.end());
       for (const StepInfo& info : trial.step_infos()) {
         seen.insert(info.mode);
         bytes += info.bytes;
@@ -138,9 +140,7 @@ void say_details(const Trial& trial, Diagnostics& messages) {
   if (!messages.shows(Level::info)) {
     return;
   }
-  for (const auto& [tensor, count] : trial.superseded()) {
-    messages.info(single_quoted(tensor) + ": " + counted(count, "value") + " superseded");
-  }
+  say_superseded(trial.superseded(), messages);
   for (const auto& [name, value] : trial.hyperparameters().values) {
     std::string text = "hyperparameter ";
     messages.info(text.append(name).append(" = ").append(value));

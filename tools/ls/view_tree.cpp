@@ -191,7 +191,7 @@ class TreeView final : public OneTrialView {
     if (options().output.quiet) {
       return !names.empty();
     }
-    const bool weights = trial.layout() == "checkpoints";
+    const bool weights = trial.layout().name == "checkpoints";
     std::vector<TensorFacts> facts =
         tensor_facts(trial, selection, names, options().selection, weights || options().by_dtype);
     if (options().by_dtype) {

@@ -28,8 +28,8 @@ std::vector<Column> group_columns(By by) {
 }
 
 bool is_row_column(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 9> names = {"trial",  "tensor", "step",    "mode",   "mode_step",
-                                                     "worker", "source", "partial", "written"};
+  constexpr std::array<std::string_view, 10> names = {"trial",  "tensor", "step",    "mode",       "mode_step",
+                                                      "worker", "source", "partial", "superseded", "written"};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -47,6 +47,7 @@ std::vector<Column> hist_columns(By by) {
 std::vector<ColumnTable> column_tables() {
   std::vector<Column> statistics = group_columns({});
   statistics.push_back({"source"});
+  statistics.push_back(superseded_column(false));
   statistics.push_back(written_column);
   ColumnTable table = column_table("", statistics, "each reduction by its name; with --shard also count, partial");
   const std::span<const std::string_view> reductions = offered_reductions();

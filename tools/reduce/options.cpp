@@ -185,6 +185,11 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
       !options.svg()) {
     throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
   }
+  if (options.reading.superseded == Superseded::included &&
+      (options.by_given || options.shard || options.merge || options.view == ReduceViewKind::hist ||
+       options.view == ReduceViewKind::pivot)) {
+    throw UsageError("--with-superseded prints a row for each value: not with --by, --hist, --pivot, --shard, --merge");
+  }
   if (options.shard && options.output.limit) {
     throw UsageError("--shard makes parts to be merged whole: give --limit with --merge");
   }

@@ -37,6 +37,7 @@ struct Group {
   Key key;
   Mode mode = Mode::global;
   ModeStep mode_step;
+  bool superseded = false;
   PlaceCell written;
   const RowPlan* plan = nullptr;
   std::size_t members = 0;
@@ -115,7 +116,7 @@ class TrialReducer {
 
   std::size_t group_of(const TensorEntry& entry) {
     const Key key = key_of(entry);
-    if (!groups_.empty() && groups_.back().key == key) {
+    if (!single() && !groups_.empty() && groups_.back().key == key) {
       return groups_.size() - 1;
     }
     if (single() || places_.empty() || places_.rbegin()->first < key) {
@@ -130,6 +131,7 @@ class TrialReducer {
     groups_.back().key = key;
     groups_.back().mode = entry.mode;
     groups_.back().mode_step = entry.mode_step;
+    groups_.back().superseded = entry.superseded;
     groups_.back().written = place_of(entry);
     having_.emplace_back();
     return groups_.size() - 1;
@@ -385,6 +387,7 @@ class TrialReducer {
     row.step = GlobalStep(std::get<0>(group.key));
     row.mode = group.mode;
     row.mode_step = group.mode_step;
+    row.superseded = group.superseded;
     row.written = group.written;
     row.source = source.text();
     row.statistics = group.statistics;

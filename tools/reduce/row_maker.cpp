@@ -70,7 +70,8 @@ void RowMaker::make(const Piece& piece, BlockReader& reader) {
 void RowMaker::take(const TensorEntry& entry) {
   const RowPlan& plan = plan_of(entry);
   const auto index = static_cast<std::uint32_t>(rows_.size());
-  rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), &plan});
+  rows_.push_back(
+      {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, entry.superseded, place_of(entry), &plan});
   if (plan.lacks) {
     unavailable_.lacks(entry, plan, wanted_);
     any_unavailable_ = true;
@@ -273,6 +274,7 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.step = from.step;
   row.mode = from.mode;
   row.mode_step = from.mode_step;
+  row.superseded = from.superseded;
   row.written = from.written;
   row.source = source.text();
   row.statistics = statistics;

@@ -54,6 +54,7 @@ class RowMaker {
     GlobalStep step;
     Mode mode = Mode::global;
     ModeStep mode_step;
+    bool superseded = false;
     PlaceCell written;
     const RowPlan* plan = nullptr;
   };

@@ -30,6 +30,7 @@ std::vector<Column> columns_of(const ResultContext& context) {
     columns.push_back({"partial", Align::left, false, true});
   }
   if (!context.options.merge) {
+    columns.push_back(superseded_column(context.options.reading.superseded == Superseded::included));
     columns.push_back(written_column);
   }
   return columns;
@@ -84,6 +85,7 @@ class RowsView : public ResultView {
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
     }
     if (!context_.options.merge) {
+      cells_.emplace_back(row.superseded);
       cells_.emplace_back(row.written);
     }
     rows_.row(cells_);

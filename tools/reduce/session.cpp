@@ -80,16 +80,19 @@ void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCo
     }
     return;
   }
-  const std::string_view what = forms.reductions ? ": no values, only reductions, were saved of what is selected; "
-                                                   "smd-reduce -r saved prints them"
-                                                 : ": no values or reductions, only shapes, were saved of what is "
-                                                   "selected; smd-ls -l prints them";
+  const std::string_view what = forms.reductions && options.asks_for_saved()
+                                    ? ": only empty histograms were saved of what is selected, which have no statistics"
+                                : forms.reductions ? ": no values, only reductions, were saved of what is selected; "
+                                                     "smd-reduce -r saved prints them"
+                                                   : ": no values or reductions, only shapes, were saved of what is "
+                                                     "selected; smd-ls -l prints them";
   messages.fail("TensorUnavailableForStep", std::string(name) + std::string(what), ExitStatus::no);
 }
 
 Session open_session(Trial& trial, const std::string& name, const ReduceCommandOptions& options,
                      Diagnostics& messages) {
   Session session{trial, name, select(trial, options.selection, selection_needs(options), messages)};
+  note_superseded(trial, options.selection, {}, options.reading, messages);
   std::vector<SelectedStep>& steps = session.selection.steps.steps;
   if (options.shard && !steps.empty()) {
     session.sharded = {steps.size(), steps.front().step.value, steps.back().step.value};

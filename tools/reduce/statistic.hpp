@@ -49,6 +49,7 @@ struct ResultRow {
   ModeStep mode_step;
   std::string_view source;  ///< Empty if no statistic exists.
   std::span<const Statistic> statistics;
+  bool superseded = false;
   PlaceCell written;        ///< Of the first record that a row pools; not set in rows of shards.
   std::uint64_t count = 0;  ///< This and the next for shards only.
   std::string partial;

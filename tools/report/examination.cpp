@@ -103,7 +103,7 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
     add_rule(*evaluator_, request, context.others);
     pairs = pairs || (!request.error && request.configuration.rule_to_invoke == pairing_rule);
   }
-  if (!pairs && !trial.has_modes()) {
+  if (!pairs && !trial.layout().has_modes) {
     pairs_ = evaluator_->add(make_rule(pairing_rule));
   }
 }

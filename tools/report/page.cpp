@@ -2,13 +2,10 @@
 #include "page.hpp"
 
 #include "cli/xml_text.hpp"
-#include "draw/base64.hpp"
-#include "draw/palette.hpp"
 #include "html.hpp"
-#include "page_parts.hpp"
+#include "page_text.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
-#include "sha256.hpp"
 
 #include <smd/version.hpp>
 
@@ -55,13 +52,10 @@ std::string title_of(std::span<const TrialReport> trials, const std::string& giv
   return title;
 }
 
-// Permits only this style and this script, and images that are part of the page.
-std::string policy(std::string_view style, std::string_view script) {
-  return fmt::format(
-      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; "
-      "form-action 'none'",
-      base64(sha256(style)), base64(sha256(script)));
-}
+// Permits only the page's style and script, and images that are part of the page.
+constexpr std::string_view policy =
+    "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; "
+    "form-action 'none'";
 
 struct Part {
   std::string_view anchor;
@@ -105,7 +99,6 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
                                  {"commands", "Commands", commands_section(page)}}};
   parts[0].html = trial_section(page);
   parts[1].html = rules_section(page);
-  const std::string style = fmt::format("{}{}", page_style(), chart_style());
   const std::string title = title_of(trials, options.title);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -113,13 +106,13 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"generator\" content=\"smd-report (libsmd) "
       "{}\">\n",
-      policy(style, page_script()), SMD_VERSION_STRING);
+      fmt::format(policy, page_text::style_digest, page_text::script_digest), SMD_VERSION_STRING);
   if (reload) {
     const auto seconds = std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(*reload).count(), 1);
     out += fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", seconds);
   }
-  out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n", xml(title),
-                     style, name_html(title));
+  out += fmt::format("<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n", xml(title),
+                     page_text::page_css, page_text::chart_css, name_html(title));
   if (reload) {
     out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
   }
@@ -133,7 +126,7 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
     out += part.html;
   }
   out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",
-                     SMD_VERSION_STRING, page_script());
+                     SMD_VERSION_STRING, page_text::page_js);
   return out;
 }
 

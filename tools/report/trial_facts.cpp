@@ -11,7 +11,8 @@ namespace smd::tool::report {
 namespace {
 
 void add_steps(TrialFacts& facts, const Trial& trial) {
-  std::set<Mode> modes;
+  const std::vector<Mode> claimed = trial.modes();  // by any worker; a step's own is that of its first
+  std::set<Mode> modes(claimed.begin(), claimed.end());
   std::map<std::string, WorkerFacts> workers;
   for (const StepInfo& info : trial.step_infos()) {
     ++facts.steps;
@@ -37,11 +38,11 @@ void add_steps(TrialFacts& facts, const Trial& trial) {
 }  // namespace
 
 TrialFacts facts_of(const Trial& trial) {
-  TrialFacts facts = {.layout = std::string(trial.layout()),
-                      .status = !trial.marks_end() ? "unknown"
-                                : trial.ended()    ? "ended"
-                                                   : "running",
-                      .has_modes = trial.has_modes(),
+  TrialFacts facts = {.layout = std::string(trial.layout().name),
+                      .status = !trial.layout().marks_end ? "unknown"
+                                : trial.ended()           ? "ended"
+                                                          : "running",
+                      .has_modes = trial.layout().has_modes,
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),
                       .hyperparameters = trial.hyperparameters().values};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests/evaluated_steps.hpp"
 
+#include "select/select.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -39,6 +41,9 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   if (selection.worker) {
     options.workers = {*selection.worker};
   }
+  SelectionOptions evaluated = selection;
+  evaluated.all_workers = !selection.worker;
+  note_superseded(trial, evaluated, {}, {}, messages);
   options.parameter_bounds = !selection.steps;
   if (const std::optional<PlainRange> range = plain_range(selection)) {
     options.start = range->start;

@@ -2,6 +2,7 @@
 #include "requests/other_trials.hpp"
 
 #include "cli/text.hpp"
+#include "select/select.hpp"
 
 namespace smd::tool {
 
@@ -49,6 +50,10 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());
       }
+      SelectionOptions everything;
+      everything.modes = {Mode::global};
+      everything.all_workers = true;
+      note_superseded(*other.trial, everything, {}, {}, messages_, path + ": ");
     } catch (const Error& error) {
       messages_.fail(error, path);
       messages_.raise(ExitStatus::unreadable);

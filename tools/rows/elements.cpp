@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/elements.hpp"
 
+#include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "cli/text.hpp"
@@ -25,10 +27,28 @@ std::string repaired(std::string_view text) {
 Elements::Elements(const TensorView& view, NotText not_text) : view_(view), strings_(strings(view)) {
   for (std::string_view& text : strings_) {
     if (!is_utf8(text)) {
-      text = repaired_.emplace_back(not_text == NotText::sized ? "(" + std::to_string(text.size()) + " bytes)"
-                                                               : repaired(text));
+      const bool sized = not_text == NotText::sized || !media_extension(text).empty();
+      sized_ = sized_ || sized;
+      text = repaired_.emplace_back(sized ? "(" + std::to_string(text.size()) + " bytes)" : repaired(text));
     }
   }
+}
+
+std::string_view media_extension(std::string_view bytes) noexcept {
+  struct Signature {
+    std::string_view start;
+    std::string_view extension;
+  };
+  constexpr std::array<Signature, 4> signatures = {
+      {{"\x89PNG\r\n\x1A\n", "png"}, {"\xFF\xD8\xFF", "jpg"}, {"GIF87a", "gif"}, {"GIF89a", "gif"}}};
+  for (const Signature& signature : signatures) {
+    if (bytes.starts_with(signature.start)) {
+      return signature.extension;
+    }
+  }
+  const bool wav =
+      bytes.starts_with("RIFF") && bytes.substr(std::min<std::size_t>(bytes.size(), 8)).starts_with("WAVE");
+  return wav ? "wav" : "";
 }
 
 Cell element_cell(double number, Dtype dtype) {

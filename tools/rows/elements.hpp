@@ -13,13 +13,14 @@
 namespace smd::tool {
 
 /// Single elements of a view, by their place in C order. Borrows the view's bytes. In strings, each byte that is not
-/// part of valid UTF-8 becomes U+FFFD: printed text is always valid.
+/// part of valid UTF-8 becomes U+FFFD: printed text is always valid. Pictures and sounds are shown by their length:
+/// `(4096 bytes)`.
 class Elements {
  public:
   /// What becomes of bytes that are not text.
   enum class NotText : std::uint8_t {
     repaired,
-    sized,  ///< The whole string is shown by its length: `(4096 bytes)`.
+    sized,  ///< The whole string is shown by its length.
   };
 
   explicit Elements(const TensorView& view, NotText not_text = NotText::repaired);
@@ -28,6 +29,8 @@ class Elements {
 
   /// Whether all strings are valid UTF-8, so that none was changed.
   [[nodiscard]] bool utf8() const noexcept { return repaired_.empty(); }
+  /// Whether some string is shown by its length.
+  [[nodiscard]] bool sized() const noexcept { return sized_; }
 
   [[nodiscard]] Cell cell(std::uint64_t place) const {
     if (view_.dtype() == Dtype::string) {
@@ -47,7 +50,12 @@ class Elements {
   TensorView view_;
   std::vector<std::string_view> strings_;
   std::deque<std::string> repaired_;  // whose texts strings_ borrows
+  bool sized_ = false;
 };
+
+/// Returns what files of these bytes are called if they are a picture or sound as logs have them: `png`, `jpg`, `gif`
+/// or `wav`; else an empty text.
+[[nodiscard]] std::string_view media_extension(std::string_view bytes) noexcept;
 
 /// A number that an element of a real type has, as the cell of such an element: it prints as the type does.
 [[nodiscard]] Cell element_cell(double number, Dtype dtype);

@@ -39,6 +39,11 @@ struct Column {
   bool if_any = false;      ///< In tables, unless `--columns` chooses: shown only if some row has a value.
 };
 
+/// The column that tells superseded values from those that count; shown if both are.
+[[nodiscard]] constexpr Column superseded_column(bool shown) {
+  return {"superseded", Align::left, shown, shown, false, nullptr, shown};
+}
+
 /// The column of `PlaceCell`s, last in the columns of rows about saved things: only --sort takes it.
 inline constexpr Column written_column = {"written", Align::left, false, false, true};
 

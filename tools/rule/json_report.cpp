@@ -12,6 +12,7 @@ namespace {
 
 std::vector<std::size_t> chosen_keys(const std::vector<std::string>& columns) {
   std::vector<std::size_t> chosen;
+  chosen.reserve(columns.size());
   for (const std::string& name : columns) {
     chosen.push_back(record_key("--columns", name));
   }

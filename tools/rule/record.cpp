@@ -106,6 +106,7 @@ const std::vector<RecordKey>& record_keys() {
 std::size_t record_key(std::string_view option, std::string_view name) {
   const std::vector<RecordKey>& keys = record_keys();
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const RecordKey& key : keys) {
     names.push_back(key.name);
   }

@@ -16,6 +16,7 @@ namespace {
 
 std::vector<std::size_t> sort_columns(const std::vector<SortKey>& sort) {
   std::vector<std::size_t> columns;
+  columns.reserve(sort.size());
   for (const SortKey& key : sort) {
     columns.push_back(record_key("--sort", key.column));
   }

@@ -174,6 +174,21 @@ bool is_there(const SaveOptions& options, const HookConfig& config) {
   return true;
 }
 
+/// Returns what a trial that is begun would hide: data of another layout in its folder, or trials below it. Empty if
+/// there is nothing, or a trial that can go on.
+std::string hidden_by(const SaveOptions& options, const HookConfig& config) {
+  constexpr const char* name_another = ": a trial saved here would hide it; name another folder";
+  try {
+    const auto found = find_trial(options.trial, {.remote = config.remote});
+    const bool here = found && options.trial.starts_with(found->path);  // else below it
+    return !found || (here && found->layout.is_saved)
+               ? std::string()
+               : single_quoted(found->path) + " is a trial of layout " + std::string(found->layout.name) + name_another;
+  } catch (const MissingCollectionFiles& error) {
+    return error.what() + std::string(name_another);
+  }
+}
+
 }  // namespace
 
 const CommandDefinition& SaveCommand::definition() const {
@@ -222,6 +237,10 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
   const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.init;
   if (only_end && !is_there(options_, config)) {
     messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
+    return ExitStatus::unreadable;
+  }
+  if (const std::string hidden = hidden_by(options_, config); !hidden.empty()) {
+    messages.fail("WriteError", options_.trial + ": " + hidden, ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
   // From here on a signal ends the input, and what came before it is still saved.

@@ -116,6 +116,8 @@ class Builder {
     case text::JsonFault::cut_off:
       throw InvalidValue("invalid JSON: it ends too soon");
     case text::JsonFault::malformed:
+    case text::JsonFault::no_object:
+    case text::JsonFault::no_memory:
       break;
   }
   const auto byte = static_cast<std::size_t>(error.offset);

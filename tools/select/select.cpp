@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/select.hpp"
 
+#include "cli/text.hpp"
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -20,7 +22,7 @@ bool takes_every_step(const Trial& trial, const SelectionOptions& options) {
   if (narrows_steps(options)) {
     return false;
   }
-  if (!trial.marks_steps()) {  // each that is known is complete
+  if (!trial.layout().marks_steps) {  // each that is known is complete
     return trial.last_complete_step().has_value();
   }
   const std::size_t known = trial.steps(true).size();
@@ -94,6 +96,47 @@ Selection select_at(const Trial& trial, const SelectionOptions& options, const S
     selection.tensors = tensors_at(trial, options, step.step);
   }
   return selection;
+}
+
+void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                     const ReadingOptions& reading, Diagnostics& messages, const std::string& about) {
+  std::optional<TensorQuery> tensors = tensor_query(trial, options);
+  if (reading.superseded != Superseded::left_out || !tensors || !messages.shows(Level::warning)) {
+    return;
+  }
+  tensors->superseded = true;
+  EntryQuery query = entry_query(options, trial.tensor_names(*tensors), {});
+  if (query.tensors.empty()) {
+    return;
+  }
+  query.steps.reset();
+  query.superseded = true;
+  std::vector<std::string_view> names;
+  std::vector<std::int64_t> steps;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    names.push_back(entry.tensor);
+    steps.push_back(entry.step.value);
+    return true;
+  });
+  const StepSpec spec = options.steps.value_or(fallback);
+  std::map<std::string, std::uint64_t> counts;
+  std::uint64_t values = 0;
+  for (const std::size_t i : (counts_from_end(spec) ? StepSpec() : spec).choose(steps).indices) {
+    ++counts[std::string(names[i])];
+    ++values;
+  }
+  if (values > 0) {
+    messages.note(about + counted(values, "value") + " of " + counted(counts.size(), "tensor") +
+                  (values == 1 ? " was" : " were") +
+                  " superseded by later ones; smd-tensor --with-superseded shows them");
+    say_superseded(counts, messages);
+  }
+}
+
+void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages) {
+  for (const auto& [tensor, count] : counts) {
+    messages.info(single_quoted(tensor) + ": " + counted(count, "value") + " superseded");
+  }
 }
 
 EntryQuery query_for(const Selection& selection, const SelectionOptions& options) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <smd/trial.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
+#include "cli/reading_options.hpp"
 #include "select/selection.hpp"
 #include "select/tensor_steps.hpp"
 
@@ -51,6 +53,14 @@ struct Selection {
 /// What is selected at one step of a followed trial. Reports nothing.
 [[nodiscard]] Selection select_at(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs,
                                   const SelectedStep& step);
+
+/// Says, once for a trial, how many values of how many of the selected tensors later ones superseded, and which option
+/// shows them; with -v also of which tensors. Nothing if they are shown. `fallback`: the steps without -s; numbers from
+/// an end mean any. `about`: what the text begins with.
+void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                     const ReadingOptions& reading, Diagnostics& messages, const std::string& about = {});
+/// With -v: of which tensors how many values were superseded.
+void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages);
 
 /// The entries of a selection, of all workers unless one was named. @pre The selection is not empty.
 [[nodiscard]] EntryQuery query_for(const Selection& selection, const SelectionOptions& options);

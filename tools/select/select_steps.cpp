@@ -7,6 +7,7 @@
 #include <smd/snapshot.hpp>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace smd::tool {
@@ -146,7 +147,7 @@ class StepSelector {
         trial_.load_range(ranges[i]);
       }
     } else if (need.kind != StepNeed::Kind::everything) {
-      const std::size_t listed = trial_.listed_steps().size();
+      const std::size_t listed = steps_worth_reading(trial_);
       std::size_t read = need.count;
       while (read < listed && !enough(need.count)) {
         read = std::max<std::size_t>(2 * read, 16);
@@ -160,7 +161,7 @@ class StepSelector {
 
   // Call it when everything was read.
   void tell_nothing_there(Mode mode) {
-    if (mode != Mode::global && !trial_.has_modes()) {
+    if (mode != Mode::global && !trial_.layout().has_modes) {
       messages_.fail("StepUnavailable", without_modes(trial_, mode), ExitStatus::no);
       return;
     }
@@ -278,6 +279,28 @@ class StepSelector {
 
 }  // namespace
 
+namespace {
+
+/// What the files hold in place of tensors: `; its 3 records are no tensors (2 graph, 1 hparams): …`.
+std::string instead_of_tensors(const Trial& trial) {
+  const std::vector<OtherValue> others = trial.other_values();
+  if (others.empty()) {
+    return {};
+  }
+  std::map<std::string, std::size_t> kinds;
+  for (const OtherValue& value : others) {
+    ++kinds[value.kind == "none" ? "without a value" : value.kind];
+  }
+  std::string list;
+  for (const auto& [kind, count] : kinds) {
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+  }
+  return ", but " + counted(others.size(), "record") + (others.size() == 1 ? " is no tensor (" : " are no tensors (") +
+         list + "); smd-ls --locations -v lists " + (others.size() == 1 ? "it" : "them");
+}
+
+}  // namespace
+
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
   const std::vector<Problem> problems = trial.problems();
   const auto growing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
@@ -288,7 +311,7 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
   } else if (growing != problems.end()) {
     messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet; " + to_string(*growing), status);
   } else if (trial.ended()) {
-    messages.fail("NoMoreData", trial.name() + ": no step was saved", status);
+    messages.fail("NoMoreData", trial.name() + ": no step was saved" + instead_of_tensors(trial), status);
   } else {
     messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);
   }

@@ -41,12 +41,9 @@ std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptio
 std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   SelectionOptions there = options;
   std::erase_if(there.names, [&](const std::string& name) { return !require_tensor(trial, name, messages); });
-  if (!options.collections.empty()) {
-    const std::map<std::string, Collection> known = trial.collections();
-    for (const std::string& name : options.collections) {
-      if (!known.contains(name)) {
-        messages.fail("NotFound", undefined_collection(name, known), ExitStatus::no);
-      }
+  for (const std::string& name : options.collections) {
+    if (!trial.collection(name)) {
+      messages.fail("NotFound", undefined_collection(name, trial), ExitStatus::no);
     }
   }
   if (options.selects_tensors() && !there.selects_tensors()) {
@@ -81,12 +78,8 @@ std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& 
   return trial.tensor_names(*query);
 }
 
-std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known) {
-  std::vector<std::string> names;
-  names.reserve(known.size());
-  for (const auto& [key, collection] : known) {
-    names.push_back(key);
-  }
+std::string undefined_collection(std::string_view name, const Trial& trial) {
+  const std::vector<std::string> names = trial.collection_names();
   const std::vector<std::string> nearest = nearest_names(name, names);
   return "collection " + single_quoted(name) + " is not defined" +
          (names.empty()     ? "; there are none"
@@ -119,6 +112,10 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
                   ExitStatus::no);
     return false;
   }
+}
+
+std::size_t steps_worth_reading(const Trial& trial) {
+  return trial.layout().marks_steps ? trial.listed_steps().size() : 0;
 }
 
 bool partly_unread(const Trial& trial) {
@@ -181,7 +178,7 @@ std::string without_modes(const Trial& trial, Mode asked) {
 }
 
 bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
-  if (trial.has_modes() || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
+  if (trial.layout().has_modes || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
     return true;
   }
   messages.fail("StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()), ExitStatus::no);

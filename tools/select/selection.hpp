@@ -55,7 +55,7 @@ struct SelectionOptions {
 [[nodiscard]] std::optional<Mode> only_mode(const SelectionOptions& options) noexcept;
 
 /// The message for a mode asked of a trial whose steps have none: names show the mode instead, with an example.
-/// @pre !trial.has_modes()
+/// @pre !trial.layout().has_modes
 [[nodiscard]] std::string without_modes(const Trial& trial, Mode asked);
 /// Whether steps of one of the modes can come; if the trial's layout has no modes and none is `global`, reports
 /// StepUnavailable, status 1. For trials that are waited for; for others, `select_steps` reports it.
@@ -93,6 +93,9 @@ using StepSource = std::function<std::vector<GlobalStep>(bool incomplete)>;
                                                      const StepSpec& fallback, Diagnostics& messages,
                                                      const StepSource& source = {}, std::string_view tensor = {});
 
+/// How many of a trial's steps may be read some at a time; 0 if reading a few means to read the whole trial.
+[[nodiscard]] std::size_t steps_worth_reading(const Trial& trial);
+
 /// Whether part of a trial could not be read (access, disk or store): then what seems missing may exist.
 [[nodiscard]] bool partly_unread(const Trial& trial);
 /// Text to follow `was not saved` and the like; empty unless `partly_unread`.
@@ -119,7 +122,7 @@ void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status
                                                   const std::optional<GlobalStep>& step);
 
 /// `collection 'x' is not defined`, and the nearest collections that are, else all.
-[[nodiscard]] std::string undefined_collection(std::string_view name, const std::map<std::string, Collection>& known);
+[[nodiscard]] std::string undefined_collection(std::string_view name, const Trial& trial);
 
 /// Ends of messages about a step that is not there: `; nearest: 5 and 10` of ascending numbers, and `; there is a step
 /// 7 in mode train` for modes of the trial other than the one asked for. Empty if there is nothing to add.

@@ -82,7 +82,7 @@ class TensorStepSelector {
     const bool one_end = need.kind == StepNeed::Kind::newest || need.kind == StepNeed::Kind::oldest;
     const bool in_order = options_.modes == std::vector{Mode::global} && options_.every == 1;
     const bool newest = need.kind == StepNeed::Kind::newest;
-    const std::size_t listed = trial_.listed_steps().size();
+    const std::size_t listed = steps_worth_reading(trial_);
     for (std::size_t count = std::max<std::size_t>(need.count, 16);; count *= 8) {
       const bool all = !one_end || !(in_order || lazily) || count >= listed;
       if (lazily || all) {

@@ -14,10 +14,11 @@ constexpr std::array<OperandSpec, 2> operands = {{
     {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true},
 }};
 
-constexpr std::array<Example, 3> examples = {{
+constexpr std::array<Example, 4> examples = {{
     {.purpose = "the loss at every step", .command = "smd-tensor run -c losses -s :"},
     {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
     {.purpose = "one weight as a NumPy file", .command = "smd-tensor run DigitNet_fc.weight -f npy -o w.npy"},
+    {.purpose = "all weights, each as a file", .command = "smd-tensor run -c weights -f npy -o weights/"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
@@ -36,7 +37,13 @@ constexpr std::string_view tensor_pictures =
     "two "
     "axes as a picture for each plane, such as the filters of a layer.";
 
-constexpr std::array<Prose, 7> prose = {{
+constexpr std::array<Prose, 8> prose = {{
+    {.title = "OPERANDS",
+     .text =
+         "The first operand is a trial. A later one is the name of a tensor if that trial has one of this name, else "
+         "a further trial if it is a folder, a file or on S3, else a name. With -n the names are clear. Of several "
+         "trials all views have the column trial; npy, raw and pgm show one value only. \"-\" as the last operand "
+         "stands for what standard input lists: names, or trials if no operand stands before it."},
     {.title = "STEPS",
      .text = "Names are operands, or given with -n. Without -s, the last step is printed. first, last and negative "
              "numbers count the steps at which the "
@@ -65,9 +72,19 @@ constexpr std::array<Prose, 7> prose = {{
          "point or space before a slash; the colon of C: at the beginning; the first letter of a part that is a device "
          "to Windows (CON, NUL, COM1). Where two keys differ only in case, letters of the later one are encoded.\n\n"
          "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a "
-         "string it is the bytes as they are, so a saved picture becomes a picture file; several strings are each "
-         "preceded by their length in 4 bytes, and --slice chooses one. pgm is an 8-bit grey image of a value with two "
+         "string it is the bytes as they are, so a saved picture becomes a picture file; several strings of one value "
+         "are each preceded by their length in 4 bytes, and --slice chooses one; strings of several values are "
+         "refused. "
+         "pgm is an 8-bit grey image of a value with two "
          "axes, from its least to its greatest finite value; NaN is black.\n\n"
+         "-o DIR/ with npy and raw writes a file for each value into the folder DIR, which is made if it is not there: "
+         "NAME@STEP.EXT, or NAME@STEP@WORKER.EXT if several workers saved the tensor; NAME@STEP-0.EXT and so on for "
+         "several strings. EXT is npy, or what the bytes are: png, jpg, gif, wav, txt (strings in UTF-8), else bin. "
+         "Bytes "
+         "of names other than letters, digits and ._- are written %XX, and so is a point at the beginning, so that "
+         "each "
+         "file is in DIR itself.\n\n"
+         "Text formats show pictures and other strings that are no text by their length, npz leaves them out.\n\n"
          "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
          "is 4 and what was written must not be used."},
     {.title = "HISTOGRAMS",
@@ -97,7 +114,7 @@ std::vector<ColumnTable> column_tables() {
 const CommandDefinition& TensorCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-tensor",
-      .synopsis = "[OPTION]... TRIAL [NAME]...",
+      .synopsis = "[OPTION]... TRIAL... [NAME]...",
       .summary =
           "Prints the values of tensors that a training job saved: those named or selected, else all, at their "
           "last step.",

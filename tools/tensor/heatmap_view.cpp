@@ -150,7 +150,7 @@ class HeatmapView : public ValueView {
       grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
                             std::move(picture.levels)});
     }
-    std::string subtitle = context_.trial.name() + ", step " + std::to_string(key.step.value);
+    std::string subtitle = trial_ + ", step " + std::to_string(key.step.value);
     if (key.mode != Mode::global) {
       subtitle += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
     }

@@ -39,10 +39,16 @@ class HistView : public ValueView {
     const OutputOptions& output = context.options.output;
     if (context.options.svg()) {
       charts_.emplace();
-      charts_->set_trial(context.trial.name());
     } else if (output.format != "table" || output.asks_for_rows()) {
-      rows_.emplace(context.out, output, columns, false, context.messages);
-      rows_->set_trial(context.trial.name());
+      rows_.emplace(context.out, output, columns, context.several_trials, context.messages);
+    }
+  }
+
+  void set_trial(std::string_view name) override {
+    if (charts_) {
+      charts_->set_trial(name);
+    } else if (rows_) {
+      rows_->set_trial(name);
     }
   }
 

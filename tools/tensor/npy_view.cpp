@@ -12,16 +12,17 @@ class NpyView : public ValueView, private BlockSink {
   explicit NpyView(ViewContext context) : context_(context) {}
 
   [[nodiscard]] bool plans() const override { return true; }
-  void announce(const ValueKey& key) override {
-    one_.announce(key);
-    name_ = value_name(key);
-  }
+  void announce(const ValueKey& key) override { one_.announce(key); }
 
-  void show(const ValueKey& /*key*/, const TensorValue& value) override {
+  void show(const ValueKey& key, const TensorValue& value) override {
+    name_ = value_name(key);
     begin(value.dtype(), value.shape());
     block(value.bytes());
   }
-  BlockSink* stream(const ValueKey& /*key*/) override { return this; }
+  BlockSink* stream(const ValueKey& key) override {
+    name_ = value_name(key);
+    return this;
+  }
 
  private:
   bool begin(Dtype dtype, const Shape& shape) override {
@@ -37,7 +38,7 @@ class NpyView : public ValueView, private BlockSink {
   bool block(std::span<const std::byte> bytes) override {
     if (dtype_ == Dtype::string) {
       if (!Elements(TensorView(dtype_, shape_, bytes)).utf8()) {
-        throw UsageError("-f npy: " + name_ + " holds bytes that are not text, as pictures are: use -f raw");
+        throw UsageError("-f npy: " + name_ + ": " + std::string(not_text));
       }
       type_ = npy_type(TensorView(dtype_, shape_, bytes));
       if (const std::string why = too_much_padding(type_, dtype_, shape_, {bytes}); !why.empty()) {

@@ -48,7 +48,8 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
     utf8 = write_npy_elements(dtype, type, part, count) && utf8;
   }
   if (!utf8) {
-    messages_.warning(single_quoted(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
+    left_out_.emplace_back(key);
+    return;
   }
   zip_.begin(name, static_cast<std::uint32_t>(crc), size);
   const ByteWriter write = [&](std::span<const std::byte> bytes) { zip_.write(bytes); };
@@ -59,6 +60,10 @@ void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int6
 }
 
 void NpzWriter::finish() {
+  if (!left_out_.empty()) {
+    const std::string text = "-f npz leaves out " + quoted_list(left_out_, 3) + ": " + std::string(not_text);
+    zip_.empty() ? messages_.fail("Usage", text, ExitStatus::usage) : messages_.warning(text);
+  }
   if (encoded_ > 0) {
     messages_.note("-f npz: " + counted(encoded_, "key") + (encoded_ == 1 ? " is" : " are") +
                    " percent-encoded, so that unpacking the archive does no harm (" + first_encoded_ +

@@ -29,6 +29,7 @@ class NpzWriter {
   MemberNames names_;
   std::size_t encoded_ = 0;
   std::string first_encoded_;
+  std::vector<std::string> left_out_;  // keys of strings that are not text
 };
 
 }  // namespace smd::tool::tensor

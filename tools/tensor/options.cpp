@@ -115,8 +115,9 @@ void check_following(const TensorOptions& options) {
     throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
   }
   const std::string& format = options.output.format;
-  if (options.binary() && format != "raw") {
-    throw UsageError("--follow prints values as they come: -f " + format + " must hold all of them");
+  if ((options.binary() && format != "raw") || options.folder) {
+    throw UsageError("--follow prints values as they come: -f " + format +
+                     (options.folder ? " -o " + *options.folder : "") + " must hold all of them");
   }
   if (options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap ||
       options.view == TensorViewKind::spark) {
@@ -149,11 +150,13 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   if (line.operands().empty()) {
     throw UsageError("TRIAL is missing");
   }
-  options.trial = line.operands().front();
-  if (options.trial == "-") {
-    throw UsageError("'-' stands for names, after the TRIAL");
+  options.operands = line.operands();
+  if (options.output.file && options.output.file->ends_with('/')) {
+    if ((options.output.format != "npy" && options.output.format != "raw") || options.stack) {
+      throw UsageError("-o " + *options.output.file + ": a folder is for -f npy without --stack, and -f raw");
+    }
+    options.folder = options.output.file;
   }
-  options.names.assign(line.operands().begin() + 1, line.operands().end());
   check_view(options, line);
   options.following = FollowingOptions::from(line);
   check_following(options);

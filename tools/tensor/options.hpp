@@ -25,9 +25,10 @@ enum class TensorViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, 
 
 /// The options of smd-tensor, as an option table and as values, with the shared options beside them.
 struct TensorOptions {
-  std::string trial;
-  std::vector<std::string> names;  ///< Operands as given; the last may be `-`.
+  std::vector<std::string> operands;  ///< As given: trials and names of tensors; the last may be `-`.
+  /// These two are complete when it is known which operands are trials and which are names.
   SelectionOptions selection;
+  bool several_trials = false;  ///< There may be more than one.
   OutputOptions output;
   MessageOptions messages;
   ReadingOptions reading;
@@ -39,6 +40,7 @@ struct TensorOptions {
   bool bins_given = false;
   bool full = false;
   bool stack = false;
+  std::optional<std::string> folder;  ///< -o DIR/, for npy and raw: a file for each value.
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError, also for options that contradict each other.

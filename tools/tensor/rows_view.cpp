@@ -16,10 +16,10 @@ namespace smd::tool::tensor {
 
 namespace {
 
-using RowColumns = std::array<Column, 11>;
+using RowColumns = std::array<Column, 12>;
 
-/// `times`: the time of each value is shown without --columns too.
-constexpr RowColumns row_columns(bool times) {
+constexpr RowColumns row_columns(Superseded superseded) {
+  const bool times = superseded != Superseded::left_out;  // equal steps are told apart by it
   return {{{"tensor"},
            {"step", Align::right},
            {"mode"},
@@ -30,6 +30,7 @@ constexpr RowColumns row_columns(bool times) {
            {"index", Align::right, true, false},
            {"value", Align::right},
            {"wall_time", Align::right, times, times, false, show_date},
+           superseded_column(superseded == Superseded::included),
            written_column}};
 }
 
@@ -38,10 +39,10 @@ class RowsView final : public ValueView {
   explicit RowsView(ViewContext context)
       : context_(context),
         columns_(row_columns(context.options.reading.superseded)),
-        rows_(context.out, context.options.output, columns_, false, context.messages),
-        by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))) {
-    rows_.set_trial(context.trial.name());
-  }
+        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
+        by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))) {}
+
+  void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Elements elements(value.view());
@@ -122,6 +123,8 @@ class RowsView final : public ValueView {
         return element;
       case 9:
         return key.wall_time;
+      case 10:
+        return key.superseded;
       default:
         return key.written;
     }
@@ -172,7 +175,7 @@ class RowsView final : public ValueView {
 }  // namespace
 
 std::span<const Column> rows_view_columns() noexcept {
-  static constexpr RowColumns columns = row_columns(false);
+  static constexpr RowColumns columns = row_columns(Superseded::left_out);
   return columns;
 }
 

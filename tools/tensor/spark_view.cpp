@@ -13,7 +13,9 @@ namespace {
 
 class SparkView : public ValueView {
  public:
-  explicit SparkView(ViewContext context) : context_(context) { curves_.set_trial(context.trial.name()); }
+  explicit SparkView(ViewContext context) : context_(context) {}
+
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     if (!is_real(value.dtype()) || value.view().size() != 1) {
@@ -40,7 +42,7 @@ class SparkView : public ValueView {
     if (context_.options.svg()) {
       write_charts(context_.out, curves_.take_charts({}, context_.options.picture.scale), context_.options.picture, {});
     } else {
-      curves_.print(context_.out, context_.options.output, false, {}, context_.messages);
+      curves_.print(context_.out, context_.options.output, context_.several_trials, {}, context_.messages);
     }
     if (!others_.empty()) {
       std::vector<std::string> names;

@@ -4,8 +4,9 @@
 #include "npz_writer.hpp"
 #include "value_view.hpp"
 
+#include <algorithm>
 #include <map>
-#include <set>
+#include <tuple>
 
 namespace smd::tool::tensor {
 
@@ -20,11 +21,13 @@ class StackView : public ValueView {
  public:
   explicit StackView(ViewContext context) : context_(context) {}
 
+  [[nodiscard]] bool plans() const override { return true; }
+
   // Values are held until all are there: how many can be read decides the first axis.
   void show(const ValueKey& key, const TensorValue& value) override {
-    const auto [place, is_new] = series_.try_emplace({key.tensor, key.worker});
+    const auto [place, is_new] = series_.try_emplace({key.trial, key.tensor, key.worker});
     Series& series = place->second;
-    workers_[key.tensor] += is_new ? 1 : 0;
+    workers_[{key.trial, key.tensor}] += is_new ? 1 : 0;
     if (!series.values.empty() &&
         (series.values.front().dtype() != value.dtype() || series.values.front().shape() != value.shape())) {
       const TensorValue& first = series.values.front();
@@ -43,10 +46,11 @@ class StackView : public ValueView {
     }
     NpzWriter npz(context_.out, context_.messages);
     for (const auto& [key, series] : series_) {
-      std::string name(key.first);
-      if (workers_.at(key.first) > 1) {
+      const auto& [trial, tensor, worker] = key;
+      std::string name(tensor);
+      if (workers_.at({trial, tensor}) > 1) {
         name += "@";
-        name += key.second;
+        name += worker;
       }
       npz.add(name, series.values.front().dtype(), stacked_shape(series), parts_of(series));
       const std::int64_t count = static_cast<std::int64_t>(series.steps.size());
@@ -56,7 +60,7 @@ class StackView : public ValueView {
   }
 
  private:
-  using SeriesKey = std::pair<std::string_view, std::string_view>;  // tensor, worker
+  using SeriesKey = std::tuple<std::string_view, std::string_view, std::string_view>;  // trial, tensor, worker
 
   static Shape stacked_shape(const Series& series) {
     Shape shape = series.values.front().shape();
@@ -75,31 +79,29 @@ class StackView : public ValueView {
   void write_npy() {
     if (series_.size() != 1) {
       throw UsageError("-f npy holds one array, and " + std::to_string(series_.size()) +
-                       " tensors or workers are selected: use -f npz");
+                       " tensors, workers or trials are selected: use -f npz");
     }
     const Series& series = series_.begin()->second;
     const Dtype dtype = series.values.front().dtype();
     const std::vector<std::span<const std::byte>> parts = parts_of(series);
     const NpyType type = stacked_npy_type(dtype, parts);
     const Shape shape = stacked_shape(series);
+    const auto is_text = [](const TensorValue& value) { return Elements(value.view()).utf8(); };
+    if (!std::all_of(series.values.begin(), series.values.end(), is_text)) {
+      throw UsageError("-f npy: " + std::string(not_text));
+    }
     if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
       throw UsageError("-f npy: " + why);
     }
     context_.out.write(npy_header(type, shape));
-    bool utf8 = true;
     for (const std::span<const std::byte> part : parts) {
-      utf8 =
-          write_npy_elements(dtype, type, part, [&](std::span<const std::byte> bytes) { context_.out.write(bytes); }) &&
-          utf8;
-    }
-    if (!utf8) {
-      context_.messages.warning("not all text is UTF-8; U+FFFD stands for other bytes");
+      write_npy_elements(dtype, type, part, [&](std::span<const std::byte> bytes) { context_.out.write(bytes); });
     }
   }
 
   ViewContext context_;
   std::map<SeriesKey, Series> series_;
-  std::map<std::string_view, std::size_t> workers_;  // how many workers have series, by tensor
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> workers_;  // with series, by trial and tensor
 };
 
 }  // namespace

@@ -79,9 +79,9 @@ StatCells cells_of(const TensorView& view) {
 class StatView : public ValueView {
  public:
   explicit StatView(ViewContext context)
-      : rows_(context.out, context.options.output, stat_columns, false, context.messages) {
-    rows_.set_trial(context.trial.name());
-  }
+      : rows_(context.out, context.options.output, stat_columns, context.several_trials, context.messages) {}
+
+  void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const StatCells of = cells_of(value.view());

@@ -45,6 +45,12 @@ class TableView : public ValueView {
     print(key, value);
   }
 
+  void end_trial() override {
+    if (context_.several_trials) {
+      print_held_as_rows();
+    }
+  }
+
   void end_step() override {
     print_held_as_rows();
     if (rows_) {
@@ -75,9 +81,9 @@ class TableView : public ValueView {
       return;
     }
     if (!rows_) {
-      rows_.emplace(context_.out, context_.options.output, table_columns, false, context_.messages);
-      rows_->set_trial(context_.trial.name());
+      rows_.emplace(context_.out, context_.options.output, table_columns, context_.several_trials, context_.messages);
     }
+    rows_->set_trial(trial_);
     for (const Held& held : held_) {
       const Elements elements(held.value.view(), Elements::NotText::sized);
       rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,

@@ -19,7 +19,7 @@ void read_back_until(Trial& trial, Enough&& enough) {
   if (enough()) {
     return;
   }
-  const std::size_t listed = trial.listed_steps().size();
+  const std::size_t listed = steps_worth_reading(trial);
   for (std::size_t count = 16; !enough(); count *= 8) {
     if (count >= listed) {
       trial.load_range(StepRange());
@@ -70,20 +70,24 @@ bool has_own_steps(const Trial& trial, const TensorOptions& options, const std::
   return any;
 }
 
-bool has_reductions(const Trial& trial, const std::string& name) {
-  bool any = false;
+SavedForm form_of(const Trial& trial, const std::string& name) {
+  SavedForm form = SavedForm::shape;
   EntryQuery query;
   query.tensors = {name};
   query.include_incomplete = true;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    any = !entry.reductions.empty();
-    return !any;
+    form = std::max(form, tensor::form_of(entry));
+    return form != SavedForm::reductions;
   });
-  return any;
+  return form;
 }
 
-std::string instead_of_values(bool buckets) {
-  return std::string("smd-reduce -r saved") + (buckets ? ", or --hist for the histogram" : "");
+// `reductions`: their names, separated by commas.
+std::string instead_of_values(const std::string& reductions, bool buckets) {
+  return ", only reductions (" + reductions + "); try " +
+         (reductions == buckets_name ? "--hist"
+          : buckets                  ? "smd-reduce -r saved, or --hist for the histogram"
+                                     : "smd-reduce -r saved");
 }
 
 // Reports what a named tensor has in place of values, or which workers saved it. All of the trial must have been read.
@@ -119,7 +123,7 @@ void report_without_values(const Trial& trial, const TensorOptions& options, con
     for (const std::string& reduction : saved) {
       list += (list.empty() ? "" : ", ") + reduction;
     }
-    text += ", only reductions (" + list + "); try " + instead_of_values(saved.contains(buckets_name));
+    text += instead_of_values(list, saved.contains(buckets_name));
   } else if (shape) {
     text += ", only its shape; see smd-ls -l";
   }
@@ -224,7 +228,7 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
   } else {
     messages.fail("TensorUnavailableForStep",
                   place + ": no value was saved" +
-                      (!reductions.empty() ? ", only reductions (" + reductions + "); try " + instead_of_values(buckets)
+                      (!reductions.empty() ? instead_of_values(reductions, buckets)
                        : shape             ? std::string(", only its shape; see smd-ls -l")
                                            : std::string()),
                   ExitStatus::no);
@@ -232,6 +236,13 @@ void report_missing_at(const Trial& trial, const TensorOptions& options, const s
 }
 
 }  // namespace
+
+SavedForm form_of(const TensorEntry& entry) {
+  const std::vector<SavedReduction>& saved = entry.reductions;
+  return saved.empty()                                             ? SavedForm::shape
+         : saved.size() == 1 && saved.front().name == buckets_name ? SavedForm::histogram
+                                                                   : SavedForm::reductions;
+}
 
 StepSpec default_steps(const TensorOptions& options) {
   const bool curves =
@@ -258,8 +269,9 @@ namespace {
 // know which they are.
 bool takes_every_own_step(const Trial& trial, const TensorOptions& options) {
   const SelectionOptions& selection = options.selection;
-  return !trial.marks_steps() && selection.regexes.empty() && selection.collections.empty() && selection.every == 1 &&
-         selection.modes == std::vector{Mode::global} && selection.steps.value_or(default_steps(options)).all();
+  return !trial.layout().marks_steps && selection.regexes.empty() && selection.collections.empty() &&
+         selection.every == 1 && selection.modes == std::vector{Mode::global} &&
+         selection.steps.value_or(default_steps(options)).all();
 }
 
 // Selects tensors that were named: each by itself, with its own steps. Reports what is missing of each.
@@ -316,7 +328,7 @@ std::vector<std::string> select_others(Trial& trial, const TensorOptions& option
   const bool from_end = counts_from_end(others.steps.value_or(default_steps(options)));
   for (const std::string& name : selection.tensors) {
     if (from_end && !selection.steps.own.contains(name) && !has_own_steps(trial, options, name, Having::value)) {
-      result.without_values.emplace(name, has_reductions(trial, name));
+      result.without_values.emplace(name, form_of(trial, name));
     }
   }
   if (names.empty()) {
@@ -340,7 +352,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
     result.tensors = select_others(trial, options, result, messages);
     return result;
   }
-  if (trial.marks_steps() ? trial.listed_steps().empty() : !trial.last_complete_step()) {
+  if ((trial.layout().marks_steps || !trial.last_complete_step()) && trial.listed_steps().empty()) {
     report_no_step(trial, messages);
     return result;
   }

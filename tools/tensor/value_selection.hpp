@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <smd/trial.hpp>
 #include <string>
@@ -19,6 +20,10 @@ struct NamedTensor {
   std::vector<GlobalStep> found;  ///< Those of them at which there is a value.
 };
 
+/// What was saved of a value instead of it. Of an empty histogram there are no reductions.
+enum class SavedForm : std::uint8_t { shape, histogram, reductions };
+[[nodiscard]] SavedForm form_of(const TensorEntry& entry);
+
 /// Which values are asked for.
 struct ValueSelection {
   std::vector<std::string> tensors;  ///< In byte order.
@@ -26,8 +31,10 @@ struct ValueSelection {
   bool every_step = false;  ///< In place of `steps`: all at which they have values.
   Arrivals arrivals = {};   ///< As `Selection::arrivals`.
   std::map<std::string, NamedTensor, std::less<>> named;
-  /// Selected by patterns, but saved without values: true if there are reductions, false if only shapes.
-  std::map<std::string, bool, std::less<>> without_values;
+  /// Selected by patterns, but saved without values: in which form, the most that any entry has.
+  std::map<std::string, SavedForm, std::less<>> without_values;
+
+  [[nodiscard]] bool empty() const noexcept { return tensors.empty() || (steps.steps.empty() && !every_step); }
 };
 
 /// The default of `--step`: `last`, but all for `--spark` and for the curves of `-f svg`.

@@ -57,9 +57,12 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
   if (context.options.stack) {
     return make_stack_view(context);
   }
+  if (context.options.folder) {
+    return make_folder_view(context);
+  }
   // If rows are asked for, or needed to distinguish equal steps, a table has a row for each element too.
   if (context.options.output.format == "table" &&
-      (context.options.output.asks_for_rows() || context.options.reading.superseded)) {
+      (context.options.output.asks_for_rows() || context.options.reading.superseded != Superseded::left_out)) {
     return make_rows_view(context);
   }
   for (const FormatRow& row : formats) {
@@ -72,6 +75,10 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
 
 std::string value_heading(const ValueKey& key, bool ascii) {
   std::string text;
+  if (!key.trial.empty()) {
+    append_printable(text, key.trial, ascii);
+    text += "  ";
+  }
   append_printable(text, key.tensor, ascii);
   text += "  step " + std::to_string(key.step.value);
   if (key.mode != Mode::global) {
@@ -91,17 +98,22 @@ std::string value_name(const ValueKey& key) {
 }
 
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {
-  if (!elements.utf8()) {
+  if (elements.sized()) {
+    messages.note_once(
+        "pictures, sounds and other bytes that are no text are shown by their length; -f raw -o DIR/ "
+        "writes each to a file");
+  } else if (!elements.utf8()) {
     messages.warning(value_name(key) + ": not all text is UTF-8; U+FFFD stands for other bytes");
   }
 }
 
 void OneValue::announce(const ValueKey& key) {
+  const std::string of_trial = key.trial.empty() ? std::string() : " of " + single_quoted(key.trial);
   if (!first_.empty()) {
     throw UsageError(std::string(view_) + " shows one value only, and there are " + first_ + " and " + value_name(key) +
-                     " of " + single_quoted(key.worker) + ": " + std::string(instead_));
+                     " of " + single_quoted(key.worker) + of_trial + ": " + std::string(instead_));
   }
-  first_ = value_name(key);
+  first_ = value_name(key) + of_trial;
 }
 
 }  // namespace smd::tool::tensor

@@ -30,7 +30,9 @@ struct ValueKey {
   ModeStep mode_step;
   PlaceCell written;
   double wall_time = 0;  ///< Seconds since 1970; set when the value was read.
-  bool buckets = false;  ///< Not the value but its saved buckets: for --hist.
+  bool superseded = false;
+  bool buckets = false;         ///< Not the value but its saved buckets: for --hist.
+  std::string_view trial = {};  ///< Its name, if there are several; borrowed from the command line.
 };
 
 /// The numbers that differ from one number of a tensor to the next.
@@ -46,8 +48,11 @@ struct NumberText {
 class ValueView {
  public:
   virtual ~ValueView() = default;
-  /// Whether `announce` must be called for each value before the first is shown.
+  /// Whether `announce` must be called for each value of all trials before the first is shown, and the trials stay open
+  /// until `finish`.
   [[nodiscard]] virtual bool plans() const { return false; }
+  /// The trial that following values are of.
+  virtual void set_trial(std::string_view name) { trial_ = name; }
   /// @throws UsageError if the view cannot show that many.
   virtual void announce(const ValueKey& /*key*/) {}
   /// The most values that are still worth reading, if --limit bounds the rows; nullopt: all.
@@ -67,8 +72,13 @@ class ValueView {
   virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
   /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
+  /// After the last value of a trial: what is borrowed from it may be gone, unless the view `plans`.
+  virtual void end_trial() {}
   /// Called after the last value.
   virtual void finish() {}
+
+ protected:
+  std::string trial_;
 };
 
 /// What a view is made from; everything must outlive it.
@@ -76,7 +86,7 @@ struct ViewContext {
   OutputFile& out;
   const TensorOptions& options;
   Diagnostics& messages;
-  const Trial& trial;
+  bool several_trials = false;
 };
 
 /// The view that the options ask for.
@@ -99,6 +109,7 @@ std::unique_ptr<ValueView> make_npy_view(ViewContext context);
 std::unique_ptr<ValueView> make_npz_view(ViewContext context);
 std::unique_ptr<ValueView> make_stack_view(ViewContext context);
 std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
+std::unique_ptr<ValueView> make_folder_view(ViewContext context);
 
 /// `fc.weight  step 38 (train 30)  worker_0`, safe to show.
 [[nodiscard]] std::string value_heading(const ValueKey& key, bool ascii);

@@ -58,18 +58,19 @@ class ValueReader {
         messages_(messages),
         progress_("reading values", [this] { return count_values(); }) {}
 
+  void announce() {
+    for_each_value([&](const TensorEntry& entry) {
+      view_.announce(key_of(entry));
+      return true;
+    });
+  }
+
   // Whether any value was shown.
   bool run() {
     if (takes_all_of_one() &&
         show_held_numbers(trial_, selection_.tensors.front(), options_.reading.jobs, view_, progress_)) {
       return found_ = shown_ = true;
     }
-    for_each_value([&](const TensorEntry& entry) {
-      if (view_.plans()) {
-        view_.announce(key_of(entry));
-      }
-      return view_.plans();
-    });
     for_each_value([&](const TensorEntry& entry) {
       if (full()) {
         return false;
@@ -98,8 +99,14 @@ class ValueReader {
     return selection_.every_step && selection_.tensors.size() == 1 && !options_.selection.worker && !options_.slice;
   }
 
-  static ValueKey key_of(const TensorEntry& entry) {
-    return {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), 0, !entry.value};
+  [[nodiscard]] ValueKey key_of(const TensorEntry& entry) const {
+    ValueKey key{entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry)};
+    key.superseded = entry.superseded;
+    key.buckets = !entry.value;
+    if (options_.several_trials) {
+      key.trial = trial_.name();
+    }
+    return key;
   }
 
   template <class Visit>
@@ -116,8 +123,9 @@ class ValueReader {
       }
       if (shown_of(options_, entry) == nullptr) {
         if (!selection_.named.contains(entry.tensor)) {
-          bool& has_reductions = selection_.without_values.try_emplace(std::string(entry.tensor), false).first->second;
-          has_reductions = has_reductions || !entry.reductions.empty();
+          SavedForm& form =
+              selection_.without_values.try_emplace(std::string(entry.tensor), SavedForm::shape).first->second;
+          form = std::max(form, tensor::form_of(entry));
         }
         return true;
       }
@@ -269,10 +277,10 @@ class ValueReader {
 // `trial` may be null. Tensors chosen by patterns, not by name, may turn out to have no values.
 void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
                     Diagnostics& messages) {
-  const auto say = [&](bool reductions, const std::string& form, const std::string& command) {
+  const auto say = [&](SavedForm wanted, const std::string& form, const std::string& command) {
     std::vector<std::string> names;
-    for (const auto& [name, has_reductions] : selection.without_values) {
-      if (has_reductions == reductions) {
+    for (const auto& [name, of_tensor] : selection.without_values) {
+      if (of_tensor == wanted) {
         names.push_back(name);
       }
     }
@@ -287,8 +295,9 @@ void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelec
       messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
     }
   };
-  say(true, "reductions", "smd-reduce -r saved");
-  say(false, "shapes", "smd-ls -l");
+  say(SavedForm::reductions, "reductions", "smd-reduce -r saved");
+  say(SavedForm::histogram, "empty histograms", "--hist");
+  say(SavedForm::shape, "shapes", "smd-ls -l");
   if (found || !selection.without_values.empty()) {
     return;
   }
@@ -306,26 +315,30 @@ StepRange range_to_open(const TensorOptions& options) {
   return range_to_read_of_tensors(options.selection, spec);
 }
 
-bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages) {
-  ValueSelection selection = select_values(trial, options, messages);
-  if (selection.tensors.empty() || (selection.steps.steps.empty() && !selection.every_step)) {
+void announce_values(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                     Diagnostics& messages) {
+  if (!selection.empty()) {
+    ValueReader(trial, options, selection, view, messages).announce();
+  }
+}
+
+bool show_values(Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                 Diagnostics& messages) {
+  if (selection.empty()) {
     report_nothing(&trial, options, selection, false, messages);
-    view.finish();
-    return !options.binary();
+    return false;
   }
   ValueReader reader(trial, options, selection, view, messages);
   const bool shown = reader.run();
-  if (shown || !options.binary()) {
-    view.finish();
-  }
   if (!reader.full()) {
     report_missing(trial, options, selection, messages);
     report_nothing(&trial, options, selection, reader.found(), messages);
   }
-  return shown || !options.binary();
+  return shown;
 }
 
-bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& messages) {
+bool follow_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
+                   Diagnostics& messages) {
   std::unique_ptr<ValueView> view;
   ValueSelection selection;
   bool found = false;
@@ -334,11 +347,15 @@ bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& m
                           .selection = options.selection,
                           .reading = options.reading,
                           .needs = selection_needs(options),
-                          .opened = [&](Trial& trial) {
-                            view = make_view({out, options, messages, trial});
+                          .listed = options.operands.front() == "-",
+                          .opened = [&](Trial&) {
+                            if (!view) {
+                              view = make_view({out, options, messages, options.several_trials});
+                            }
                           }};
   const bool visited =
-      follow_trials({options.trial}, setup, messages, [&](std::size_t, Trial& trial, Selection&& at_step) {
+      follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
+        view->set_trial(trials[operand]);
         selection.tensors = std::move(at_step.tensors);
         selection.steps = std::move(at_step.steps);
         selection.arrivals = at_step.arrivals;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <smd/trial.hpp>
+#include <string>
+#include <vector>
 
 #include "options.hpp"
+#include "value_selection.hpp"
 #include "value_view.hpp"
 
 namespace smd::tool::tensor {
@@ -11,11 +14,18 @@ namespace smd::tool::tensor {
 /// The part of the trial to read at first; more is read if needed.
 [[nodiscard]] StepRange range_to_open(const TensorOptions& options);
 
-/// Selects values, reads them, and passes them to the view in the documented order. Reports what is missing. Returns
-/// whether the view has shown anything and was finished.
-bool show_values(Trial& trial, const TensorOptions& options, ValueView& view, Diagnostics& messages);
+/// Announces the values that are selected to the view.
+void announce_values(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                     Diagnostics& messages);
 
-/// --follow: as `show_values`, as steps complete, until the job ends.
-bool follow_values(const TensorOptions& options, OutputFile& out, Diagnostics& messages);
+/// Reads the values that are selected, and passes them to the view in the documented order. Reports what is missing.
+/// Returns whether anything was shown.
+bool show_values(Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                 Diagnostics& messages);
+
+/// --follow: selects and shows values as steps complete, until the jobs end. Returns whether the output holds what was
+/// asked for, and the view was finished.
+bool follow_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
+                   Diagnostics& messages);
 
 }  // namespace smd::tool::tensor

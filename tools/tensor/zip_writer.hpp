@@ -25,6 +25,7 @@ class ZipWriter {
   /// longer than `name_bytes`.
   void begin(std::string_view name, std::uint32_t crc, std::uint64_t size);
   void write(std::span<const std::byte> bytes);
+  [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
   /// Writes the directory. Call it after all members.
   void finish();
 

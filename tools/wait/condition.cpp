@@ -199,8 +199,8 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
              modes_that_have(trial, condition.mode, *condition.number);
   }
   for (const std::string& collection : condition.tensors.collections) {
-    if (const auto known = trial.collections(); !known.contains(collection)) {
-      advice += "; " + undefined_collection(collection, known);
+    if (!trial.collection(collection)) {
+      advice += "; " + undefined_collection(collection, trial);
     }
   }
   for (const std::string& name : condition.tensors.names) {

@@ -2,7 +2,7 @@
 #include "file_text.hpp"
 
 #include "reduce/saved_reductions.hpp"
-#include "text/utf8.hpp"
+#include "text/escape.hpp"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,10 @@
 #include <smd/limits.hpp>
 
 #include "config_section.hpp"
-#include "layout/debugger/json_text.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "wire/json_problem.hpp"
 
 #include <algorithm>
 #include <array>
@@ -258,7 +258,7 @@ HookConfig HookConfig::parse(std::string_view text, std::string_view where_view,
   }
   text::JsonDocument<json> parsed;
   if (const auto error = text::parse_json(text, parsed)) {
-    const Problem problem = detail::layout::damaged_json(*error);
+    const Problem problem = detail::json_problem(*error);
     throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
                           problem.text);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "publisher.hpp"
 
+#include "base/buffer.hpp"
 #include "file_text.hpp"
 #include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/collections_union.hpp"
@@ -34,13 +35,14 @@ Outcome<CollectionMap> read_collections(Output& output, const std::string& worke
   if ((*file)->size() > limits::json_bytes) {
     return located(output, name, {ProblemKind::damaged, {}, {}, "longer than the limit (json_bytes)"});
   }
-  std::vector<std::byte> text(static_cast<std::size_t>((*file)->size()));
+  std::vector<std::byte> memory(static_cast<std::size_t>((*file)->size()) + Buffer::padding);
+  const auto text = std::span(memory).first(memory.size() - Buffer::padding);
   auto got = (*file)->read_at(0, text);
   if (!got) {
     return located(output, name, std::move(got.problem()));
   }
   ProblemList notes(limits::problems_per_file);
-  auto parsed = layout::parse_collections_file(std::span(text).first(*got), notes);
+  auto parsed = layout::parse_collections_file(text.first(*got), notes);
   if (!parsed) {
     return located(output, name, std::move(parsed.problem()));
   }

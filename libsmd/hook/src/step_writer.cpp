@@ -3,7 +3,6 @@
 
 #include "base/parallel.hpp"
 #include "layout/debugger/debugger_layout.hpp"
-#include "layout/debugger/json_text.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"

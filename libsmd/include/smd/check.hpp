@@ -2,12 +2,12 @@
 #pragma once
 
 #include <smd/export.hpp>
+#include <smd/layout.hpp>
 #include <smd/problem.hpp>
 #include <smd/trial_options.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
 namespace smd {
 
@@ -19,7 +19,7 @@ struct CheckReport {
   std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
   std::uint64_t bytes = 0;
   bool damaged = false;  ///< At least one problem is damage.
-  std::string layout;    ///< As `Trial::layout`.
+  LayoutTraits layout;
 };
 
 /// Reads everything in a trial: every index file, every record that an index file names, and the names of all files.

@@ -150,7 +150,7 @@ class SMD_EXPORT RuleEvaluationConditionMet : public Error {
   GlobalStep step;
 };
 
-/// The path contains no collections files: not a trial, or a job that has saved nothing yet.
+/// The path contains no trial (the message says what there is instead), or one whose job has saved nothing yet.
 class SMD_EXPORT MissingCollectionFiles : public Error {
  public:
   MissingCollectionFiles(const std::string& message, std::string in_path, bool in_ended)
@@ -158,7 +158,7 @@ class SMD_EXPORT MissingCollectionFiles : public Error {
   ~MissingCollectionFiles() override;
 
   std::string path;
-  bool ended;  ///< The job has ended, so no collections file will appear.
+  bool ended;  ///< Waiting does not help: the job has ended, or several trials lie below the path.
 };
 
 /// The worker did not save the tensor at this step, or does not exist.

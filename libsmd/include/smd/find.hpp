@@ -2,21 +2,36 @@
 #pragma once
 
 #include <smd/export.hpp>
+#include <smd/layout.hpp>
 #include <smd/problem.hpp>
 #include <smd/trial_options.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace smd {
 
-/// Returns the paths of the trials at or below `place`, which may be on S3, in byte order. Each run of a TensorBoard
-/// log directory is a trial, unless the runs are the sides (`train`, `val`) of one. A symbolic link to a trial outside
-/// `place` counts as a trial; of several links to the same trial, only the first does. A link to another folder outside
-/// `place` is searched for TensorBoard event files. No other link below `place` is followed, so the search cannot loop.
+/// Where a trial is, and its layout.
+struct FoundTrial {
+  std::string path;
+  LayoutTraits layout;
+};
+
+/// Returns the trial that `Trial::open` would open, without reading it. Nullopt if there is none.
+/// @throws MissingCollectionFiles if several trials lie below the path; ReadError as `Trial::open`, but not for a path
+/// that does not exist.
+[[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,
+                                                              const TrialOptions& options = {});
+
+/// Returns the paths of the trials at or below `place`, which may be on S3, in byte order: of each layout, or of
+/// `TrialOptions::layout`. Trials in a trial are found too, but not what a trial reads: a run of a log directory is a
+/// trial of its own unless the folder above it has event files too, or the runs are the sides (`train`, `val`) of one;
+/// a checkpoint is a step of the folder around it. Symbolic links are followed, but each folder is visited once, under
+/// its own name; links to `place` or above it, and into /proc, /sys and /dev, are not.
 /// @throws ReadError if `place` itself cannot be read. `problems`, if given, receives the places that were not
-/// searched, on local disks in byte order of paths: folders that cannot be read or lie too deep, and links that were
-/// not followed (kind warning).
+/// searched, in byte order of paths: folders that cannot be read or lie too deep, links that were not followed (kind
+/// remark), and what a limit left out (kind warning).
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
                                                               std::vector<Problem>* problems = nullptr,
                                                               const TrialOptions& options = {});

@@ -44,8 +44,8 @@ struct FollowEvent {
   /// The step appeared after a later one was returned: a worker fell so far behind that its step counted as skipped.
   /// The step is returned anyway, out of order.
   bool late = false;
-  /// In a layout without step files (`Trial::marks_steps` is false) a step can grow: it is returned again, each time
-  /// with what has arrived since. For `EntryQuery::arrivals`.
+  /// In a layout without step files (`LayoutTraits::marks_steps` is false) a step can grow: it is returned again, each
+  /// time with what has arrived since. For `EntryQuery::arrivals`.
   Arrivals arrivals = {};
   /// Event files that index files name, but that are missing or too short: the follower waited for
   /// SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT intervals, or the job ended, or their worker saved later steps. Reading

@@ -9,9 +9,11 @@
 /// file.
 namespace smd::limits {
 
-inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;     ///< One event record's payload.
-inline constexpr int protobuf_depth = 100;                                      ///< Nested messages and groups.
-inline constexpr std::size_t dimensions = 64;                                   ///< Axes of a tensor.
+inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;  ///< One event record's payload.
+inline constexpr std::uint64_t searched_bytes = std::uint64_t{16} << 20;     ///< For a record after a damaged length,
+inline constexpr std::uint64_t refuted_bytes = std::uint64_t{256} << 20;     ///< and payloads there that are not sound.
+inline constexpr int protobuf_depth = 100;                                   ///< Nested messages and groups.
+inline constexpr std::size_t dimensions = 64;                                ///< Axes of a tensor.
 inline constexpr std::uint64_t repeated_value_bytes = std::uint64_t{64} << 20;  ///< Elements equal to the last stored.
 /// Limit of the bytes that are inflated more than once while a compressed file is open: this many times its content, or
 /// `inflated_again_bytes` if that is more.
@@ -24,6 +26,8 @@ inline constexpr std::uint64_t safetensors_header_bytes = 100'000'000;  ///< The
 inline constexpr std::size_t safetensors_tensors = 250'000;             ///< Tensors of one safetensors file.
 inline constexpr std::size_t problems_per_file = 100;                   ///< Problems of one kind kept for one file.
 inline constexpr std::size_t problems_per_trial = 10'000;               ///< Problems of one kind kept for one trial.
+inline constexpr std::size_t searched_folders = 100'000;                ///< Folders that a search for trials visits.
+inline constexpr std::size_t searched_names = 1'000'000;                ///< Names in these folders.
 inline constexpr std::size_t other_values = 10'000;                  ///< Values in a trial's files that are no tensors.
 inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;  ///< One regular expression.
 inline constexpr std::uint32_t pattern_match_steps = 1'000'000;      ///< Matching a pattern with one name.

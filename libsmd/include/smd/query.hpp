@@ -19,6 +19,7 @@ struct TensorQuery {
   std::vector<std::string> regex = {};        ///< Found anywhere in the name, as Python `re.search`.
   std::vector<std::string> collections = {};  ///< Members, by name or by the collection's own patterns.
   std::vector<std::string> exclude = {};      ///< Drop names in which one of these patterns is found.
+  bool superseded = false;                    ///< Only tensors with superseded values, whatever the trial shows.
 };
 
 /// What arrived between two refreshes of a trial whose files grow, as a range of arrival numbers, both ends included.
@@ -37,7 +38,8 @@ struct EntryQuery {
   std::vector<std::string> workers = {};              ///< Empty: all. See also `first_worker_only`.
   bool first_worker_only = false;                     ///< Per tensor and step, only the first worker by name.
   bool include_incomplete = false;
-  Arrivals arrivals = {};  ///< Only what arrived then, as `FollowEvent::arrivals` gives it.
+  bool superseded = false;  ///< The superseded values, whatever the trial shows.
+  Arrivals arrivals = {};   ///< Only what arrived then, as `FollowEvent::arrivals` gives it.
 };
 
 }  // namespace smd

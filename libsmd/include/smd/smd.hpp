@@ -18,6 +18,7 @@
 #include <smd/hook_config.hpp>
 #include <smd/hook_needs.hpp>
 #include <smd/last_written.hpp>
+#include <smd/layout.hpp>
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/other_value.hpp>

@@ -157,8 +157,7 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] bool operator==(const TrialSnapshot& other) const noexcept;
   /// Returns a number that changes when another directory takes the trial's place.
   [[nodiscard]] std::uint64_t generation() const noexcept;
-  /// `Trial::has_modes`.
-  [[nodiscard]] bool has_modes() const noexcept;
+  [[nodiscard]] const LayoutTraits& layout() const noexcept;  ///< `Trial::layout`.
   /// Returns the options with which the trial was opened.
   [[nodiscard]] const TrialOptions& options() const noexcept;
 
@@ -174,6 +173,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::string_view worker(std::uint32_t id) const noexcept;
   /// Returns the collections by name: the same object in later snapshots as long as the collections do not change.
   [[nodiscard]] std::shared_ptr<const std::map<std::string, Collection>> collections() const;
+  /// Returns whether the trial defines a collection of that name, as `Trial::collection` does.
+  [[nodiscard]] bool has_collection(std::string_view name) const;
   /// Returns the problems with the files that define collections.
   [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
   /// Returns a warning if fewer workers have a collections file than the job said would save; else nullopt. While the

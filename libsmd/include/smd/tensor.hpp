@@ -74,6 +74,7 @@ struct TensorEntry {
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
+  bool superseded = false;                   ///< A later value replaced this one: see `TrialOptions::superseded`.
   std::optional<TensorLocation> value;       ///< Where the value lies, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
   std::optional<Shape> shape;                ///< The shape, if it was saved by itself.

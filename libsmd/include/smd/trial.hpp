@@ -7,6 +7,7 @@
 #include <smd/error.hpp>
 #include <smd/export.hpp>
 #include <smd/find.hpp>
+#include <smd/layout.hpp>
 #include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
@@ -55,8 +56,8 @@ struct TrialAccess;
 /// consistent snapshot.
 class SMD_EXPORT Trial {
  public:
-  /// Opens a local directory, or `s3://bucket/prefix`. If the directory lacks `collections`, `index` and `events` but
-  /// has `debug-output`, opens that instead.
+  /// Opens a local directory, a file that is a trial, or `s3://bucket/prefix`. If the directory is no trial itself,
+  /// opens its `debug-output`, else the only trial below it.
   /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
@@ -67,17 +68,10 @@ class SMD_EXPORT Trial {
   ~Trial();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Returns the directory in use, which ends in `debug-output` if that was opened instead.
+  /// Returns the directory in use, which lies below the given one if that is no trial itself.
   [[nodiscard]] const std::string& path() const noexcept;
-  /// Returns the name of the trial's layout: `debugger`, `tensorboard` or `checkpoints`.
-  [[nodiscard]] std::string_view layout() const noexcept;
-  /// Returns whether steps have modes. If not, all have mode `global`, and tensors' names say what belongs to training.
-  [[nodiscard]] bool has_modes() const noexcept;
-  /// Returns whether jobs mark their end; if not, more can appear at any time (see `TrialOptions::as_it_stands`).
-  [[nodiscard]] bool marks_end() const noexcept;
-  /// Returns whether files mark steps, so that each is complete at some moment; if not, a step can grow at any time.
-  [[nodiscard]] bool marks_steps() const noexcept;
-  /// Returns, by tensor, the number of values that a later value of a restarted job superseded.
+  [[nodiscard]] const LayoutTraits& layout() const noexcept;
+  /// Returns, by tensor, the number of values that later ones superseded, in all steps.
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
   /// Returns what the files hold besides tensors, as found; at most `limits::other_values`.
   [[nodiscard]] std::vector<OtherValue> other_values() const;
@@ -125,8 +119,13 @@ class SMD_EXPORT Trial {
   /// Returns the number of workers that the job said would save.
   [[nodiscard]] std::size_t num_workers() const;
 
+  /// Returns the collections that were saved, or in which a layout that makes them of tensors' names has any.
   [[nodiscard]] std::map<std::string, Collection> collections() const;
-  /// Nullopt if the trial defines no collection of that name; the reference makes one.
+  /// Returns the names of all collections that the trial defines, also of those that a layout makes of tensors' names
+  /// and that have none yet; in byte order.
+  [[nodiscard]] std::vector<std::string> collection_names() const;
+  /// Returns a collection, also one that a layout would make of tensors' names and that has none yet. Nullopt if the
+  /// trial defines no collection of that name; the reference makes one.
   [[nodiscard]] std::optional<Collection> collection(std::string_view name) const;
 
   /// Returns whether a step can be read: `AVAILABLE`, `UNAVAILABLE` (skipped, or the job ended) or `NOT_YET_AVAILABLE`.
@@ -141,7 +140,8 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
   /// Returns whether the end marker exists.
   [[nodiscard]] bool ended() const;
-  /// Returns the steps for which there are index files, by their file names alone, in range or not; ascending.
+  /// Returns the steps that are there, in range or not, ascending: those for which there are index files, by their file
+  /// names alone; in a layout whose files do not mark steps, those that reading has shown.
   [[nodiscard]] std::vector<GlobalStep> listed_steps() const;
 
   /// Returns the problems found so far, each once, in the order of files; including notes.

@@ -12,18 +12,25 @@
 
 namespace smd {
 
+/// Which values a trial shows if later ones superseded some of them (after a restart of the job, say).
+enum class Superseded : std::uint8_t {
+  left_out,  ///< Those that count.
+  only,      ///< Those that were superseded.
+  included,  ///< All; `TensorEntry::superseded` tells them apart.
+};
+
 /// How a trial is opened and read.
 // All members have initialisers, so that `{.name = …}` compiles without warnings.
 struct TrialOptions {
   std::string name = {};       ///< For messages and output; default: the last part of the path.
+  std::string layout = {};     ///< Read as that layout, whatever else lies there (`layouts`); default: as it is found.
   StepRange range_steps = {};  ///< What to read at first; `Trial::load_range` reads more.
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums if records have them. Length checksums are always checked.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
   /// In a layout without an end marker, treat the trial as ended. False: more may appear at any time.
   bool as_it_stands = false;
-  /// Show the values that later ones superseded (after a restart of the job), instead of those that count.
-  bool superseded = false;
+  Superseded superseded = Superseded::left_out;
   bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.
   /// Called from time to time with the number of index files read and their total; by `check_trial` also with the
   /// number of step files checked and their total. Always in the calling thread. Must not call back into the trial.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
@@ -27,6 +28,12 @@ class Buffer {
       capacity_ = size;
     }
     return data_.get();
+  }
+  /// Returns the first `size` bytes, and sets the padding after them to zero: simdjson looks at its first byte.
+  /// Precondition: as many were reserved.
+  [[nodiscard]] std::span<const std::byte> first(std::size_t size) noexcept {
+    std::memset(data_.get() + size, 0, padding);
+    return {data_.get(), size};
   }
   [[nodiscard]] std::byte* data() noexcept { return data_.get(); }
   /// Returns the number of bytes that can be used without growing, excluding padding.

@@ -15,6 +15,8 @@
 #include <smd/step.hpp>
 #include <smd/step_range.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstddef>
@@ -55,6 +57,7 @@ struct StepRow {
   std::uint32_t payload = no_id;     ///< `no_id`: the row has no entries, so does not make a step.
   std::uint32_t event_file = no_id;  ///< File of its entries: id in `Tables::paths`; `no_id`: `Layout::event_path`.
   Mode mode = Mode::global;
+  bool superseded = false;  ///< Later values replaced all of this row's.
   std::uint32_t index = 0;  ///< Which of the rows that share the payload.
 };
 
@@ -140,7 +143,10 @@ class Listing {
   std::shared_ptr<const Extras> extras;           ///< Null if there are none.
 
   /// Returns the file of a row, for messages: a path relative to the trial.
-  [[nodiscard]] virtual std::string path(const StepPart& file) const = 0;
+  [[nodiscard]] virtual std::string path(const StepPart& file) const {
+    (void)file;
+    return {};
+  }
   /// The order of rows: by step, then worker's name, then the layout's order. The last row of a worker counts.
   [[nodiscard]] bool before(const StepPart& a, const StepPart& b) const {
     return a.step != b.step ? a.step < b.step : before_in_step(a, b);
@@ -203,6 +209,13 @@ struct CollectionsInfo {
   std::vector<std::string> workers;         ///< Workers that saved collections, by name.
   std::optional<std::int64_t> num_workers;  ///< The number of workers that the first of `workers` states.
   CollectionMap collections;                ///< The union over all workers.
+  /// The names of collections that are made of tensors' names: they are defined, even while nothing is in them.
+  std::span<const std::string_view> made_of_names;
+
+  [[nodiscard]] bool defines(std::string_view name) const {
+    return collections->contains(std::string(name)) ||
+           std::find(made_of_names.begin(), made_of_names.end(), name) != made_of_names.end();
+  }
   std::vector<Problem> problems;
 };
 
@@ -246,24 +259,24 @@ class Layout {
  public:
   virtual ~Layout() = default;
 
-  /// Returns the name that users see: `debugger`, `tensorboard` or `checkpoints`.
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// Returns whether steps have modes; otherwise all are of mode `global`.
-  [[nodiscard]] virtual bool has_modes() const noexcept { return true; }
-  /// Returns whether a job marks its end; otherwise only a timeout shows that it is over.
-  [[nodiscard]] virtual bool marks_end() const noexcept { return true; }
   /// Finds and reads what is new since an earlier look at the same trial: `before` is its listing, `collections` are
   /// its collections. If both are null, reads everything.
   virtual Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                               std::shared_ptr<const CollectionsInfo> collections) const = 0;
-  /// Returns whether the job is over.
-  [[nodiscard]] virtual bool ended(storage::Storage& storage) const = 0;
+  /// Returns whether the job is over, as far as it shows without reading.
+  [[nodiscard]] virtual bool ended(storage::Storage& storage) const {
+    (void)storage;
+    return false;
+  }
   /// Returns the folder of the collections, for messages.
   [[nodiscard]] virtual std::string_view collections_place() const noexcept { return {}; }
   /// Returns the folders of all files that a job writes before its end, relative to the trial.
-  [[nodiscard]] virtual std::span<const std::string_view> folders() const noexcept = 0;
+  [[nodiscard]] virtual std::span<const std::string_view> folders() const noexcept {
+    static constexpr std::array<std::string_view, 1> all = {""};
+    return all;
+  }
   /// Returns where a change means that there may be something new.
-  [[nodiscard]] virtual storage::WatchScope watched() const = 0;
+  [[nodiscard]] virtual storage::WatchScope watched() const { return {{""}, false}; }
   /// Returns the name that the record in a file has, given the stored name in the catalog. Borrowed from `stored` or
   /// the layout.
   [[nodiscard]] virtual std::string_view record_name(std::string_view file, std::string_view stored) const noexcept {
@@ -274,7 +287,8 @@ class Layout {
   [[nodiscard]] virtual bool rows_name_seen_files() const noexcept { return false; }
   /// Returns the kinds of values that its records may hold.
   [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
-  /// Reports files in the trial's folder that are no part of the trial. `used`: the files that rows name.
+  /// Reports files in the trial's folder that are no part of the trial, and damage in files that no look reads whole;
+  /// it may be reported already. `used`: the files that rows name.
   virtual void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
                            const std::function<void(Problem)>& report) const {
     (void)storage;

@@ -28,8 +28,10 @@ constexpr std::string_view loss_pattern =
 constexpr std::array<std::string_view, 4> gradient_words = {"grad", "grads", "gradient", "gradients"};
 constexpr std::array<std::string_view, 4> weight_words = {"weight", "weights", "kernel", "embedding"};
 constexpr std::array<std::string_view, 1> bias_words = {"bias"};
+constexpr std::array<std::string_view, 1> lora_words = {"lora"};    // a weight, but for its
+constexpr std::array<std::string_view, 1> alpha_words = {"alpha"};  // factor
 
-enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4 };
+enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16 };
 
 /// Returns which of these words a name has. Caches the parts between dots and slashes: most names share them.
 class NameWords {
@@ -41,7 +43,7 @@ class NameWords {
       found |= of_part(name.substr(0, end));
       name.remove_prefix(std::min(end + 1, name.size()));
     }
-    return found;
+    return (found & (lora_word | alpha_word)) == lora_word ? found | weight_word : found;
   }
 
  private:
@@ -56,7 +58,8 @@ class NameWords {
       return std::find_first_of(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
     };
     const unsigned found = (has(gradient_words) ? gradient_word : 0U) | (has(weight_words) ? weight_word : 0U) |
-                           (has(bias_words) ? bias_word : 0U);
+                           (has(bias_words) ? bias_word : 0U) | (has(lora_words) ? lora_word : 0U) |
+                           (has(alpha_words) ? alpha_word : 0U);
     if (known_.size() < most_known) {
       known_.emplace(part, found);
     }
@@ -153,6 +156,7 @@ std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const 
   }
   auto info = before ? std::make_shared<CollectionsInfo>(*before) : std::make_shared<CollectionsInfo>();
   info->found = true;
+  info->made_of_names = collections_of_names;
   Sorter sorter;
   std::for_each(values.begin(), values.end(), [&](const NamedValues& one) { sorter.add(one); });
   CollectionMap::Map collections = *info->collections;

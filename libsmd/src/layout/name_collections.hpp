@@ -3,10 +3,13 @@
 
 #include "layout/layout.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace smd::detail::layout {
 
@@ -27,6 +30,12 @@ struct NamedValues {
   std::string tensor;
   ValueKind kind = ValueKind::number;
 };
+
+/// What tensors are sorted into: first what a layout of models alone has, then also what one with numbers has.
+inline constexpr std::array<std::string_view, 10> collections_of_names = {
+    "all", "weights", "biases", "losses", "scalars", "gradients", "histograms", "images", "audio", "text"};
+inline constexpr std::size_t collections_of_models = 3;
+inline constexpr std::size_t collections_with_numbers = 5;
 
 /// Adds tensors to collections by their names and kinds, for layouts that save no collections. `all` and `losses` exist
 /// even if empty. `before` may be null; it is returned if nothing changes.

@@ -126,7 +126,7 @@ class LocalFolder final : public Folder {
         return too_long(path_of(name), most);
       }
       if (n == 0 || (done == expected && done < room)) {
-        return std::span<const std::byte>(data, done);
+        return buffer.first(done);
       }
       if (done == room) {  // The file grew. Growing the buffer discards its content.
         room *= 2;

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <filesystem>
 #include <smd/limits.hpp>
+#include <system_error>
 #include <thread>
 
 #include "storage/local_file.hpp"
@@ -16,6 +19,14 @@
 
 namespace smd::detail::storage {
 namespace {
+
+// Not Boost's: that library would have to be loaded at each start of a command.
+namespace fs = std::filesystem;
+
+/// Returns whether `inner` is `outer` or is in it. Precondition: both are without links.
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
 
 class LocalStorage final : public Storage {
  public:
@@ -28,6 +39,23 @@ class LocalStorage final : public Storage {
   std::optional<FolderStamp> stamp(std::string_view folder) override { return root_->stamp(folder); }
 
   std::optional<FolderIdentity> identity(std::string_view folder) override { return root_->identity(folder); }
+
+  std::string_view off_limits(std::string_view folder) override {
+    std::error_code error;
+    const fs::path root = fs::canonical(root_->path(), error);
+    const fs::path target = error ? fs::path() : fs::canonical(root / folder, error);
+    if (error) {
+      return {};  // listing it reports why
+    }
+    if (lies_in(root, target)) {
+      return "symbolic link to a folder that it lies in, not followed";
+    }
+    constexpr std::array<const char*, 3> of_system = {"/proc", "/sys", "/dev"};
+    const bool leads_out = std::any_of(of_system.begin(), of_system.end(), [&](const char* system) {
+      return lies_in(target, system) && !lies_in(root, system);
+    });
+    return leads_out ? "a folder of the system's /proc, /sys or /dev, not searched" : std::string_view();
+  }
 
   std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
 

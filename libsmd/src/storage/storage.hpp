@@ -116,6 +116,8 @@ class Storage {
   }
   /// Nullopt if the folder does not exist, or if folders have only one name in this storage.
   virtual std::optional<FolderIdentity> identity(std::string_view /*folder*/) { return std::nullopt; }
+  /// Returns why a walk must not visit a folder, such as one to which a link leads; empty if it may.
+  virtual std::string_view off_limits(std::string_view /*folder*/) { return {}; }
   /// Nullopt if the file does not exist, or if only reading it shows whether it changed.
   virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
   /// Returns when a file was last written; a remote store's listing may be out of date. Nullopt if unknown.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
-#include "text/printable.hpp"
-#include "text/utf8.hpp"
-
 #include <cstddef>
 #include <cstdint>
 

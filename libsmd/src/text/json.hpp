@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "text/excerpt.hpp"
+#include "text/escape.hpp"
 
 #include <smd/limits.hpp>
 
@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-/// Parses all JSON except index files, which simdjson reads with the same limit of depth. No document is deeper than
-/// the requested limit, so walking, printing and destroying one recurses no deeper.
+/// Parses all JSON except what may be long (json_reader.hpp). No document is deeper than the requested limit, so
+/// walking, printing and destroying one recurses no deeper.
 namespace smd::text {
 
 enum class JsonFault : std::uint8_t {
@@ -24,6 +24,8 @@ enum class JsonFault : std::uint8_t {
   cut_off,    ///< The text ends inside the document.
   too_deep,   ///< Too many nested objects and arrays; `offset` is not known.
   number,     ///< `number` is out of double's range.
+  no_object,  ///< Valid, but not an object. This and the next only of `JsonReader`.
+  no_memory,
 };
 
 /// Why a text was refused.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/nearest.hpp"
 
-#include "text/edit_distance.hpp"
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -16,10 +14,8 @@ constexpr std::size_t longest = 256;
 /// The most character comparisons; beyond it only substrings are searched for. A hint is not worth minutes.
 constexpr std::size_t most_work = 50'000'000;
 
-std::string folded(std::string_view name) {
-  std::string result(name);
-  std::transform(result.begin(), result.end(), result.begin(), text::folded);
-  return result;
+char folded(char letter) noexcept {
+  return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
 }
 
 /// Returns the Levenshtein distance between `a` and the nearest part of `b`.
@@ -51,6 +47,34 @@ std::vector<std::string> best(std::vector<Candidate> found, std::size_t most) {
 
 }  // namespace
 
+std::string folded(std::string_view name) {
+  std::string result(name);
+  std::transform(result.begin(), result.end(), result.begin(), [](char letter) { return folded(letter); });
+  return result;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) {
+    last[j] = j;
+  }
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = folded(a[i - 1]) == folded(b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) && folded(a[i - 2]) == folded(b[j - 1])) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
 std::vector<std::string> nearest(std::string_view typed, std::span<const std::string_view> names, std::size_t most) {
   std::vector<Candidate> found;
   const std::string wanted = folded(typed);
@@ -68,7 +92,7 @@ std::vector<std::string> nearest(std::string_view typed, std::span<const std::st
       const std::size_t cost = wanted.size() * candidate.size();
       const bool compare = gap <= allowed && work + cost <= most_work;
       work += compare ? cost : 0;
-      const std::size_t away = compare ? text::edit_distance(wanted, candidate) : allowed + 1;
+      const std::size_t away = compare ? edit_distance(wanted, candidate) : allowed + 1;
       if (away <= allowed && away < candidate.size()) {
         found.emplace_back(away, 0, name);
       } else if (part) {

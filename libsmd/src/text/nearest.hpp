@@ -9,6 +9,13 @@
 
 namespace smd::detail {
 
+/// Returns a name with its ASCII letters in lower case.
+[[nodiscard]] std::string folded(std::string_view name);
+
+/// Returns the optimal string alignment distance: how many insertions, deletions, substitutions and swaps of neighbours
+/// turn `a` into `b`, ignoring the case of ASCII letters. Takes time proportional to the product of the lengths.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
 /// Returns up to `most` of `names` that a person may have meant by `typed`, best first: names within an edit distance
 /// of a third of the longer one's length (at least 1), ignoring case, then names that contain it. The messages of the
 /// commands and of the libraries suggest the same names.

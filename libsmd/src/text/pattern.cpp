@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
-#include "text/match_cost.hpp"
 #include "text/pattern_dialect.hpp"
 
-#include <smd/limits.hpp>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
-#include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace smd::detail {
 
@@ -17,9 +17,10 @@ namespace {
 constexpr std::uint64_t steps_before_jit = 10'000;
 /// Cost of a search before its first step.
 constexpr std::uint64_t steps_of_search = 50;
+/// Number of bytes that are read in the time of one step.
+constexpr std::uint64_t bytes_in_step = 8;
 
-constexpr std::uint32_t options =
-    PCRE2_UTF | PCRE2_UCP | PCRE2_ALT_CIRCUMFLEX | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
+constexpr std::uint32_t options = PCRE2_UTF | PCRE2_ALT_CIRCUMFLEX | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
 
 template <class T, void (*Free)(T*)>
 struct Freer {
@@ -28,6 +29,77 @@ struct Freer {
 template <class T, void (*Free)(T*)>
 using Handle = std::unique_ptr<T, Freer<T, Free>>;
 
+/// What a pattern costs. PCRE2's own match limit starts again at each place where a match may begin, and counts neither
+/// what a repeated class skips nor what it compares. So steps are counted at the callouts that PCRE2 inserts before
+/// each item (PCRE2_AUTO_CALLOUT).
+struct Costs {
+  std::uint64_t per_byte = 1;  ///< For bytes that an item skips: a large class is slow to search.
+  std::uint64_t ahead = 0;     ///< Bytes that an item may read and then fail, without a callout.
+
+  /// `pattern`: the text from which `code` was compiled.
+  static Costs of(const pcre2_code* code, std::string_view pattern);
+};
+
+Costs Costs::of(const pcre2_code* code, std::string_view pattern) {
+  constexpr std::uint64_t bytes_in_character = 4;
+  Costs costs;
+  std::uint32_t back_reference = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &back_reference);
+  // A reference may compare, and `\X` read, any number of bytes.
+  if (back_reference != 0 || pattern.find("\\X") != pattern.npos) {
+    costs.ahead = limits::name_bytes;
+  }
+  std::uint32_t characters = 0;
+  pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &characters);
+  costs.ahead = std::max(costs.ahead, characters * bytes_in_character);
+  // `x{3,5}` matches three characters without a callout between them.
+  for (std::size_t at = pattern.find('{'); at != pattern.npos; at = pattern.find('{', at + 1)) {
+    std::uint32_t least = 0;
+    std::from_chars(pattern.data() + at + 1, pattern.data() + pattern.size(), least);
+    costs.ahead = std::max(costs.ahead, least * bytes_in_character);
+  }
+  // A class is searched range by range, in time roughly proportional to the length of its text.
+  const auto measure = [](pcre2_callout_enumerate_block* item, void* data) {
+    constexpr std::uint64_t class_text_in_byte = 32;
+    std::uint64_t& per_byte = static_cast<Costs*>(data)->per_byte;
+    per_byte = std::max(per_byte, 1 + item->next_item_length / class_text_in_byte);
+    return 0;
+  };
+  pcre2_callout_enumerate(code, measure, &costs);
+  return costs;
+}
+
+/// Counts the steps of one search, up to a limit.
+class StepCounter {
+ public:
+  StepCounter(const Costs& costs, std::uint64_t limit) noexcept : costs_(costs), limit_(limit) {}
+
+  /// For pcre2_set_callout; `counter` is a StepCounter. Ends the search with PCRE2_ERROR_CALLOUT.
+  static int callout(pcre2_callout_block* block, void* counter) noexcept {
+    StepCounter& self = *static_cast<StepCounter*>(counter);
+    const std::uint64_t passed = block->current_position - std::min(self.position_, block->current_position);
+    self.position_ = block->current_position;
+    // PCRE2's fast search finds the first item, so that what is passed before it costs nothing.
+    const std::uint64_t read = self.steps_ == 0 ? 0 : passed * self.costs_.per_byte;
+    return self.take(1 + (read + std::min(self.costs_.ahead, block->subject_length)) / bytes_in_step)
+               ? 0
+               : PCRE2_ERROR_CALLOUT;
+  }
+
+  /// Adds steps; returns whether the total is within the limit.
+  [[nodiscard]] bool take(std::uint64_t steps) noexcept {
+    steps_ += steps;
+    return steps_ <= limit_;
+  }
+  [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
+
+ private:
+  Costs costs_;
+  std::uint64_t limit_;
+  std::uint64_t steps_ = 0;
+  std::size_t position_ = 0;
+};
+
 }  // namespace
 
 struct Pattern::Compiled {
@@ -35,47 +107,25 @@ struct Pattern::Compiled {
   Handle<pcre2_match_data, pcre2_match_data_free> match;
   Handle<pcre2_match_context, pcre2_match_context_free> context;
   Handle<pcre2_jit_stack, pcre2_jit_stack_free> stack;
-  ItemCosts costs;
+  Costs costs;
   bool literal = false;  // a plain text to be found
   bool counted = false;  // has callouts
+  // In the machine code of PCRE2 10.42, \W without PCRE2_UCP finds nothing beyond ASCII where a text may not be UTF-8.
+  bool interpreted = false;
   std::uint64_t steps = 0;
 
-  void use_machine_code();
+  void use_machine_code() {
+    stack.reset(pcre2_jit_stack_create(32 * 1024, limits::pattern_jit_stack, nullptr));
+    if (stack != nullptr && pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE) == 0) {
+      pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
+    }
+  }
   [[nodiscard]] int find(std::string_view subject, std::size_t from, std::uint32_t how) const {
     return pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from, how, match.get(),
                        context.get());
   }
-  [[nodiscard]] int find_counted(std::string_view subject, StepCounter& counter);
   [[nodiscard]] int find_by_starts(std::string_view subject, StepCounter& counter) const;
 };
-
-void Pattern::Compiled::use_machine_code() {
-  stack.reset(pcre2_jit_stack_create(32 * 1024, limits::pattern_jit_stack, nullptr));
-  if (stack != nullptr && pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE) == 0) {
-    pcre2_jit_stack_assign(context.get(), nullptr, stack.get());
-  }
-}
-
-/// After many searches the pattern is compiled to machine code. During a long search it is compiled on the way, and
-/// the search restarts.
-int Pattern::Compiled::find_counted(std::string_view subject, StepCounter& counter) {
-  if (steps >= steps_before_jit && stack == nullptr) {
-    use_machine_code();
-  }
-  pcre2_set_callout(context.get(), &StepCounter::callout, &counter);
-  if (stack != nullptr || counter.limit() <= steps_before_jit) {
-    return find(subject, 0, 0);
-  }
-  StepCounter first(costs, steps_before_jit);
-  pcre2_set_callout(context.get(), &StepCounter::callout, &first);
-  const int result = find(subject, 0, 0);
-  if (!counter.take(first.steps()) || result != PCRE2_ERROR_CALLOUT) {
-    return result;
-  }
-  use_machine_code();
-  pcre2_set_callout(context.get(), &StepCounter::callout, &counter);
-  return find(subject, 0, 0);
-}
 
 /// For patterns that callouts would make too large for PCRE2: tries one start after another, each with a PCRE2 limit
 /// that is raised each time it is hit, so that at most four times the required steps are counted.
@@ -119,20 +169,19 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   auto compiled = std::make_unique<Compiled>();
   const Translation translation = translate_pattern(text);
-  if (const auto& refusal = translation.refusal) {
-    return refusal->text + " at byte " + std::to_string(refusal->byte) + refusal->advice;
-  }
   int error = 0;
   PCRE2_SIZE place = 0;
   const auto compile_with = [&](std::uint32_t more) {
     compiled->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translation.pcre2.data()), translation.pcre2.size(),
-                                       options | more, &error, &place, context.get()));
+                                       options | (translation.ascii ? 0 : PCRE2_UCP) | more, &error, &place,
+                                       context.get()));
     return compiled->code != nullptr;
   };
+  compiled->interpreted = translation.ascii;
   compiled->literal = text.find_first_of("\\^$.|?*+()[]{}") == text.npos;
   compiled->counted = !compiled->literal && compile_with(PCRE2_AUTO_CALLOUT);
   if (compiled->counted) {
-    compiled->costs = ItemCosts(compiled->code.get(), translation.pcre2);
+    compiled->costs = Costs::of(compiled->code.get(), translation.pcre2);
   } else if (compiled->literal || error == PCRE2_ERROR_PATTERN_TOO_LARGE) {
     compile_with(0);
   }
@@ -140,7 +189,7 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
     std::array<PCRE2_UCHAR, 256> message{};
     pcre2_get_error_message(error, message.data(), message.size());
     return std::string(reinterpret_cast<const char*>(message.data())) + " at byte " +
-           std::to_string(translation.python_offset(place));
+           std::to_string(translation.python[std::min(place, translation.pcre2.size())]);
   }
   compiled->match.reset(pcre2_match_data_create(1, nullptr));
   compiled->context.reset(pcre2_match_context_create(nullptr));
@@ -164,10 +213,13 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
     budget.spend(1 + subject.size() / bytes_in_step);
     return subject.find(text_) != subject.npos ? Answer::yes : Answer::no;
   }
+  if (compiled_->steps >= steps_before_jit && compiled_->stack == nullptr && !compiled_->interpreted) {
+    compiled_->use_machine_code();
+  }
   const std::uint64_t limit = std::min<std::uint64_t>(limits::pattern_match_steps, budget.left());
   StepCounter counter(compiled_->costs, limit);
-  const int result =
-      compiled_->counted ? compiled_->find_counted(subject, counter) : compiled_->find_by_starts(subject, counter);
+  pcre2_set_callout(compiled_->context.get(), &StepCounter::callout, &counter);
+  const int result = compiled_->counted ? compiled_->find(subject, 0, 0) : compiled_->find_by_starts(subject, counter);
   const std::uint64_t steps = counter.steps() + 1 + subject.size() / bytes_in_step;
   compiled_->steps += steps + steps_of_search;
   budget.spend(steps);

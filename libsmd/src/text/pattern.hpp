@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "text/match_budget.hpp"
+#include <smd/limits.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,9 +12,24 @@
 
 namespace smd::detail {
 
-/// A regular expression in Python's dialect, as far as PCRE2 supports it: found anywhere in the text, case-sensitive,
-/// UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each name, `pattern_match_steps`
-/// over all places where a match may start, and for a query its budget. Not safe for concurrent use.
+/// Number of steps that matching may still take, for all patterns and names of one query. Not safe for concurrent use.
+class MatchBudget {
+ public:
+  explicit MatchBudget(std::uint64_t steps = limits::pattern_question_steps) noexcept : left_(steps) {}
+
+  [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+  [[nodiscard]] bool spent() const noexcept { return left_ == 0; }
+  /// Subtracts `steps`, at most down to 0.
+  void spend(std::uint64_t steps) noexcept { left_ -= std::min(left_, steps); }
+
+ private:
+  std::uint64_t left_;
+};
+
+/// A regular expression of PCRE2, or of Python where the two differ little (see pattern_dialect.hpp): found anywhere in
+/// the text, case-sensitive, UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each name,
+/// `pattern_match_steps` over all places where a match may start, and for a query its budget. Not safe for concurrent
+/// use.
 class Pattern {
  public:
   enum class Answer : std::uint8_t {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <smd/limits.hpp>
-#include "text/match_budget.hpp"
+#include "text/pattern.hpp"
 
 #include <cstddef>
 #include <mutex>

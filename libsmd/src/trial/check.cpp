@@ -106,7 +106,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   TrialState state(path, all);
   const std::shared_ptr<const Snapshot> snapshot = state.snapshot();
   CheckReport report;
-  report.layout = state.layout().name();
+  report.layout = state.traits();
   const std::function<void(Problem)> add = [&](const Problem& problem) {
     report.damaged = report.damaged || problem.kind == ProblemKind::damaged;
     report_problem(problem);
@@ -119,8 +119,10 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
       (void)select_ids(state, *snapshot, members, none);  // records problems of the collection's patterns
     }
   }
+  std::unordered_set<std::string> reported;
   for (const Problem& problem : state.problems()) {
     add(problem);
+    reported.insert(to_string(problem));
   }
   report.index_files = snapshot->listing->named ? snapshot->listing->named->files.size() : 0;
 
@@ -160,7 +162,11 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         return true;
       });
   report.event_files = event_files.size();
-  state.layout().check_names(state.storage(), event_files, add);
+  state.layout().check_names(state.storage(), event_files, [&](const Problem& problem) {
+    if (!reported.contains(to_string(problem))) {
+      add(problem);
+    }
+  });
   const auto remark = [&](const std::set<std::string_view>& names, const std::string& what) {
     add({ProblemKind::remark,
          {},

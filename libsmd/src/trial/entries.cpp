@@ -73,6 +73,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
   entry.step = GlobalStep(row.file.step);
   entry.mode = row.mode;
   entry.mode_step = ModeStep(row.mode_step);
+  entry.superseded = row.superseded;
   bool has_value = false;
   for (const Item& item : items) {
     TensorLocation* at = nullptr;

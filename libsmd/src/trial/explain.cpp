@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Explains why a record cannot be read.
+#include "layout/folder_walk.hpp"
 #include "text/escape.hpp"
 #include "trial/records.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <algorithm>
 
@@ -90,6 +92,14 @@ Problem Records::explain(Problem problem, const TensorLocation& location, const 
       problem.file = snapshot.listing->path(row->file);
     }
     return problem;
+  }
+  if (problem.kind == ProblemKind::damaged && problem.offset == 0) {
+    // The first record of a file: perhaps it is another file.
+    const auto first = layout::read_first_bytes(storage_, location.file);
+    const wire::KnownFile* const known = first ? wire::known_file(*first, location.file) : nullptr;
+    if (known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::gzip) {
+      problem.text = say(*known);
+    }
   }
   if (problem.kind != ProblemKind::not_found && problem.kind != ProblemKind::not_yet) {
     return problem;

@@ -179,7 +179,7 @@ class EntryWalk {
   // Each `visit_…` returns false if the visit is over.
 
   bool visit_step(const Step& step) {
-    if (!query_.include_incomplete && !snapshot_.complete(step.number)) {
+    if (!query_.include_incomplete && !query_.superseded && !snapshot_.complete(step.number)) {
       return true;
     }
     found_.clear();
@@ -250,7 +250,7 @@ class EntryWalk {
       return rows[found_[i + 1].row].file.worker == rows[found_[i].row].file.worker;
     };
     for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (!snapshot_.shows_superseded && same_tensor(i) && same_worker(i)) {
+      if (!snapshot_.several_count && same_tensor(i) && same_worker(i)) {
         continue;
       }
       const StepRow& row = rows[found_[i].row];
@@ -259,7 +259,7 @@ class EntryWalk {
       }
       if (query_.first_worker_only) {
         const auto more_of_worker = [&] {
-          return snapshot_.shows_superseded && rows[found_[i + 1].row].file.worker == row.file.worker;
+          return snapshot_.several_count && rows[found_[i + 1].row].file.worker == row.file.worker;
         };
         while (same_tensor(i) && !more_of_worker()) {
           ++i;
@@ -292,7 +292,13 @@ class EntryWalk {
 }  // namespace
 
 void Trial::for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  if (query.superseded) {
+    snapshot = snapshot->superseded;
+  }
+  if (!snapshot) {
+    return;
+  }
   EntryWalk walk(*snapshot, impl_->records(), query, visit);
   if (query.steps) {
     walk.steps(*query.steps);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/opened_trial.hpp"
 
-#include "layout/checkpoints/checkpoint_names.hpp"
-#include "layout/checkpoints/checkpoints_layout.hpp"
-#include "layout/debugger/debugger_layout.hpp"
-#include "layout/tensorboard/tensorboard_layout.hpp"
+#include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
-#include "trial/recognise.hpp"
+#include "trial/trial_path.hpp"
 
 #include <smd/error.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -30,63 +28,9 @@ std::string last_part(std::string_view path) {
 
 namespace {
 
-/// Returns a local path that ends with a name and has a parent folder; empty if there is no such path.
-std::filesystem::path named(const std::string& path) {
-  std::error_code error;
-  std::filesystem::path folder = std::filesystem::path(path).lexically_normal();
-  if (!folder.has_filename()) {
-    folder = folder.parent_path();  // `run/`
-  }
-  if (folder.filename() == "." || folder.filename() == ".." || !folder.has_parent_path()) {
-    folder = std::filesystem::canonical(folder, error);
-  }
-  return error || !folder.has_relative_path() ? std::filesystem::path() : folder;
-}
-
-/// Returns the parent of a local path if `is_part` finds that it is a trial and the path a part of it; else empty.
-std::string trial_around(const std::string& path, bool (*is_part)(storage::Storage& parent, std::string_view name)) {
-  if (is_remote_path(path)) {
-    return {};  // seldom useful enough for a request
-  }
-  const std::filesystem::path folder = named(path);
-  if (folder.empty()) {
-    return {};
-  }
-  const auto parent = storage::open_local_with_links(folder.parent_path().string());
-  return parent && is_part(**parent, folder.filename().string()) ? folder.parent_path().string() : std::string();
-}
-
-void note_trial_around(OpenedTrial& trial, const std::string& path,
-                       bool (*is_part)(storage::Storage& parent, std::string_view name)) {
-  if (const std::string around = trial_around(path, is_part); !around.empty()) {
-    trial.notes.push_back(
-        {ProblemKind::note, {}, {}, "'" + printable(path) + "' is a folder of the trial '" + printable(around) + "'"});
-  }
-}
-
-/// The folder and name of a safetensors file.
-struct FileOperand {
-  std::string folder;
-  std::string file;
-};
-
-/// Splits the path of a safetensors file. Nullopt if the path has another ending, is a folder, or does not exist.
-std::optional<FileOperand> file_operand(const std::string& path) {
-  if (!layout::is_safetensors(path)) {
-    return std::nullopt;
-  }
-  const std::size_t slash = path.rfind('/');
-  FileOperand operand{slash == path.npos ? "." : path.substr(0, slash + 1), path.substr(slash + 1)};
-  if (is_remote_path(path)) {
-    return operand;
-  }
-  std::error_code error;
-  const auto type = std::filesystem::symlink_status(path, error).type();
-  if (error || type == std::filesystem::file_type::not_found || std::filesystem::is_directory(path, error)) {
-    return std::nullopt;
-  }
-  return operand;
-}
+using layout::FolderWalk;
+using layout::LayoutKind;
+using layout::Recognised;
 
 std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Storage>> opened, const std::string& path) {
   if (!opened) {
@@ -97,88 +41,178 @@ std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Stor
   return *std::move(opened);
 }
 
+void remark(OpenedTrial& trial, std::string text) {
+  trial.notes.push_back({ProblemKind::remark, {}, {}, std::move(text)});
+}
+
+class Opener {
+ public:
+  Opener(const std::string& path, const TrialOptions& options, const Environment& environment)
+      : where_(path), options_(options), environment_(environment) {
+    if (path.empty()) {
+      throw InvalidArgument("the path of a trial is empty");
+    }
+    require_layout(options.layout);
+  }
+
+  OpenedTrial open() {
+    if (!environment_.layout && open_file()) {
+      return std::move(trial_);
+    }
+    trial_.storage = open_storage(where_.path());
+    if (environment_.layout) {
+      trial_.traits = environment_.traits;
+      trial_.layout = environment_.layout();
+      return std::move(trial_);
+    }
+    const Recognised found = recognise();
+    if (found.kind == nullptr) {
+      return open_below();
+    }
+    trial_.traits = found.kind->traits;
+    trial_.layout = found.kind->open({where_.name(), {}});
+    for (const LayoutKind* const other : found.left_out) {
+      remark(trial_, "'" + printable(where_.path()) + "' also holds " + std::string(other->contents) +
+                         ", which are left out; `--layout " + std::string(other->traits.name) + "` reads them");
+    }
+    note_others(found.held);
+    return std::move(trial_);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<storage::Storage> open_storage(const std::string& path) const {
+    return or_throw(environment_.open      ? environment_.open(path)
+                    : is_remote_path(path) ? storage::open_remote(path, options_.remote, options_.jobs)
+                                           : storage::open_local(path),
+                    path);
+  }
+  [[nodiscard]] bool has_links() const { return !environment_.open && !trial_.storage->remote(); }
+
+  /// Opens the trial that a single file is. Returns false if the path is none of a file.
+  bool open_file() {
+    const std::optional<FileOperand> file = file_operand(where_.path());
+    if (!file) {
+      return false;
+    }
+    const bool follow = !environment_.open && !is_remote_path(file->folder);
+    auto storage =
+        follow ? or_throw(storage::open_local_with_links(file->folder), file->folder) : open_storage(file->folder);
+    const auto first = layout::read_first_bytes(*storage, file->name);
+    if (!first && storage->remote()) {
+      return false;  // a prefix
+    }
+    for (const LayoutKind& kind : layout::kinds()) {
+      if (kind.holds_file != nullptr && counts(kind) &&
+          (first ? kind.holds_file(file->name, *first) : kind.reads_file(file->name))) {
+        trial_.traits = kind.traits;
+        trial_.storage = std::move(storage);
+        trial_.layout = kind.open({{}, file->name});
+        return true;
+      }
+    }
+    throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, *file, first)});
+  }
+
+  [[nodiscard]] bool counts(const LayoutKind& kind) const {
+    return options_.layout.empty() || kind.traits.name == options_.layout;
+  }
+
+  /// Lists the place, with links to elsewhere only if no layout that refuses them is there.
+  Recognised recognise() {
+    list();
+    const auto kinds = layout::kinds();
+    const bool beneath = std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) {
+      return !kind.follows_links && counts(kind) && kind.holds(*walk_);
+    });
+    if (!beneath && has_links()) {
+      trial_.storage = or_throw(storage::open_local_with_links(where_.path()), where_.path());
+      list();
+    }
+    return layout::recognise(*walk_, options_.layout);
+  }
+
+  void list() {
+    walk_.emplace(*trial_.storage, where_.name());
+    if (!walk_->next()) {
+      Problem problem = walk_->failure().value_or(Problem());
+      problem.file = where_.path();
+      throw ReadError(std::move(problem));
+    }
+  }
+
+  /// Opens the only trial below the place.
+  OpenedTrial open_below() {
+    std::string below;
+    for (const LayoutKind& kind : layout::kinds()) {
+      if (counts(kind) && !kind.usual_folder.empty() && walk_->has_folder(kind.usual_folder)) {
+        below = kind.usual_folder;
+      }
+    }
+    if (below.empty()) {
+      std::vector<std::string> trials = layout::find_trials(*walk_, options_.layout);
+      if (trials.size() > 1 || (trials.size() == 1 && walk_->cut())) {
+        throw MissingCollectionFiles(say_several(where_.path(), trials, walk_->cut()), where_.path(), true);
+      }
+      if (trials.empty()) {
+        throw MissingCollectionFiles(explain_folder(where_, *walk_, options_.layout), where_.path(), false);
+      }
+      below = std::move(trials.front());
+    }
+    OpenedTrial trial = Opener(where_.path_of(below), options_, environment_).open();
+    remark(trial,
+           "'" + printable(where_.path()) + "' is no trial itself; its folder '" + printable(below) + "' is read");
+    return trial;
+  }
+
+  /// Says of which trial this one is a part, and which trials below it it leaves out.
+  void note_others(const layout::Held& held) {
+    if (!held.own_folders.empty()) {
+      return;  // such trials do not lie in each other, and there may be very many side by side
+    }
+    if (const auto around = trial_around(where_, trial_.traits.name)) {
+      trial_.notes.push_back(
+          {ProblemKind::note,
+           {},
+           {},
+           "'" + printable(where_.path()) + "' is a folder of the trial '" + printable(*around) + "'"});
+    }
+    if (held.reads_all_below) {
+      return;
+    }
+    // A look at the near ones: it must not take longer than reading the trial.
+    FolderWalk walk(*trial_.storage, where_.name(),
+                    {.folders = trial_.storage->remote() ? 30U : 1'000U, .names = 10'000});
+    std::vector<std::string_view> own;
+    if (walk.next()) {
+      for (const storage::DirEntry& entry : walk.entries()) {
+        if (held.reads(entry.name)) {
+          own.emplace_back(entry.name);
+        }
+      }
+      walk.enter_all(own);
+    }
+    constexpr std::size_t most_named = 3;
+    const auto others = walk.next() ? layout::find_trials(walk, {}) : std::vector<std::string>();
+    for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
+      remark(trial_, "'" + printable(others[i]) + "' is left out: it is a trial of its own");
+    }
+    if (others.size() > most_named) {
+      remark(trial_, std::to_string(others.size() - most_named) + " more trials below '" + printable(where_.path()) +
+                         "' are left out; `smd-ls --find " + printable(where_.path()) + "` lists them");
+    }
+  }
+
+  const TrialPath where_;
+  const TrialOptions& options_;
+  const Environment& environment_;
+  OpenedTrial trial_;
+  std::optional<FolderWalk> walk_;
+};
+
 }  // namespace
 
 OpenedTrial open_trial(const std::string& path, const TrialOptions& options, const Environment& environment) {
-  if (path.empty()) {
-    throw InvalidArgument("the path of a trial is empty");
-  }
-  const auto open = [&](const std::string& place) {
-    auto opened = environment.open        ? environment.open(place)
-                  : is_remote_path(place) ? storage::open_remote(place, options.remote, options.jobs)
-                                          : storage::open_local(place);
-    return or_throw(std::move(opened), place);
-  };
-  OpenedTrial trial;
-  if (const auto operand = environment.layout ? std::nullopt : file_operand(path)) {
-    trial.storage = environment.open || is_remote_path(path)
-                        ? open(operand->folder)
-                        : or_throw(storage::open_local_with_links(operand->folder), operand->folder);
-    if (trial.storage->exists(operand->file) || !trial.storage->remote()) {
-      trial.layout = layout::checkpoints_layout({}, operand->file);
-      return trial;
-    }
-  }
-  trial.storage = open(path);
-  if (environment.layout) {
-    trial.layout = environment.layout();
-    return trial;
-  }
-  std::unique_ptr<storage::Storage> links;
-  const Recognised found = recognise(*trial.storage, [&]() -> storage::Storage& {
-    if (environment.open || trial.storage->remote()) {
-      return *trial.storage;
-    }
-    if (!links) {
-      links = or_throw(storage::open_local_with_links(path), path);
-    }
-    return *links;
-  });
-  switch (found.kind) {
-    case Recognised::Kind::several_runs:
-      throw MissingCollectionFiles(say_several(path, found.runs), path, true);
-    case Recognised::Kind::tensorboard:
-      trial.layout = layout::tensorboard_layout();
-      if (links) {
-        trial.storage = std::move(links);
-      }
-      note_trial_around(trial, path, is_part_of_trial);
-      return trial;
-    case Recognised::Kind::checkpoints:
-      trial.layout =
-          layout::checkpoints_layout(is_remote_path(path) ? last_part(path) : named(path).filename().string());
-      if (links) {
-        trial.storage = std::move(links);
-      }
-      note_trial_around(trial, path, is_checkpoint_of_trial);
-      return trial;
-    case Recognised::Kind::inner:
-      trial.storage = open(path + (path.ends_with('/') ? "" : "/") + std::string(layout::inner_folder));
-      trial.notes.push_back({ProblemKind::warning,
-                             {},
-                             {},
-                             "'" + printable(path) + "' is no trial itself; its folder debug-output is read"});
-      break;
-    case Recognised::Kind::debugger:
-    case Recognised::Kind::nothing:
-      break;
-  }
-  trial.layout = layout::debugger_layout();
-  return trial;
+  return Opener(path, options, environment).open();
 }
-
-std::unique_ptr<storage::Storage> open_to_watch(const std::string& path) {
-  auto outer = storage::open_local(path);
-  if (!outer) {
-    return nullptr;
-  }
-  if (auto inner = storage::open_local(path + "/" + std::string(layout::inner_folder));
-      inner && !layout::holds_index_files(**outer)) {
-    return *std::move(inner);
-  }
-  return *std::move(outer);
-}
-
-storage::WatchScope watched_before_birth() { return layout::debugger_layout()->watched(); }
 
 }  // namespace smd::detail::trial

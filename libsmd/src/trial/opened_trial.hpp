@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clock.hpp"
-#include "layout/layout.hpp"
+#include "layout/layout_kind.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 
@@ -20,26 +20,23 @@ namespace smd::detail::trial {
 struct Environment {
   const Clock* clock = &system_clock();
   std::function<Outcome<std::unique_ptr<storage::Storage>>(const std::string& path)> open = {};
-  /// If empty, the layout is recognised.
+  /// Called to make the layout. If empty, the layout is recognised.
   std::function<std::unique_ptr<layout::Layout>()> layout = {};
+  LayoutTraits traits = {};  ///< Of that layout.
 };
 
 /// The storage and the layout of a trial.
 struct OpenedTrial {
   std::unique_ptr<storage::Storage> storage;
+  LayoutTraits traits;
   std::unique_ptr<layout::Layout> layout;
   std::vector<Problem> notes;
 };
 
-/// Finds the storage and the layout of the trial at `path` without reading the trial. @throws as `Trial::open`.
+/// Finds the storage and the layout of the trial at `path`, or of the only one below it, without reading the trial.
+/// @throws as `Trial::open`.
 [[nodiscard]] OpenedTrial open_trial(const std::string& path, const TrialOptions& options,
                                      const Environment& environment);
-
-/// Returns the storage from which a trial at `path` would be read, for watching until there is one. Null if the folder
-/// cannot be opened.
-[[nodiscard]] std::unique_ptr<storage::Storage> open_to_watch(const std::string& path);
-/// Returns what to watch there.
-[[nodiscard]] storage::WatchScope watched_before_birth();
 
 /// Returns the last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
 [[nodiscard]] std::string last_part(std::string_view path);

@@ -84,7 +84,7 @@ std::optional<TensorValue> ReadRecord::whole() && {
 Problem RecordReader::placed(Problem problem, const TensorLocation& location, std::uint64_t base) const {
   problem.file = location.file;
   if (compressed_) {
-    problem.text += " (in the inflated stream)";
+    problem.text += wire::in_inflated_stream;
   }
   problem.offset = base + problem.offset.value_or(0);
   return problem;
@@ -149,7 +149,7 @@ Outcome<std::size_t> RecordReader::read_exactly(const TensorLocation& location, 
   if (compressed_) {
     auto got = inflater_->read_at(offset, into);
     if (!got) {
-      return inflated_problem(std::move(got.problem()));
+      return wire::inflated_problem(std::move(got.problem()));
     }
     if (*got < into.size()) {
       return wire::past_the_end(location.offset, location.length);
@@ -161,16 +161,6 @@ Outcome<std::size_t> RecordReader::read_exactly(const TensorLocation& location, 
     return Problem{ProblemKind::not_yet, {}, offset + *got - location.offset, "the file ends inside the record"};
   }
   return got;
-}
-
-/// Moves the offset of a problem, which is one in the compressed file, to its text. Offsets of other problems count
-/// from the record's start in the inflated stream.
-Problem RecordReader::inflated_problem(Problem problem) {
-  if (problem.offset) {
-    problem.text += " at byte " + std::to_string(*problem.offset) + " of the file itself";
-    problem.offset.reset();
-  }
-  return problem;
 }
 
 /// Checks that a record's header has the length in the index, before anything is allocated or inflated for it.
@@ -300,7 +290,7 @@ Outcome<std::span<const std::byte>> RecordReader::load_payload(const TensorLocat
   inflated_ = {};
   auto range = inflater_->read_range(location.offset, location.length);
   if (!range) {
-    return inflated_problem(std::move(range.problem()));
+    return wire::inflated_problem(std::move(range.problem()));
   }
   inflated_ = std::move(*range);
   return take_frame(inflated_, has_checksum);

@@ -98,7 +98,6 @@ class RecordReader {
   Outcome<std::optional<Outlined>> outline_compressed(const TensorLocation& location, std::string_view tag,
                                                       std::size_t whole_bytes);
   Status check_header(const TensorLocation& location);
-  static Problem inflated_problem(Problem problem);
   Status check_content(const TensorLocation& location, const Outlined& outlined);
   /// Returns an expected record from those that were read together. Empty if it must be read separately.
   std::span<const std::byte> from_ahead(const TensorLocation& location);

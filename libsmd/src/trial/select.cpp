@@ -225,6 +225,11 @@ bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
 
 std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
                                       MatchBudget& budget) {
+  if (query.superseded) {
+    TensorQuery rest = query;
+    rest.superseded = false;
+    return snapshot.superseded ? select_ids(state, *snapshot.superseded, rest, budget) : std::vector<std::uint32_t>();
+  }
   const Mode mode = query.mode.value_or(Mode::global);
   TensorSet at_some;
   if (query.step) {

@@ -40,14 +40,16 @@ struct Snapshot {
   std::vector<layout::LoadedSteps::Failure> failures;  ///< In the order of the listing.
   ProblemList notes{limits::problems_per_trial};       ///< Refused entries of files that were read.
   SortedChunks<Step, StepChunk> steps;                 ///< Ascending.
-  SortedChunks<ModeClaim> claims;                      ///< By mode and mode step; each once. Without mode `global`.
+  SortedChunks<std::int64_t> left_out;  ///< Steps out of range, if only reading shows that they are there.
+  SortedChunks<ModeClaim> claims;       ///< By mode and mode step; each once. Without mode `global`.
   /// By id in `Catalog::paths`, the first row with records in that file; its payload is `no_id` if there is none. Null
   /// if there are no such paths.
   std::shared_ptr<const std::vector<layout::StepRow>> row_of_path;
-  /// The number of superseded values by tensor; null if there are none. The rows have none of these values, or only
-  /// these: see `TrialOptions::superseded`.
-  std::shared_ptr<const std::map<std::uint32_t, std::uint64_t>> superseded;
-  bool shows_superseded = false;
+  /// The superseded values of all steps, in or out of range, as a snapshot of their own; null if there are none. Only
+  /// its listing, collections, catalog, steps and counts are set.
+  std::shared_ptr<const Snapshot> superseded;
+  std::map<std::uint32_t, std::uint64_t> counts;  ///< Of superseded values: their number, by tensor.
+  bool several_count = false;                     ///< Of several rows of one worker, all count, not only the last one.
   /// If steps are known only by reading: rows that came after the first look, in order of arrival.
   GrowingColumn<layout::StepPart> arrivals;
   std::uint64_t last_arrival = 0;         ///< The largest `StepPart::id` of any look.

@@ -2,15 +2,16 @@
 #include "trial/snapshot_maker.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/debugger/debugger_layout.hpp"
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
 #include "trial/completeness.hpp"
 #include "trial/supersede.hpp"
+#include "trial/trial_path.hpp"
 
 #include <smd/error.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -43,6 +44,7 @@ std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   auto next = std::make_shared<Snapshot>();
   next->catalog = before.catalog;
   next->steps = before.steps;
+  next->left_out = before.left_out;
   next->claims = before.claims;
   next->row_of_path = before.row_of_path;
   next->notes = before.notes;
@@ -97,10 +99,11 @@ bool takes_all(std::span<const StepRange> ranges) {
 
 }  // namespace
 
-SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
-                             const WaitLimits& limits)
+SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
+                             const TrialOptions& options, const WaitLimits& limits)
     : storage_(storage),
       layout_(layout),
+      traits_(traits),
       options_(options),
       limits_(limits),
       window_(options.incomplete_step_wait_window.value_or(limits.incomplete_steps)),
@@ -161,12 +164,12 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
 
 /// For a layout that returns all rows, whatever the ranges. Ranges that count steps are fixed to certain steps as soon
 /// as there are that many: the newest, and all later ones.
-void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before) {
+void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, Snapshot& snapshot) {
   const auto counts_steps = [](const StepRange& range) { return range.newest() || range.oldest(); };
   layout::StepCounts counts;
   if (std::any_of(ranges_.begin(), ranges_.end(), counts_steps)) {
     std::vector<std::int64_t> steps;
-    std::transform(before.steps.begin(), before.steps.end(), std::back_inserter(steps),
+    std::transform(snapshot.steps.begin(), snapshot.steps.end(), std::back_inserter(steps),
                    [](const Step& step) { return step.number; });
     std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
                    [](const layout::StepRow& row) { return row.file.step; });
@@ -177,7 +180,17 @@ void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, const
     std::for_each(ranges_.begin(), ranges_.end(), [&](StepRange& range) { fix_range(range, steps); });
   }
   const layout::RangeFilter filter(ranges_, counts);
-  std::erase_if(rows, [&](const layout::StepRow& row) { return !filter.holds(row.file.step); });
+  std::vector<std::int64_t> left_out;
+  std::erase_if(rows, [&](const layout::StepRow& row) {
+    const bool out = !filter.holds(row.file.step);
+    if (out) {
+      left_out.push_back(row.file.step);
+    }
+    return out;
+  });
+  std::sort(left_out.begin(), left_out.end());
+  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  snapshot.left_out.merge(std::move(left_out), std::less<>());
 }
 
 /// Removes superseded values from new rows, and from the snapshot.
@@ -198,17 +211,26 @@ void SnapshotMaker::supersede(Snapshot& snapshot, std::vector<layout::StepRow>& 
     }
   }
   superseder.apply(snapshot.catalog, rows);
-  if (!superseder.counts.empty()) {
-    if (snapshot.superseded) {
-      for (const auto& [tensor, count] : *snapshot.superseded) {
-        superseder.counts[tensor] += count;
-      }
+  auto superseded = std::make_shared<Snapshot>();
+  superseded->listing = snapshot.listing;
+  superseded->collections = snapshot.collections;
+  superseded->catalog = snapshot.catalog;
+  superseded->counts = std::move(superseder.counts);
+  superseded->several_count = true;
+  if (snapshot.superseded) {
+    superseded->steps = snapshot.superseded->steps;
+    for (const auto& [tensor, count] : snapshot.superseded->counts) {
+      superseded->counts[tensor] += count;
     }
-    snapshot.superseded = std::make_shared<const std::map<std::uint32_t, std::uint64_t>>(std::move(superseder.counts));
   }
-  if (options_.superseded) {
-    rows = std::move(superseder.superseded);
+  if (options_.superseded == Superseded::only) {
+    rows.clear();
   }
+  if (options_.superseded != Superseded::left_out) {
+    rows.insert(rows.end(), superseder.superseded.begin(), superseder.superseded.end());
+  }
+  superseded->add(std::move(superseder.superseded));
+  snapshot.superseded = superseded->steps.empty() ? nullptr : std::move(superseded);
 }
 
 void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) {
@@ -227,7 +249,7 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
       snapshot.arrivals.push_back(part);
     }
   };
-  const bool supersedes = !added.superseding.empty() || options_.superseded;
+  const bool supersedes = !added.superseding.empty() || options_.superseded == Superseded::only;
   if (!named && !supersedes && takes_all(ranges_)) {
     for (const layout::RowSequence& rows : added.rows) {
       for (std::uint32_t i = first ? rows.count - 1 : 0; i < rows.count; ++i) {
@@ -273,7 +295,8 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   }
   // If steps are not known by names, a further range needs all rows. So do superseded values: the snapshot before does
   // not have the others.
-  const bool everything = before && (ranges_changed_ || options_.superseded) && !before->listing->named;
+  const bool everything =
+      before && (ranges_changed_ || options_.superseded != Superseded::left_out) && !before->listing->named;
   layout::Found found = look(now, before.get(), everything);
   if (everything) {
     found.afresh = true;
@@ -294,8 +317,8 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   next->generation = generation;
   next->listing = found.listing;
   next->collections = found.collections;
-  next->ended = found.listing->ended || (options_.as_it_stands && !layout_.marks_end());
-  next->shows_superseded = options_.superseded;
+  next->ended = found.listing->ended || (options_.as_it_stands && !traits_.marks_end);
+  next->several_count = options_.superseded != Superseded::left_out;
   next->due = found.due;
   if (found.listing->named) {
     ranges_ = std::move(found.ranges);
@@ -322,36 +345,12 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
 }
 
 void SnapshotMaker::throw_missing_collections() const {
-  std::vector<std::string> there;
-  std::size_t others = 0;
-  const auto name_some = [&](const std::vector<storage::DirEntry>& entries) {
-    for (const storage::DirEntry& entry : entries) {
-      if (there.size() < 8) {
-        there.push_back("'" + printable(entry.name) + "'");
-      } else {
-        ++others;
-      }
-    }
-  };
-  (void)storage_.list_parts("", name_some);  // if that fails, no names are shown
-  std::sort(there.begin(), there.end());
-  std::string list;
-  for (const std::string& name : there) {
-    list += (list.empty() ? "" : ", ") + name;
-  }
-  if (others > 0) {
-    list += " and " + std::to_string(others) + " more";
-  }
   const bool ended = layout_.ended(storage_);
-  const std::string wanted = layout::holds_debugger_trial(storage_)
-                                 ? "collection files"
-                                 : "collection files, event files of TensorBoard or checkpoints";
-  throw MissingCollectionFiles(
-      "'" + printable(storage_.root()) + "' has no " + wanted + " (it holds " + (list.empty() ? "nothing" : list) +
-          "); " +
-          (ended ? "the job has ended: nothing was saved, check the hook configuration"
-                 : "if the job is still starting, wait for it with smd-wait; else check the path"),
-      storage_.root(), ended);
+  throw MissingCollectionFiles("'" + printable(storage_.root()) + "' has no collection files " +
+                                   what_lies_in(storage_) +
+                                   (ended ? "; the job has ended: nothing was saved, check the hook configuration"
+                                          : "; wait for them with smd-wait, or check the path"),
+                               storage_.root(), ended);
 }
 
 }  // namespace smd::detail::trial

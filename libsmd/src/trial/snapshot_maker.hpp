@@ -6,6 +6,7 @@
 #include "trial/snapshot.hpp"
 #include "trial/wait_limits.hpp"
 
+#include <smd/layout.hpp>
 #include <smd/step_range.hpp>
 #include <smd/trial_options.hpp>
 
@@ -23,8 +24,8 @@ namespace smd::detail::trial {
 class SnapshotMaker {
  public:
   /// All arguments must outlive this. Precondition: `RemoteOptions::stop` is set.
-  SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const TrialOptions& options,
-                const WaitLimits& limits);
+  SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
+                const TrialOptions& options, const WaitLimits& limits);
 
   /// Adds a range, which is read from the next snapshot on. Returns false if all steps are in range already.
   [[nodiscard]] bool add_range(const StepRange& range);
@@ -47,7 +48,7 @@ class SnapshotMaker {
   [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
-  void keep_rows_in_range(std::vector<layout::StepRow>& rows, const Snapshot& before);
+  void keep_rows_in_range(std::vector<layout::StepRow>& rows, Snapshot& snapshot);
   void take(Snapshot& snapshot, layout::Found&& found, bool first);
   void supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows, std::span<const Superseding> later) const;
   void settle(Snapshot& snapshot, bool news, Time now);
@@ -56,6 +57,7 @@ class SnapshotMaker {
 
   storage::Storage& storage_;
   const layout::Layout& layout_;
+  const LayoutTraits& traits_;
   const TrialOptions& options_;
   const WaitLimits& limits_;
   std::size_t window_;

@@ -52,7 +52,9 @@ bool Superseder::apply(Catalog& catalog, std::vector<StepRow>& rows) {
       if (item.tensor != last) {
         last = item.tensor;
         last_goes = is_superseded(row, last);
-        counts[last] += last_goes ? 1 : 0;
+        if (last_goes) {
+          ++counts[last];
+        }
       }
       (last_goes ? go : stay).push_back(item.position);
     }
@@ -61,16 +63,15 @@ bool Superseder::apply(Catalog& catalog, std::vector<StepRow>& rows) {
     }
     changed = true;
     std::sort(go.begin(), go.end());
+    superseded.push_back(stay.empty() ? row : catalog.part_of(row, go));
+    superseded.back().superseded = true;
     if (stay.empty()) {
-      superseded.push_back(row);
       return true;
     }
     std::sort(stay.begin(), stay.end());
-    superseded.push_back(catalog.part_of(row, go));
     row = catalog.part_of(row, stay);
     return false;
   });
-  std::erase_if(counts, [](const auto& count) { return count.second == 0; });
   return changed;
 }
 

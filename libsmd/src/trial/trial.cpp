@@ -8,6 +8,7 @@
 #include "wire/event.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -233,10 +234,22 @@ std::size_t Trial::num_workers() const {
 
 std::map<std::string, Collection> Trial::collections() const { return *impl_->snapshot()->collections->collections; }
 
+std::vector<std::string> Trial::collection_names() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const auto& made = snapshot->collections->made_of_names;
+  std::set<std::string> names(made.begin(), made.end());
+  for (const auto& [name, collection] : *snapshot->collections->collections) {
+    names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::optional<Collection> Trial::collection(std::string_view name) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   const auto it = snapshot->collections->collections->find(std::string(name));
-  return it == snapshot->collections->collections->end() ? std::nullopt : std::optional(it->second);
+  return it != snapshot->collections->collections->end() ? std::optional(it->second)
+         : snapshot->collections->defines(name)          ? std::optional(Collection{.name = std::string(name)})
+                                                         : std::nullopt;
 }
 
 StepState Trial::has_passed_step(StepKey step) const { return impl_->snapshot_or_last()->state(step); }
@@ -246,16 +259,13 @@ std::optional<GlobalStep> Trial::last_complete_step() const {
   return last ? std::optional(GlobalStep(*last)) : std::nullopt;
 }
 
-std::string_view Trial::layout() const noexcept { return impl_->layout().name(); }
-bool Trial::has_modes() const noexcept { return impl_->layout().has_modes(); }
-bool Trial::marks_end() const noexcept { return impl_->layout().marks_end(); }
-bool Trial::marks_steps() const noexcept { return impl_->current()->listing->named.has_value(); }
+const LayoutTraits& Trial::layout() const noexcept { return impl_->traits(); }
 
 std::map<std::string, std::uint64_t> Trial::superseded() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::map<std::string, std::uint64_t> counts;
   if (snapshot->superseded) {
-    for (const auto& [tensor, count] : *snapshot->superseded) {
+    for (const auto& [tensor, count] : snapshot->superseded->counts) {
       counts.emplace(snapshot->catalog.tensors()[tensor], count);
     }
   }
@@ -278,7 +288,13 @@ std::vector<GlobalStep> Trial::listed_steps() const {
   std::vector<GlobalStep> steps;
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   if (!snapshot->listing->named) {
-    return this->steps(true);
+    std::transform(snapshot->steps.begin(), snapshot->steps.end(), std::back_inserter(steps),
+                   [](const Step& step) { return GlobalStep(step.number); });
+    const auto in_range = static_cast<std::ptrdiff_t>(steps.size());
+    std::transform(snapshot->left_out.begin(), snapshot->left_out.end(), std::back_inserter(steps),
+                   [](std::int64_t step) { return GlobalStep(step); });
+    std::inplace_merge(steps.begin(), steps.begin() + in_range, steps.end());
+    return steps;
   }
   for (const auto& [step, workers] : detail::layout::count_steps(*snapshot->listing->named)) {
     steps.emplace_back(step);

@@ -57,7 +57,7 @@ bool TrialSnapshot::operator==(const TrialSnapshot& other) const noexcept {
   return impl_->snapshot == other.impl_->snapshot;
 }
 std::uint64_t TrialSnapshot::generation() const noexcept { return impl_->snapshot->generation; }
-bool TrialSnapshot::has_modes() const noexcept { return impl_->trial->layout().has_modes(); }
+const LayoutTraits& TrialSnapshot::layout() const noexcept { return impl_->trial->traits(); }
 const TrialOptions& TrialSnapshot::options() const noexcept { return impl_->trial->options(); }
 
 std::size_t TrialSnapshot::tensors() const noexcept { return impl_->catalog().tensors().size(); }
@@ -77,6 +77,7 @@ std::string_view TrialSnapshot::worker(std::uint32_t id) const noexcept {
 std::shared_ptr<const std::map<std::string, Collection>> TrialSnapshot::collections() const {
   return {impl_->snapshot->collections, &*impl_->snapshot->collections->collections};
 }
+bool TrialSnapshot::has_collection(std::string_view name) const { return impl_->snapshot->collections->defines(name); }
 std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
   return impl_->snapshot->collections->problems;
 }
@@ -132,7 +133,8 @@ void TrialSnapshot::require(StepKey step) const {
 bool TrialSnapshot::ended() const noexcept { return impl_->snapshot->ended; }
 std::size_t TrialSnapshot::listed_files() const noexcept {
   const Snapshot& snapshot = *impl_->snapshot;
-  return snapshot.listing->named ? snapshot.listing->named->files.size() : snapshot.steps.size();
+  return snapshot.listing->named ? snapshot.listing->named->files.size()
+                                 : snapshot.steps.size() + snapshot.left_out.size();
 }
 
 std::vector<IndexProblem> TrialSnapshot::index_problems() const {

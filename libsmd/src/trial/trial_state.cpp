@@ -2,6 +2,7 @@
 #include "trial/trial_state.hpp"
 
 #include "trial/completeness.hpp"
+#include "trial/trial_path.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -42,7 +43,7 @@ TrialState::TrialState(const std::string& path, TrialOptions options, const Envi
       opened_(open_trial(path, options_, environment)),
       name_(options_.name.empty() ? last_part(path) : options_.name),
       records_(storage(), layout(), options_.verify),
-      maker_(storage(), layout(), options_, limits_) {
+      maker_(storage(), layout(), traits(), options_, limits_) {
   make_snapshot();
 }
 
@@ -135,7 +136,7 @@ void TrialState::require_readable(const Snapshot& snapshot) const {
   for (const Problem& problem : snapshot.listing->notes.kept()) {
     if (problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::network) {
       Problem whole = problem;
-      whole.file = path() + "/" + whole.file;
+      whole.file = TrialPath(path()).path_of(whole.file);
       throw ReadError(std::move(whole));
     }
   }

@@ -37,6 +37,7 @@ class TrialState {
   [[nodiscard]] const std::string& path() const noexcept { return opened_.storage->root(); }
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
   [[nodiscard]] const layout::Layout& layout() const noexcept { return *opened_.layout; }
+  [[nodiscard]] const LayoutTraits& traits() const noexcept { return opened_.traits; }
   [[nodiscard]] const Records& records() const noexcept { return records_; }
   /// Returns the number of threads to use for reading.
   [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept { return maker_.jobs(wanted); }

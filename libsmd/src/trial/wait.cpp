@@ -110,13 +110,18 @@ struct BirthWatch {
     const auto interval =
         std::max(options.interval.value_or(std::chrono::seconds(remote ? 5 : 2)), std::chrono::milliseconds(1));
     waiter.reset();
-    storage = folder_there && !remote ? detail::trial::open_to_watch(path) : nullptr;
+    storage.reset();
+    if (folder_there && !remote) {
+      if (auto folder = detail::storage::open_local(path)) {
+        storage = *std::move(folder);
+      }
+    }
     std::unique_ptr<detail::storage::Watch> watch;
     if (remote) {
       watch = std::make_unique<detail::storage::PolledWatch>(interval, "polling");
     } else {
-      watch = storage ? watch_of(*storage, interval, detail::trial::watched_before_birth())
-                      : detail::storage::watch_for_path(path, interval);
+      watch =
+          storage ? watch_of(*storage, interval, {.folders = {""}}) : detail::storage::watch_for_path(path, interval);
     }
     waiter.emplace(detail::system_clock(), std::move(watch), options, remote);
     of_folder = folder_there;

@@ -31,6 +31,14 @@ Problem past_the_end(std::uint64_t start, std::uint64_t length) {
   return damaged(fmt::format("range ends at byte {} of the inflated file, which has fewer", start + length));
 }
 
+Problem inflated_problem(Problem problem) {
+  if (problem.offset) {
+    problem.text += fmt::format(" at byte {} of the file itself", *problem.offset);
+    problem.offset.reset();
+  }
+  return problem;
+}
+
 bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
   const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first_bytes[at]); };
   if (first_bytes.size() < 2) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "types/outcome.hpp"
@@ -22,6 +23,11 @@ namespace smd::detail::wire {
 
 /// Returns the problem of a range that goes past the end of the inflated stream.
 [[nodiscard]] Problem past_the_end(std::uint64_t start, std::uint64_t length);
+
+/// Moves the offset of a problem, which is one in the compressed file, to its text.
+[[nodiscard]] Problem inflated_problem(Problem problem);
+/// What follows the text of a problem whose offset is one in the inflated stream.
+inline constexpr std::string_view in_inflated_stream = " (in the inflated stream)";
 
 /// Reads ranges of the inflated stream. Reading forward is cheap. Restart places are saved on the way, so that reading
 /// backward costs at most the distance between two of them: a megabyte, or 1/128 of a large file. Memory is bounded

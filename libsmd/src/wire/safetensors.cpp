@@ -3,16 +3,15 @@
 
 #include "base/map_pages.hpp"
 #include "text/escape.hpp"
-#include "text/excerpt.hpp"
-#include "text/json_scanner.hpp"
+#include "text/json_reader.hpp"
+#include "wire/json_problem.hpp"
+#include "wire/little_endian.hpp"
 
 #include <smd/shape.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
-#include <forward_list>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -58,7 +57,7 @@ constexpr SafetensorsType safetensors_types[] = {
 
 /// A dtype and a shape, as some entries have them.
 struct RawType {
-  std::string_view name;  // in the header's text, or unescaped
+  std::string_view name;
   std::uint32_t first_size = 0;
   std::uint32_t dimensions = 0;
   const SafetensorsType* known = nullptr;
@@ -67,7 +66,7 @@ struct RawType {
 
 /// An entry that is not yet checked.
 struct RawEntry {
-  std::string_view name;  // in the header's text, or unescaped
+  std::string_view name;
   std::uint32_t type = 0;
   std::uint32_t at = 0;  ///< Offset after its name in the header, which is shorter than 4 GB.
   std::uint64_t begin = 0;
@@ -75,55 +74,6 @@ struct RawEntry {
   const char* fault = nullptr;
   bool has_range = false;
   bool sound = false;
-};
-
-/// Reads text that is nearly always written in one way. After a function has returned false, the text must be read in
-/// the general way, from where its value begins.
-class UsualText {
- public:
-  explicit UsualText(std::string_view text) noexcept : at_(text.data()), end_(at_ + text.size()) {}
-
-  /// Reads `literal`.
-  template <std::size_t n>
-  bool pass(const char (&literal)[n]) noexcept {
-    const bool there = static_cast<std::size_t>(end_ - at_) >= n - 1 && std::memcmp(at_, literal, n - 1) == 0;
-    at_ += there ? n - 1 : 0;
-    return there;
-  }
-  /// Reads a space if there is one: Python writes it after a comma and a colon.
-  bool pass_space() noexcept {
-    at_ += at_ < end_ && *at_ == ' ' ? 1 : 0;
-    return true;
-  }
-  /// Reads a name of a few capital letters, digits and underscores, and the quote after it.
-  bool pass_type(std::string_view& name) noexcept {
-    const char* const begin = at_;
-    const char* at = begin;
-    while (at < end_ && ((*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') || *at == '_')) {
-      ++at;
-    }
-    at_ = at;
-    name = {begin, static_cast<std::size_t>(at - begin)};
-    return !name.empty() && name.size() <= text::quoted_bytes && pass("\"");
-  }
-  /// Reads a natural number of at most 18 digits.
-  bool pass_natural(std::uint64_t& value) noexcept {
-    constexpr std::ptrdiff_t most_digits = 18;
-    const char* const begin = at_;
-    const char* at = begin;
-    std::uint64_t number = 0;
-    while (at < end_ && *at >= '0' && *at <= '9') {
-      number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
-    }
-    at_ = at;
-    value = number;
-    return at > begin && at - begin <= most_digits && (*begin != '0' || at - begin == 1);
-  }
-  [[nodiscard]] const char* at() const noexcept { return at_; }
-
- private:
-  const char* at_;
-  const char* end_;
 };
 
 /// Returns the number of bytes that elements take. Nullopt if it is not whole or exceeds 63 bits.
@@ -141,7 +91,7 @@ std::optional<std::uint64_t> element_bytes(const Shape& shape, unsigned bits) no
 class SafetensorsParser {
  public:
   SafetensorsParser(std::string_view json, std::uint64_t file_bytes)
-      : json_(json), scanner_(json_), data_(safetensors_length_bytes + json_.size()), file_bytes_(file_bytes) {}
+      : json_(json), data_(safetensors_length_bytes + json_.size()), file_bytes_(file_bytes) {}
 
   SafetensorsHeader parse() && {
     constexpr std::size_t usual_bytes = 100;  // of an entry
@@ -163,136 +113,70 @@ class SafetensorsParser {
     return false;
   }
 
+  /// Returns false after an error, which is in `header_.problems`.
   bool read() {
-    if (const std::size_t bad = text::first_bad_utf8(json_); bad != json_.size()) {
-      return fail(bad, "the header is not UTF-8");
-    }
-    if (read_all()) {
-      return true;
-    }
-    return scanner_.failed() &&
-           fail(scanner_.offset(), std::string("the header is no JSON object: ") + scanner_.error());
-  }
-
-  /// Returns false after an error, which is in `header_.problems` or in the scanner.
-  bool read_all() {
-    scanner_.enter_object();
-    for (std::string_view name; scanner_.next_member(name);) {
+    bool too_many = false;
+    const auto error = reader_.read(json_, [&](std::string_view name, text::JsonValue& value) {
       if (name == "__metadata__") {
-        read_metadata();
-      } else if (raw_.size() == limits::safetensors_tensors) {
-        return fail(scanner_.offset(), "the header names more tensors than safetensors_tensors = " +
-                                           std::to_string(limits::safetensors_tensors));
+        read_metadata(value);
+      } else if (too_many = raw_.size() == limits::safetensors_tensors; too_many) {
+        fail(value.offset(),
+             "the header names more tensors than safetensors_tensors = " + std::to_string(limits::safetensors_tensors));
+        text::JsonReader::leave();
       } else {
-        read_entry(name);
+        read_entry(name, value);
       }
-      if (scanner_.failed()) {
-        return false;
-      }
+    });
+    if (error && !too_many) {
+      Problem problem = json_problem(*error);
+      problem.text.insert(0, "the header: ");
+      problem.offset = safetensors_length_bytes + error->offset;
+      header_.problems.add(std::move(problem));
     }
-    return scanner_.finish();
+    return !error;
   }
 
   /// Checks that the metadata are strings by name, or null, and discards them.
-  void read_metadata() {
-    const std::uint64_t at = scanner_.offset();
-    bool right = !std::exchange(has_metadata_, true);
-    if (scanner_.peek() == text::JsonKind::null) {
-      scanner_.skip();
-    } else if (scanner_.peek() != text::JsonKind::object) {
-      right = false;
-      scanner_.skip();
-    } else {
-      scanner_.enter_object();
-      for (std::string_view key; scanner_.next_member(key);) {
-        right = right && scanner_.peek() == text::JsonKind::string;
-        scanner_.skip();
-      }
-    }
-    if (!right && !scanner_.failed()) {
-      fail(at, "__metadata__ stands there twice, or is not strings by name");
+  void read_metadata(text::JsonValue& value) {
+    const bool again = std::exchange(has_metadata_, true);
+    bool strings = true;
+    const bool right =
+        value.members([&](std::string_view, text::JsonValue& one) { strings &= one.text().has_value(); });
+    if (again || !strings || !(right || value.is_null())) {
+      fail(value.offset(), "__metadata__ stands there twice, or is not strings by name");
     }
   }
 
-  void read_entry(std::string_view name) {
+  void read_entry(std::string_view name, text::JsonValue& value) {
     RawEntry& raw = raw_.emplace_back();
-    raw.at = static_cast<std::uint32_t>(scanner_.offset());
+    raw.at = static_cast<std::uint32_t>(value.offset());
     if (name.size() > limits::name_bytes) {
       raw.fault = "its name is longer than name_bytes";
       name = name.substr(0, text::quoted_bytes);
     }
-    raw.name = lasting(name);
-    if (read_usual_entry(raw)) {
-      return;
-    }
+    raw.name = name;
     const auto first_size = static_cast<std::uint32_t>(sizes_.size());
     std::string_view type;
-    if (scanner_.peek() != text::JsonKind::object) {
-      raw.fault = "its entry is not an object";
-      scanner_.skip();
-      raw.type = type_of(type, first_size);
-      return;
-    }
     bool dtype = false;
     bool shape = false;
     bool range = false;
-    scanner_.enter_object();
-    for (std::string_view key; scanner_.next_member(key);) {
+    const bool object = value.members([&](std::string_view key, text::JsonValue& member) {
       if (key == "dtype") {
         set(raw, std::exchange(dtype, true), "dtype stands there twice");
-        read_dtype(raw, type);
+        read_dtype(raw, member, type);
       } else if (key == "shape") {
         set(raw, std::exchange(shape, true), "shape stands there twice");
-        read_shape(raw, first_size);
+        read_shape(raw, member, first_size);
       } else if (key == "data_offsets") {
         set(raw, std::exchange(range, true), "data_offsets stands there twice");
-        read_range(raw);
-      } else {
-        scanner_.skip();
+        read_range(raw, member);
       }
-    }
+    });
+    set(raw, !object, "its entry is not an object");
     set(raw, !dtype, "its entry has no dtype");
     set(raw, !shape, "its entry has no shape");
     set(raw, !range, "its entry has no data_offsets");
     raw.type = type_of(type, first_size);
-  }
-
-  /// Reads an entry in the form that all writers use: three valid members in one order. Returns false for any other.
-  bool read_usual_entry(RawEntry& raw) {
-    UsualText text(json_.substr(scanner_.offset()));
-    const auto first_size = static_cast<std::uint32_t>(sizes_.size());
-    std::string_view type;
-    const bool usual = text.pass_space() && text.pass("{\"dtype\":") && text.pass_space() && text.pass("\"") &&
-                       text.pass_type(type) && text.pass(",") && text.pass_space() && text.pass("\"shape\":") &&
-                       text.pass_space() && text.pass("[") && pass_shape(text, first_size) && text.pass(",") &&
-                       text.pass_space() && text.pass("\"data_offsets\":") && text.pass_space() && text.pass("[") &&
-                       text.pass_natural(raw.begin) && text.pass(",") && text.pass_space() &&
-                       text.pass_natural(raw.end) && text.pass("]}") && raw.begin <= raw.end;
-    if (!usual) {
-      raw.begin = raw.end = 0;
-      sizes_.resize(first_size);
-      return false;
-    }
-    scanner_.move_to(static_cast<std::size_t>(text.at() - json_.data()));
-    raw.has_range = true;
-    raw.type = type_of(type, first_size);
-    return true;
-  }
-
-  /// Appends the sizes of a shape to `sizes_`, up to and including its bracket.
-  bool pass_shape(UsualText& text, std::uint32_t first_size) {
-    for (bool ended = text.pass("]"); !ended;) {
-      std::uint64_t size = 0;
-      if (sizes_.size() - first_size == limits::dimensions || !text.pass_natural(size)) {
-        return false;
-      }
-      sizes_.push_back(static_cast<std::int64_t>(size));
-      ended = text.pass("]");
-      if (!ended && !(text.pass(",") && text.pass_space())) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /// Returns the number of the type with a name and the sizes from `first_size` on. Takes these out of `sizes_` if an
@@ -326,11 +210,6 @@ class SafetensorsParser {
     return std::span(sizes_).subspan(type.first_size, type.dimensions);
   }
 
-  /// Returns a text of the scanner with the lifetime of the parser: copies it if it had escapes.
-  std::string_view lasting(std::string_view text) {
-    return scanner_.stands_in_text(text) ? text : std::string_view(unescaped_.emplace_front(text));
-  }
-
   /// Records the first fault of an entry.
   static void set(RawEntry& raw, bool wrong, const char* fault) {
     if (wrong && raw.fault == nullptr) {
@@ -338,43 +217,29 @@ class SafetensorsParser {
     }
   }
 
-  void read_dtype(RawEntry& raw, std::string_view& type) {
-    std::string_view name;
-    if (scanner_.peek() != text::JsonKind::string) {
-      set(raw, true, "dtype is not a string");
-      scanner_.skip();
-    } else if (scanner_.string(name)) {
-      set(raw, name.empty(), "dtype is empty");
-      type = lasting(text::beginning(name, text::quoted_bytes));
-    }
+  static void read_dtype(RawEntry& raw, text::JsonValue& value, std::string_view& type) {
+    const auto name = value.text();
+    set(raw, !name, "dtype is not a string");
+    set(raw, name && name->empty(), "dtype is empty");
+    type = text::beginning(name.value_or(type), text::quoted_bytes);
   }
 
   /// Reads a list of natural numbers. Returns false if the value is not such a list.
   template <class Take>
-  bool read_numbers(Take take) {
-    if (scanner_.peek() != text::JsonKind::array) {
-      scanner_.skip();
-      return false;
-    }
+  static bool read_numbers(text::JsonValue& value, Take take) {
     bool right = true;
-    scanner_.enter_array();
-    while (scanner_.next_item()) {
-      text::JsonNumber number;
-      if (scanner_.peek() == text::JsonKind::number) {
-        scanner_.number(number);
-      } else {
-        scanner_.skip();
-      }
-      right = right && number.is_natural && take(number.natural);
-    }
-    return right;
+    const bool list = value.items([&](text::JsonValue& item) {
+      const auto number = item.number();
+      right = right && number && number->natural && take(*number->natural);
+    });
+    return list && right;
   }
 
-  void read_shape(RawEntry& raw, std::uint32_t first_size) {
+  void read_shape(RawEntry& raw, text::JsonValue& value, std::uint32_t first_size) {
     sizes_.resize(first_size);
     static_assert(limits::dimensions == 64);  // as the message says
     const char* fault = "shape is not a list of sizes";
-    const bool right = read_numbers([&](std::uint64_t size) {
+    const bool right = read_numbers(value, [&](std::uint64_t size) {
       if (size > INT64_MAX) {
         fault = "shape has a size above 9223372036854775807";
         return false;
@@ -389,9 +254,9 @@ class SafetensorsParser {
     set(raw, !right, fault);
   }
 
-  void read_range(RawEntry& raw) {
+  static void read_range(RawEntry& raw, text::JsonValue& value) {
     std::size_t count = 0;
-    const bool right = read_numbers([&](std::uint64_t offset) {
+    const bool right = read_numbers(value, [&](std::uint64_t offset) {
       (count == 0 ? raw.begin : raw.end) = offset;
       return ++count <= 2;
     });
@@ -515,8 +380,8 @@ class SafetensorsParser {
       next = raw;
     }
     if (reached > data_bytes()) {
-      header_.cut = damaged("the file has " + std::to_string(file_bytes_) + " bytes, and its header tells of " +
-                                std::to_string(data_ + reached),
+      header_.cut = damaged("the file is truncated: it has " + std::to_string(file_bytes_) + " of " +
+                                std::to_string(data_ + reached) + " bytes",
                             file_bytes_);
     } else if (reached < data_bytes() && all_known) {
       header_.problems.add(
@@ -576,7 +441,7 @@ class SafetensorsParser {
 
   SafetensorsHeader header_;
   std::string_view json_;
-  text::JsonScanner scanner_;
+  text::JsonReader reader_;
   std::uint64_t data_;  ///< Where elements begin in the file.
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
@@ -584,22 +449,34 @@ class SafetensorsParser {
   std::vector<RawType> types_;  ///< A type may occur twice.
   std::vector<std::int64_t> sizes_;
   std::array<std::uint32_t, 64> recent_types_{};  ///< Indexes in `types_`, by hash.
-  std::forward_list<std::string> unescaped_;
 };
+
+bool looks_like_safetensors(std::span<const std::byte> first) noexcept {
+  if (first.size() < safetensors_length_bytes) {
+    return false;
+  }
+  const std::string_view json(reinterpret_cast<const char*>(first.data()) + safetensors_length_bytes,
+                              first.size() - safetensors_length_bytes);
+  const std::size_t begin = json.find_first_not_of(" \t\r\n");
+  return load_little<std::uint64_t>(first.first<safetensors_length_bytes>()) <= limits::safetensors_header_bytes &&
+         begin != json.npos && json[begin] == '{';
+}
 
 bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header) {
   if (file_bytes < safetensors_length_bytes) {
-    header.cut =
-        damaged("the file has " + std::to_string(file_bytes) + " bytes, too few for the length of a header", 0);
+    header.cut = damaged(
+        file_bytes == 0 ? "the file is empty"
+                        : "the file has " + std::to_string(file_bytes) + " bytes, too few for the length of a header",
+        0);
   } else if (length > limits::safetensors_header_bytes) {
     header.problems.add(damaged("the header's length " + std::to_string(length) + " is above the limit of " +
                                     std::to_string(limits::safetensors_header_bytes) +
                                     ": no safetensors file, or a damaged one",
                                 0));
   } else if (length > file_bytes - safetensors_length_bytes) {
-    header.cut = damaged(
-        "the header's " + std::to_string(length) + " bytes do not end within the file's " + std::to_string(file_bytes),
-        0);
+    header.cut = damaged("the file is truncated: it has " + std::to_string(file_bytes) + " bytes, its header alone " +
+                             std::to_string(length),
+                         0);
   } else {
     return true;
   }

@@ -92,11 +92,15 @@ struct SafetensorsHeader {
   std::optional<Problem> cut;
 };
 
+/// Returns whether a file begins with the length of a header, and the header. `first`: its first bytes.
+[[nodiscard]] bool looks_like_safetensors(std::span<const std::byte> first) noexcept;
+
 /// Checks a header's length. If it is wrong, returns false and adds a problem to `header` or sets `header.cut`.
 [[nodiscard]] bool check_safetensors_length(std::uint64_t length, std::uint64_t file_bytes, SafetensorsHeader& header);
 
 /// Parses and checks the header of a file of `file_bytes`. A fault in an entry affects only that entry; malformed JSON
 /// leaves no entries. Takes about a hundred bytes and the name for each of at most `limits::safetensors_tensors`.
+/// Precondition: `Buffer::padding` more bytes may be read after `json`.
 [[nodiscard]] SafetensorsHeader parse_safetensors(std::string_view json, std::uint64_t file_bytes);
 
 }  // namespace smd::detail::wire

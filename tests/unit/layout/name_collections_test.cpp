@@ -57,6 +57,9 @@ TEST_CASE("collections grow, and stay as they are if nothing is new") {
   CHECK(empty->collections->size() == 2);
   CHECK(empty->collections->at("losses").tensor_names.empty());
   CHECK(empty->collections->at("all").tensor_names.empty());
+  CHECK(empty->defines("images"));
+  CHECK(empty->defines("losses"));
+  CHECK_FALSE(empty->defines("image"));
   CHECK(add_to_collections(empty, {}) == empty);
   const std::vector<NamedValues> first{{"b", ValueKind::number}, {"a", ValueKind::number}};
   const auto two = add_to_collections(empty, first);
@@ -74,6 +77,7 @@ TEST_CASE("a model's own tensors are weights, biases or neither, and what is bes
   CHECK(collections_of("camelCaseWeight", ValueKind::parameter) == "all weights");
   CHECK(collections_of("fc.bias", ValueKind::parameter) == "all biases");
   CHECK(collections_of("fc.weight.grad", ValueKind::parameter) == "all");
-  CHECK(collections_of("lora_A", ValueKind::parameter) == "all");
+  CHECK(collections_of("layers.0.q_proj.lora_a", ValueKind::parameter) == "all weights");
+  CHECK(collections_of("lora_unet_down.alpha", ValueKind::parameter) == "all");
   CHECK(collections_of("ema/fc.weight", ValueKind::further) == "all");
 }

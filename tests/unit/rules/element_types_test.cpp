@@ -113,7 +113,9 @@ TEST_CASE("every element type: statistics and differences are NumPy's") {
     const Json& wanted = expected().at("types").at(type);
     const Trial trial = open(type);
     const Trial other = open("other/" + type);
-    for (const auto& [name, statistics] : wanted.at("statistics").items()) {
+    for (const auto& item : wanted.at("statistics").items()) {
+      const std::string& name = item.key();
+      const Json& statistics = item.value();
       CAPTURE(name);
       const TensorValue value = trial.tensor(name).value(GlobalStep(0));
       CHECK(value.dtype() == dtype);
@@ -164,7 +166,10 @@ void check_rule(const std::string& rule, const Trial& trial, const Trial& other,
   CHECK(result.records_unread == 0);
   REQUIRE(found.size() == right.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto& [step, tensor, check, value] = right[i];
+    const std::int64_t step = std::get<0>(right[i]);
+    const std::string& tensor = std::get<1>(right[i]);
+    const std::string& check = std::get<2>(right[i]);
+    const double value = std::get<3>(right[i]);
     CAPTURE(step);
     CAPTURE(tensor);
     CHECK(std::get<0>(found[i]) == step);

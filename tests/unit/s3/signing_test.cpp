@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "s3/digest.hpp"
 #include "s3/uri.hpp"
 
 using namespace smd::detail::storage::s3;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
-#include "text/printable.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cstdint>

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-// ThreadSanitizer does not allow replacing its operators.
+// ThreadSanitizer does not allow replacing its operators; AddressSanitizer sees memory that simdjson took by its own.
 #ifdef __has_feature
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define SMD_OPERATORS_ARE_TAKEN
 #endif
 #endif

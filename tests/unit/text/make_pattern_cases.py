@@ -12,20 +12,20 @@ PATTERNS = [
     r"(?P<x>a)(?P=x)", r"(a)?b(?(1)c|d)", r"a{2,3}$", r"a{,2}!", r"[^\W\d_]", r"\Aa", r"a\Z", r"x*?y", r"[]a]", r"[[:a]",
     # syntax that PCRE2 writes or understands differently
     r"(?a)^\w+$", r"(?a)\d", r"(?a)\s", r"(?a)\bt", r"(?a)\W", r"(?a)[^\W]", r"(?a)^[\W\d]+$", r"(?a)^[^\s]\S*$",
-    r"(?a)\B\D\B", r"(?ai)k", r"(?ai)[j-l]", r"(?ai)[^J-L]", r"(?ai)s$", r"(?ai)É", r"(?i)k", r"(?i)[j-l]", r"(?i)i",
-    r"(?i)^[a-i]$", r"(?i)^[^i]$", r"(?i)\u0131", r"(?i)\ufb05", r"(?i)[\u0390]", r"(?i)\u03b0$", r"(?a:\w)\w", r"(?a)a(?u:\w)", r"(?a:(?u:\w))$",
-    r"(?i:É)T", r"(?i)é(?-i:t)", r"(?i)(?a:É)t", r"(?u)^\w+$", r"^\s", r"^[\s]$", r"^\S$", r"^[^\S]", r"^[\w-]+$", r"^[^\w]+$",
-    r"^[\W]+$", r"^[\D]+$", r"\v", r"[\v]", r"\B", r"^\B", r"\b", r"[\b]", r"(?x) a \# [ #] # comment [ (" "\n" r" x", r"a{",
-    r"{}", r"b{,1}}", r"a{,}b", r"a{1,}{?", r"\101", r"[\101-\103]", r"(a)(b)?\1", r"(a)\1{2}", r"(?m)^$", r"(?m)^b?$", r"\x1c|\x1F",
-    r"(?#comment [(a)b", r"(?P<x>a)(?i:(?P=x))", r"[\[\]a-]{2}", r"\é", r"(?s:.)\n", r"(?<!\w)b", r"(?<=\s)b", r"(?>a+)b",
-    r"\u00e9", r"\x41", r"\U0001f600", r"", r"a|", r"\.", r"[\w.]+:0$",
+    r"(?a)\B\D\B", r"(?ai)b$", r"(?i)k", r"(?i)[j-l]", r"(?i)i", r"(?i)^[a-i]$", r"(?i)^[^i]$", r"(?ia)^a\W",
+    r"(?i:É)T", r"(?i)é(?-i:t)", r"(?u)^\w+$", r"(?ux) a  b ", r"^\s", r"^[\s]$", r"^\S$", r"^[^\S]", r"^[\w-]+$", r"^[^\w]+$",
+    r"^[\W]+$", r"^[\D]+$", r"\v", r"[\v]", r"\b", r"\Ba", r"[\b]", r"(?x) a \# [ #] # comment [ (" "\n" r" x", r"a{",
+    r"{}", r"b{,1}}", r"a{,}b", r"a{1,}{?", r"[{,1}]$", r"[]{,1}]$", r"[^]{,1}]$", r"\101", r"[\101-\103]", r"(a)(b)?\1",
+    r"(a)\1{2}", r"(?m)^$", r"(?m)^b?$", r"(?#comment [(a)b", r"(?P<x>a)(?i:(?P=x))", r"[\[\]a-]{2}", r"\é", r"(?s:.)\n",
+    r"(?<!\w)b", r"(?<=\s)b", r"(?>a+)b", r"\u00e9", r"[\u00e9]", r"\x41", r"\U0001f600", r"\\Z", r"", r"a|", r"\.",
+    r"[\w.]+:0$",
 ]
 NAMES = [
     "", "fc.weight", "gradient/fc.weight", "fc.bias", "CrossEntropyLoss_output_0", "loss_input_output", "Loss_output",
     "train-auc", "train-logloss", "train-mlogloss", "validation-map", "a_b-c", "average_shap/f0", "average_shap/bias",
     "full_shap/a/b", "été", "ÉTÉ", "1", "٣", "x٣", "a b", "a\u00a0b", "a\u2003b", "a\nb", "b\n", "a", "aa", "aaa!", "a\n",
     "Σ", "ς", "日本", "😀", "block:0", "abc", "bd", "bc", "]", "[", ":", "A", "aXb", "ab", "_", "e\u0301", "xx\u00b2",
-    "a.b", "y", "a-1", "\x1c", "a\x1fb", "\u180e", "K", "k", "\u212a", "s", "\u017f", "i", "I", "\u0130", "\u0131", "\ufb05",
+    "a.b", "y", "a-1", "K", "k", "\u212a", "s", "\u017f", "i", "I", "\ufb05",
     "\ufb06", "\u0390", "\u1fd3", "\u03b0", "\u1fe3", "a{", "{}", "}", "a\x0bb", "a# x", "a# comment x", "\b", "\n", "b\n\n", "\x85",
     "Éa", "éT", "éa", "-", "\u203f", "a\u0301", "½", "aAa", "comment [(ab", "[a", "a\n\nb",
 ]

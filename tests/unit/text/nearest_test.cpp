@@ -12,6 +12,18 @@ Texts near(std::string_view typed, const std::vector<std::string_view>& names) {
 
 }  // namespace
 
+TEST_CASE("insertions, deletions, changes and swaps of neighbours count one each") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("loss", "LOSS") == 0);
+  CHECK(edit_distance("los", "loss") == 1);
+  CHECK(edit_distance("losss", "loss") == 1);
+  CHECK(edit_distance("lost", "loss") == 1);
+  CHECK(edit_distance("lsos", "loss") == 1);
+  CHECK(edit_distance("", "bias") == 4);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("ca", "abc") == 3);  // a swapped pair is not edited again
+}
+
 TEST_CASE("names with a typing error, best first") {
   CHECK(near("wieght", {"weight", "bias"}) == Texts{"weight"});
   CHECK(near("layer1.weight", {"layer2.weight", "layer1.weights", "layer12.weights", "bias"}) ==

@@ -158,31 +158,38 @@ TEST_CASE("a compile error says why and where") {
   CHECK_FALSE(pattern.compile(std::string(30'000, 'a')));
 }
 
-TEST_CASE("Python syntax that cannot be translated is refused, with its place") {
+// What docs/format.md says of patterns that PCRE2 understands otherwise than Python.
+TEST_CASE("syntax that PCRE2 does not have is refused, with its place") {
   const auto refusal = [](std::string_view text) { return Pattern().compile(text).value_or(""); };
-  CHECK(refusal("a\\N{DIGIT ONE}") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
-  CHECK(refusal("[\\N{BULLET}]") == "\\N{NAME} is not supported at byte 1; write the character itself, or \\uXXXX");
-  CHECK(refusal("(?L)a") == "the flag L at byte 0 is for bytes, and names are text");
-  CHECK(refusal("ab(?au:c)") == "flags a and u at byte 2: one of them can be on, and none can be switched off");
-  CHECK(refusal("(?ai)(k)\\1") == "a reference to a group at byte 8 is not supported under the flags a and i together");
-  CHECK(refusal("x[a-\\d]") == "bad range in a character class at byte 2");
-  CHECK(refusal("\\777") == "an octal number is beyond \\377 at byte 0");
-  CHECK(refusal("(*LIMIT_MATCH=1)a") == "nothing to repeat at byte 0");
-  CHECK(refusal("a(?#b") == "missing ), unterminated comment at byte 1");
+  CHECK(refusal("(?L)a").find(" at byte ") != std::string::npos);
+  CHECK(refusal("(?au)a").find(" at byte ") != std::string::npos);
+  CHECK(refusal("ab(?a:c)").ends_with(" at byte 4"));
+  CHECK(refusal("\\u00e9(?u)").ends_with(" at byte 8"));
+  CHECK(refusal("a\\N{DIGIT ONE}").find(" at byte ") != std::string::npos);
+  CHECK(refusal("[\\N{BULLET}]").find(" at byte ") != std::string::npos);
+  CHECK(refusal("\\u12").find(" at byte ") != std::string::npos);
   CHECK(refusal("(a)\\2").find(" at byte ") != std::string::npos);
   CHECK_FALSE(refusal("a{99999}").empty());
 }
 
-TEST_CASE("a global flag applies to the pattern before it too, as in older Pythons") {
-  CHECK(compiled("loss(?i)").search("LOSS") == Pattern::Answer::yes);
-  CHECK(compiled("(?:a(?x) b # [\n)c").search("abc") == Pattern::Answer::yes);
-  CHECK(compiled("\\w(?a)").search("\u00e9") == Pattern::Answer::no);
+TEST_CASE("where PCRE2 and Python differ, PCRE2's meaning counts") {
+  CHECK(compiled("loss(?i)").search("LOSS") == Pattern::Answer::no);
+  CHECK(compiled("a(?i)b").search("aB") == Pattern::Answer::yes);
+  CHECK(compiled("^[[:alpha:]]+$").search("loss") == Pattern::Answer::yes);
+  CHECK(compiled("\\s").search("a\x1f") == Pattern::Answer::no);
+  CHECK(compiled("\\s").search("\u180e") == Pattern::Answer::yes);
+  CHECK(compiled("(?i)i").search("\u0130") == Pattern::Answer::no);
+  CHECK(compiled("(?ai)k").search("\u212a") == Pattern::Answer::yes);
+  CHECK(compiled("\\B").search("") == Pattern::Answer::yes);
+  CHECK(compiled("(?<=a|bc)d").search("bcd") == Pattern::Answer::yes);
 }
 
 TEST_CASE("syntax that only PCRE2 has is unchanged") {
   CHECK(compiled("^\\p{Lu}[\\p{Ll}\\x{e9}]+\\z").search("Net\u00e9") == Pattern::Answer::yes);
   CHECK(compiled("\\Qa[b\\E(?<n>c)\\k{n}").search("a[bcc") == Pattern::Answer::yes);
   CHECK(compiled("^(a(?1)?b)$").search("aabb") == Pattern::Answer::yes);
+  CHECK(compiled("(*LIMIT_MATCH=100000000)(a+)+$").search(std::string(40, 'a') + "!") == Pattern::Answer::limit);
+  CHECK(Pattern().compile("\\C"));
 }
 
 TEST_CASE("a pattern may be compiled again and moved") {

@@ -5,7 +5,6 @@
 #include "wire/framing.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <iterator>
@@ -140,14 +139,7 @@ class MemoryLayout final : public layout::Layout {
     found.listing = std::move(listing);
     return found;
   }
-  [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
-  [[nodiscard]] bool has_modes() const noexcept override { return false; }
-  bool ended(storage::Storage&) const override { return false; }
   storage::WatchScope watched() const override { return {}; }
-  std::span<const std::string_view> folders() const noexcept override {
-    static constexpr std::array<std::string_view, 1> all = {""};
-    return all;
-  }
   std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
     return file == "records" ? stored.substr(run.size()) : stored;
   }
@@ -346,7 +338,8 @@ Trial MemoryTrial::open(Script& script, TrialOptions options) const {
        },
        .layout = [lines_read = lines_read_]() -> std::unique_ptr<layout::Layout> {
          return std::make_unique<MemoryLayout>(lines_read);
-       }});
+       },
+       .traits = {.name = "memory", .marks_end = true}});
 }
 
 }  // namespace smd::test

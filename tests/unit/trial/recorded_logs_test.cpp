@@ -224,25 +224,47 @@ void check_problems(const Trial& trial, const json& expected) {
   CHECK(got == wanted);
 }
 
-void check_superseded(const std::string& path, const json& expected) {
-  TrialOptions options;
-  options.as_it_stands = true;
-  options.superseded = true;
-  const Trial trial = Trial::open(path, options);
-  std::multiset<std::string> got;
-  trial.for_each_entry({.include_incomplete = true}, [&](const TensorEntry& entry) {
-    got.insert(std::string(entry.tensor) + " " + std::to_string(entry.step.value) + " " + std::string(entry.worker));
+/// Tensor, step, worker and whether it is superseded, of each value.
+std::multiset<std::string> values_of(const Trial& trial, bool superseded) {
+  std::multiset<std::string> values;
+  EntryQuery query;
+  query.superseded = superseded;
+  query.include_incomplete = true;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    values.insert(std::string(entry.tensor) + " " + std::to_string(entry.step.value) + " " + std::string(entry.worker) +
+                  (entry.superseded ? " superseded" : ""));
     return true;
   });
+  return values;
+}
+
+void check_superseded(const std::string& path, const json& expected) {
+  const auto opened = [&](Superseded superseded) {
+    TrialOptions options;
+    options.as_it_stands = true;
+    options.superseded = superseded;
+    return Trial::open(path, options);
+  };
   std::multiset<std::string> wanted;
+  std::map<std::string, std::uint64_t> counts;
   for (const json& one : expected) {
-    wanted.insert(one.at("tensor").get<std::string>() + " " + std::to_string(one.at("step").get<std::int64_t>()) + " " +
-                  one.at("worker").get<std::string>());
+    const std::string tensor = one.at("tensor").get<std::string>();
+    wanted.insert(tensor + " " + std::to_string(one.at("step").get<std::int64_t>()) + " " +
+                  one.at("worker").get<std::string>() + " superseded");
+    ++counts[tensor];
   }
-  // Of a step that was superseded twice by one worker, the last value is shown.
-  const std::set<std::string> got_once(got.begin(), got.end());
-  const std::set<std::string> wanted_once(wanted.begin(), wanted.end());
-  CHECK(got_once == wanted_once);
+  const Trial trial = opened(Superseded::left_out);
+  CHECK(trial.superseded() == counts);
+  CHECK(values_of(trial, true) == wanted);
+  CHECK(values_of(opened(Superseded::only), false) == wanted);
+  std::multiset<std::string> all = values_of(trial, false);
+  all.insert(wanted.begin(), wanted.end());
+  CHECK(values_of(opened(Superseded::included), false) == all);
+  std::vector<std::string> names;
+  for (const auto& [tensor, count] : counts) {
+    names.push_back(tensor);
+  }
+  CHECK(trial.tensor_names({.superseded = true}) == names);
 }
 
 void check_trial(const std::string& path, const json& expected) {
@@ -262,6 +284,9 @@ void check_trial(const std::string& path, const json& expected) {
     steps.push_back(step.value);
   }
   CHECK(steps == expected.at("steps").get<std::vector<std::int64_t>>());
+  // Steps out of range are known too.
+  options.range_steps = StepRange::newest(1);
+  CHECK(Trial::open(path, options).listed_steps() == trial.steps(true));
   CHECK(trial.writers() == expected.at("workers").get<std::vector<std::string>>());
   check_problems(trial, expected.at("problems"));
   check_superseded(path, expected.at("superseded"));

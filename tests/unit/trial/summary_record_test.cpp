@@ -17,7 +17,6 @@ using namespace detail;
 
 class SummaryLayout final : public layout::Layout {
  public:
-  std::string_view name() const noexcept override { return "summaries"; }
   Outcome<layout::Found> look(storage::Storage&, const layout::LookRequest&, const layout::Listing*,
                               std::shared_ptr<const layout::CollectionsInfo>) const override {
     return damaged("never asked");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/safetensors.hpp"
 
+#include "support/padded.hpp"
+
 #include <smd/shape.hpp>
 
 #include <doctest/doctest.h>
@@ -23,7 +25,7 @@ std::string entry(const std::string& name, const std::string& dtype, const std::
 
 /// Parses a header before so many bytes of data.
 SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
-  return parse_safetensors(json, 8 + json.size() + data_bytes);
+  return parse_safetensors(smd::test::padded(json), 8 + json.size() + data_bytes);
 }
 
 std::string sound_names(const SafetensorsHeader& header) {

@@ -97,7 +97,7 @@ class LossNotDecreasing final : public Rule {
     }
     for (const Unit& unit : units(step)) {
       losses_.need(step, unit);
-      if (!base_trial().has_modes()) {
+      if (!base_trial().layout().has_modes) {
         continue;
       }
       std::set<std::int64_t>& asked = asked_[row_of(unit)];
@@ -121,7 +121,7 @@ class LossNotDecreasing final : public Rule {
           fmt::format("no loss was saved at two steps of one mode that are num_steps ({}) apart", least_distance_));
     } else if (only_) {
       summary.explain(
-          (base_trial().has_modes() ? "no loss was saved at a step of mode " : "no loss has a name of side ") +
+          (base_trial().layout().has_modes ? "no loss was saved at a step of mode " : "no loss has a name of side ") +
           std::string(to_string(*only_)));
     }
   }
@@ -131,7 +131,7 @@ class LossNotDecreasing final : public Rule {
       return;
     }
     for (const Unit& unit : units(step)) {
-      if (!base_trial().has_modes()) {
+      if (!base_trial().layout().has_modes) {
         if (const std::optional<double> loss = losses_.loss(step, unit)) {
           zeros_.see(step, unit, *loss);
           observe(step, unit, *loss);
@@ -175,11 +175,11 @@ class LossNotDecreasing final : public Rule {
   }
   /// If steps have no modes, `units` selects by names instead.
   [[nodiscard]] bool looks_at(const StepTensors& step) const {
-    return !only_ || step.mode() == *only_ || !base_trial().has_modes();
+    return !only_ || step.mode() == *only_ || !base_trial().layout().has_modes;
   }
   [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const {
     std::vector<Unit> units = losses_.units(step);
-    if (only_ && !base_trial().has_modes()) {
+    if (only_ && !base_trial().layout().has_modes) {
       const auto sides = RuleAccess::context(step).run().base().sides();
       const Side wanted = *only_ == Mode::train ? Side::train : Side::eval;
       std::erase_if(units, [&](const Unit& unit) { return sides->of(unit.tensor()) != wanted; });

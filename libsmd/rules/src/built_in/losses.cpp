@@ -27,7 +27,7 @@ bool may_hold_one_number(const Unit& unit) {
 }  // namespace
 
 bool knows_losses(const Trial& trial) {
-  if (!trial.has_modes()) {
+  if (!trial.layout().has_modes) {
     return true;
   }
   const std::optional<Collection> losses = trial.collection("losses");

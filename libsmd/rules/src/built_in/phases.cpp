@@ -95,7 +95,7 @@ void PhaseRule::begin() {
   const bool by_collection = regex.empty() && (only_losses_ || knows_losses(base_trial()));
   const SelectionId chosen =
       by_collection ? select({.collections = {"losses"}}) : select({.regex = regex, .all = regex.empty()});
-  if (!base_trial().has_modes()) {
+  if (!base_trial().layout().has_modes) {
     pairs_.emplace(chosen, !by_collection);
   } else if (by_collection) {
     losses_ = Losses(chosen, std::nullopt);

@@ -52,7 +52,7 @@ class StalledTrainingRule final : public Rule {
   }
 
   void at_end(RuleEnd& end) override {
-    if (end.live() || end.ended() || !last_ || !base_trial().marks_end()) {
+    if (end.live() || end.ended() || !last_ || !base_trial().layout().marks_end) {
       return;  // a trial of a layout without end markers is taken as ended
     }
     if (unread_) {

@@ -10,7 +10,7 @@ namespace smd::detail::rules {
 
 void ZeroLosses::see(StepView& step, const Unit& unit, double loss) {
   const RuleRun& run = RuleAccess::context(step).run();
-  if (run.base().snapshot().has_modes()) {
+  if (run.base().snapshot().layout().has_modes) {
     return;
   }
   Seen& seen = seen_[{std::string(unit.tensor()), std::string(unit.worker())}];

@@ -45,6 +45,8 @@ std::string text_of(const Json& object, const char* key) {
     case text::JsonFault::number:
       return bad_config("a number in it is beyond what a double can hold");
     case text::JsonFault::malformed:
+    case text::JsonFault::no_object:
+    case text::JsonFault::no_memory:
     case text::JsonFault::cut_off:
       break;
   }

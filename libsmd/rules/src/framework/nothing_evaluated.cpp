@@ -138,7 +138,7 @@ class Missing {
 
   [[nodiscard]] std::string of_collection(const std::string& name) const {
     const Parameter parameter = parameter_of(name);
-    const bool known = run_.base().snapshot().collections()->contains(name);
+    const bool known = run_.base().snapshot().has_collection(name);
     std::string text = known ? "collection '" + printable(name) + "' has no tensor"
                              : "the trial has no collection '" + printable(name) + "'";
     if (!known && !parameter.name.empty()) {

@@ -365,7 +365,7 @@ void RuleRun::finish(bool complete, bool ended) {
       count_evaluated();
     }
   }
-  if (!base_->snapshot().has_modes()) {
+  if (!base_->snapshot().layout().has_modes) {
     if (std::string gaps = histogram_gaps(*this, matched_); !gaps.empty()) {
       warn(std::move(gaps));
     }
@@ -500,7 +500,7 @@ void RuleRun::note_missing_collections() {
   std::vector<std::string> others = std::exchange(result_.warnings, {});
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& name : selection.collections) {
-      if (!base_->snapshot().collections()->contains(name)) {
+      if (!base_->snapshot().has_collection(name)) {
         warn("the trial has no collection '" + printable(name) + "'");
       }
     }

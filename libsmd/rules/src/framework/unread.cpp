@@ -50,7 +50,7 @@ void Unread::add_index_files(const EvaluatedTrial& trial, const std::function<bo
     if (of_others || !hides_records(found.problem.kind)) {
       continue;
     }
-    (trial.trial().layout() == "debugger" ? index_files_ : other_files_).insert({trial.number(), found.problem.file});
+    (trial.trial().layout().marks_steps ? index_files_ : other_files_).insert({trial.number(), found.problem.file});
     add_problem(trial, found.problem);
     if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
       add_step(*found.step);

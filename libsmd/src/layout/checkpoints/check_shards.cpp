@@ -136,11 +136,11 @@ void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<T
     }
   }
   if (!absent.empty() && absent.size() == index.files.size()) {
-    problems.add(
-        {ProblemKind::damaged,
-         set.index,
-         {},
-         "the index is stale: none of the " + std::to_string(absent.size()) + " files that it names is there"});
+    problems.add({ProblemKind::damaged,
+                  set.index,
+                  {},
+                  std::string(set.files.empty() ? "the checkpoint is partial" : "the index is stale") +
+                      ": none of the " + std::to_string(absent.size()) + " files that the index names is there"});
     return;
   }
   for (const std::string_view file : absent) {

@@ -3,6 +3,7 @@
 
 #include "base/map_pages.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
+#include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/limits.hpp>
@@ -35,7 +36,18 @@ Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t off
   if (*got < size) {
     return Problem{ProblemKind::io, {}, offset + *got, "the file became shorter while it was read"};
   }
-  return std::string_view(reinterpret_cast<const char*>(memory), size);
+  return std::string_view(reinterpret_cast<const char*>(buffer.first(size).data()), size);
+}
+
+/// Returns the text, or what a file is instead of JSON.
+Outcome<std::string_view> json_or_damage(Outcome<std::string_view> text, const std::string& path) {
+  if (!text || text->empty()) {
+    return text;
+  }
+  const wire::KnownFile* const known =
+      wire::known_file(std::as_bytes(std::span(*text)).first(std::min(text->size(), wire::telling_bytes)), path);
+  return known == nullptr || known->kind == wire::FileKind::text ? std::move(text)
+                                                                 : Outcome<std::string_view>(damaged(say(*known), 0));
 }
 
 /// Returns the text of a JSON file of at most `limits::json_bytes`.
@@ -60,20 +72,24 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
     return result;
   }
   const std::uint64_t size = (*file)->size();
-  std::array<std::byte, wire::safetensors_length_bytes> first{};
-  if (size >= first.size()) {
-    if (const auto got = (*file)->read_at(0, first); !got || *got < first.size()) {
-      result.unreadable =
-          got ? Problem{ProblemKind::io, {}, 0, "the file became shorter while it was read"} : got.problem();
-      return result;
-    }
+  std::array<std::byte, wire::telling_bytes> bytes{};
+  const auto got = (*file)->read_at(0, std::span(bytes).first(std::min<std::uint64_t>(size, bytes.size())));
+  if (!got) {
+    result.unreadable = got.problem();
+    return result;
   }
-  const auto length = wire::load_little<std::uint64_t>(first);
+  const std::span<const std::byte> first(bytes.data(), *got);
+  if (const wire::KnownFile* const known = wire::known_file(first, path);
+      known != nullptr && size >= wire::safetensors_length_bytes && !wire::looks_like_safetensors(first)) {
+    result.header.problems.add(damaged(say(*known), 0));
+    return result;
+  }
+  const auto length = wire::load_little<std::uint64_t>(bytes);
   if (!wire::check_safetensors_length(length, size, result.header)) {
     return result;
   }
   Buffer buffer;
-  const auto json = read_text(**file, first.size(), length, buffer);
+  const auto json = read_text(**file, wire::safetensors_length_bytes, length, buffer);
   if (!json) {
     result.unreadable = json.problem();
     return result;
@@ -87,7 +103,7 @@ Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::s
   if (!file) {
     return file.problem();
   }
-  return read_whole(**file, buffer);
+  return json_or_damage(read_whole(**file, buffer), path);
 }
 
 TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young) {
@@ -106,7 +122,7 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
       return {step, {}};
     }
   }
-  const auto text = read_whole(**file, buffer);
+  const auto text = json_or_damage(read_whole(**file, buffer), path);
   if (!text) {
     return {{}, text.problem()};
   }
@@ -121,7 +137,7 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
     problem.kind = cut ? ProblemKind::not_yet : problem.kind;
     return step && !cut ? TrainerStep{step, {}} : TrainerStep{{}, std::move(problem)};
   }
-  if (!step && !log->numbers.empty()) {
+  if (!step && !log->empty()) {
     return {{}, Problem{ProblemKind::remark, {}, {}, "has no global_step: its log is left out"}};
   }
   return {step, {}};

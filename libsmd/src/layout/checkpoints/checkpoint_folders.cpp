@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
 #include <utility>
@@ -14,13 +15,28 @@ namespace smd::detail::layout {
 
 namespace {
 
-bool matters(std::string_view name) noexcept {
-  return is_safetensors(name) || name.ends_with(shard_index_ending) || name == trainer_state_name;
+/// Returns whether a name is that of a file of PyTorch that may hold a model; not what a Trainer saves beside it.
+bool may_be_pickled_model(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 4> endings = {".bin", ".pt", ".pth", ".ckpt"};
+  constexpr std::array<std::string_view, 5> others = {"training_args", "rng_state", "random_states", "scheduler",
+                                                      "optimizer"};
+  return std::any_of(endings.begin(), endings.end(), [&](std::string_view one) { return name.ends_with(one); }) &&
+         std::none_of(others.begin(), others.end(), [&](std::string_view one) { return name.starts_with(one); });
 }
 
-/// Returns whether the folders in `folder` may be components of a checkpoint. `name`: the folder's own name.
-bool may_have_components(std::string_view name, const CheckpointFolder& folder) {
-  return step_of_name(name) || label_of_name(name) || folder.has_trainer_state();
+bool matters(std::string_view name) noexcept {
+  return is_checkpoint_file(name) || name == pipeline_name || may_be_pickled_model(name);
+}
+
+/// Notes what a file means for its folder.
+void take(CheckpointFolder& folder, storage::DirEntry file) {
+  if (is_checkpoint_file(file.name)) {
+    folder.files.push_back(std::move(file));
+  } else if (file.name == pipeline_name) {
+    folder.is_pipeline = true;
+  } else if (may_be_pickled_model(file.name) && (folder.unread.empty() || file.name < folder.unread)) {
+    folder.unread = std::move(file.name);
+  }
 }
 
 void sort(CheckpointFolder& folder) {
@@ -35,10 +51,10 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
   }
   CheckpointFolder folder;
   for (storage::DirEntry& entry : *entries) {
-    if (matters(entry.name)) {
-      folder.files.push_back(std::move(entry));
-    } else if (entry.kind == storage::EntryKind::folder) {
+    if (entry.kind == storage::EntryKind::folder && !is_checkpoint_file(entry.name)) {
       folder.folders.push_back(std::move(entry.name));
+    } else {
+      take(folder, std::move(entry));
     }
   }
   sort(folder);
@@ -58,7 +74,7 @@ void list_inner(storage::Storage& storage, const std::string& path, bool compone
       }
       continue;
     }
-    const bool deeper = components && !folder->folders.empty() && may_have_components(name, *folder);
+    const bool deeper = components && !folder->folders.empty() && may_have_components(name, folder->is_pipeline);
     if (deeper || !folder->files.empty()) {
       found.folders.emplace(inner, *std::move(folder));
     }
@@ -80,7 +96,7 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
       if (std::count(name.begin(), name.end(), '/') > deepest || !matters(leaf)) {
         continue;
       }
-      found.folders[path].files.push_back({leaf, storage::EntryKind::file});
+      take(found.folders[path], {leaf, storage::EntryKind::file});
       if (const std::size_t above = path.rfind('/'); !path.empty()) {
         const std::string outer = above == path.npos ? std::string() : path.substr(0, above);
         inner[outer].insert(path.substr(above == path.npos ? 0 : above + 1));
@@ -125,26 +141,6 @@ Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage) {
   found.folders.emplace("", *std::move(root));
   list_inner(storage, {}, true, found);
   return found;
-}
-
-bool holds_checkpoints(storage::Storage& storage) {
-  const auto has_tensors = [](const CheckpointFolder& folder) {
-    return std::any_of(folder.files.begin(), folder.files.end(),
-                       [](const auto& file) { return is_safetensors(file.name); });
-  };
-  if (!storage.remote()) {
-    const auto root = list_one(storage, {});
-    if (!root || has_tensors(*root)) {
-      return static_cast<bool>(root);
-    }
-  }
-  const auto all = list_checkpoint_folders(storage);
-  return all && std::any_of(all->folders.begin(), all->folders.end(), [&](const auto& entry) {
-           const std::string_view path = entry.first;
-           const std::size_t slash = path.find('/');
-           return has_tensors(entry.second) &&
-                  (slash == path.npos || may_have_components(path.substr(0, slash), *all->find(path.substr(0, slash))));
-         });
 }
 
 }  // namespace smd::detail::layout

@@ -19,6 +19,8 @@ namespace smd::detail::layout {
 struct CheckpointFolder {
   std::vector<storage::DirEntry> files;  ///< Named as safetensors files, shard indexes or trainer's state; by name.
   std::vector<std::string> folders;      ///< Names of folders in it; by name.
+  bool is_pipeline = false;              ///< The folders in it are components of a model.
+  std::string unread;                    ///< The name of a file of PyTorch that may hold the model; or empty.
 
   [[nodiscard]] bool has_trainer_state() const noexcept;
 };
@@ -33,10 +35,5 @@ struct CheckpointFolders {
 
 /// Returns a problem if the place itself cannot be listed.
 [[nodiscard]] Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage);
-
-/// Returns whether a place holds checkpoints: whether it, a folder in it, or a component folder has a file called
-/// `*.safetensors`. Only a folder whose name has a step, an epoch or a label, or which has a trainer_state.json, may
-/// have component folders.
-[[nodiscard]] bool holds_checkpoints(storage::Storage& storage);
 
 }  // namespace smd::detail::layout

@@ -17,25 +17,28 @@
 /// What is known of a checkpoint folder after a look, and what the next look needs.
 namespace smd::detail::layout {
 
-/// The identity of a row: a file at a step under some names, or a step's numbers of a log.
+/// The identity of a row: a file at a step under some names.
 struct CheckpointRow {
   std::int64_t step = 0;
   std::string path;
   std::string prefix;                            ///< Precedes each tensor's name.
   bool main = false;                             ///< The tensors are the model's own.
-  std::uint64_t reading = 0;                     ///< `TensorFileHeader::reading`; 0: the row has numbers of a log.
+  std::uint64_t reading = 0;                     ///< `TensorFileHeader::reading`.
   std::optional<storage::FileStamp> stamp = {};  ///< `TensorFileHeader::stamp`.
-  std::uint64_t numbers = 0;                     ///< Hash of the numbers.
   std::uint64_t id = 0;                          ///< `StepPart::id`.
 
   [[nodiscard]] bool same(const CheckpointRow& other) const {
-    if (reading == 0 && other.reading == 0) {  // each checkpoint's log repeats those before: its path does not matter
-      return step == other.step && numbers == other.numbers;
-    }
     const bool same_file = reading == other.reading || (stamp && stamp == other.stamp);
-    return step == other.step && path == other.path && prefix == other.prefix && main == other.main && same_file &&
-           numbers == other.numbers;
+    return step == other.step && path == other.path && prefix == other.prefix && main == other.main && same_file;
   }
+};
+
+/// The identity of a row of numbers: a step of the log. Each checkpoint's log repeats those before, so its path does
+/// not matter.
+struct LogRow {
+  std::int64_t step = 0;
+  std::uint64_t numbers = 0;  ///< Their hash.
+  std::uint64_t id = 0;       ///< `StepPart::id`.
 };
 
 /// Immutable once shared.
@@ -47,12 +50,16 @@ class CheckpointListing final : public Listing {
   }
 
   [[nodiscard]] std::string path(const StepPart& file) const override;
+  /// Null if the log has no such step.
+  [[nodiscard]] const LogRow* find_log_row(std::int64_t step) const noexcept;
 
   ReadOnce<TrainerStep> steps;  ///< Of trainer_state.json files.
   ReadOnce<Outcome<ShardIndex>> indexes;
   ReadOnce<TensorFileHeader> headers;
   ReadOnce<Outcome<TrainerLog>> logs;
   std::vector<CheckpointRow> rows;  ///< By id.
+  std::string log_path;
+  std::vector<LogRow> log_rows;  ///< By step.
   std::uint64_t next_id = 1;
   bool waits = false;  ///< Some file may still be written.
   /// All files that matter, with their stamps; nullopt if some file has none.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 namespace smd::detail::layout {
 
@@ -58,37 +59,63 @@ std::string_view without_version(std::string_view name) noexcept {
   return !digits.empty() && rest.ends_with("-v") ? rest.substr(0, rest.size() - 2) : name;
 }
 
+/// Returns the number that two digits of a text are; 100 if they are none.
+unsigned two_digits(std::string_view text, std::size_t at) noexcept {
+  return number_of<unsigned>(text.substr(at, 2)).value_or(100);
+}
+
+/// Returns whether a name ends in a date, alone or with a time: `20250827`, `20250827-1343`, `20250827T134315`.
+bool ends_in_date(std::string_view name) noexcept {
+  constexpr std::size_t date_digits = 8;  // YYYYMMDD
+  std::string_view digits = last_digits(name);
+  if (digits.size() == 4 || digits.size() == 6) {  // HHMM, HHMMSS
+    const std::string_view before = name.substr(0, name.size() - digits.size());
+    const bool is_time =
+        two_digits(digits, 0) < 24 && two_digits(digits, 2) < 60 && (digits.size() == 4 || two_digits(digits, 4) < 60);
+    if (!is_time || before.empty() || std::string_view("-_T").find(before.back()) == before.npos) {
+      return false;
+    }
+    digits = last_digits(before.substr(0, before.size() - 1));
+  }
+  const unsigned month = digits.size() == date_digits ? two_digits(digits, 4) : 0;
+  const unsigned day = digits.size() == date_digits ? two_digits(digits, 6) : 0;
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31 && (digits.starts_with("19") || digits.starts_with("20"));
+}
+
+/// Returns the number at the end of a name, if one of `words` precedes it, if it is the whole name and `alone`, or if
+/// it has `padded` digits after a text and `between`.
+std::optional<std::int64_t> number_at_end(std::string_view name, std::span<const std::string_view> words, bool alone,
+                                          char between, std::size_t padded) noexcept {
+  const std::string_view digits = last_digits(name);
+  const std::string_view before = name.substr(0, name.size() - digits.size());
+  const bool told =
+      (alone && before.empty()) || (digits.size() == padded && before.size() > 1 && before.back() == between) ||
+      std::any_of(words.begin(), words.end(), [&](std::string_view word) { return ends_with_word(before, word); });
+  return told && !ends_in_date(name) ? number_of<std::int64_t>(digits) : std::nullopt;
+}
+
 std::optional<std::int64_t> step_in(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 5> words = {"checkpoint-", "global_step", "step_", "step-", "iter_"};
+  constexpr std::array<std::string_view, 10> words = {"checkpoint-", "checkpoint_", "step",   "step_", "step-",
+                                                      "iter_",       "iter-",       "model_", "ckpt_", "ckpt-"};
   constexpr std::string_view adapters = "_adapters";
   if (name.ends_with(adapters)) {
-    const std::string_view digits = last_digits(name.substr(0, name.size() - adapters.size()));
-    const std::string_view before = name.substr(0, name.size() - adapters.size() - digits.size());
+    name.remove_suffix(adapters.size());
+    const std::string_view digits = last_digits(name);
+    const std::string_view before = name.substr(0, name.size() - digits.size());
     return before.empty() || std::string_view("-_.").find(before.back()) != before.npos
                ? number_of<std::int64_t>(digits)
                : std::nullopt;
   }
-  const std::string_view digits = last_digits(name);
-  const std::string_view before = name.substr(0, name.size() - digits.size());
-  const bool told =
-      before.empty() || before.ends_with("-step") ||
-      std::any_of(words.begin(), words.end(), [&](std::string_view word) { return ends_with_word(before, word); });
-  if (const auto number = number_of<std::int64_t>(digits); number && told) {
-    return number;
-  }
-  return number_after(name, "step=");
+  constexpr std::size_t padded_digits = 9;  // `NAME_000000250`
+  const auto number = number_at_end(name, words, true, '_', padded_digits);
+  return number ? number : number_after(name, "step=");
 }
 
 std::optional<std::int64_t> epoch_in(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 3> words = {"epoch-", "epoch_", "epoch"};
   constexpr std::size_t padded_digits = 6;  // `NAME-000004`
-  const std::string_view digits = last_digits(name);
-  const std::string_view before = name.substr(0, name.size() - digits.size());
-  const bool told = ends_with_word(before, "epoch-") || ends_with_word(before, "epoch_") ||
-                    (digits.size() == padded_digits && before.size() > 1 && before.ends_with('-'));
-  if (const auto number = number_of<std::int64_t>(digits); number && told) {
-    return number;
-  }
-  return number_after(name, "epoch=");
+  const auto number = number_at_end(name, words, false, '-', padded_digits);
+  return number ? number : number_after(name, "epoch=");
 }
 
 }  // namespace
@@ -140,6 +167,13 @@ std::optional<unsigned> label_of_name(std::string_view name) {
   const std::vector<std::string> words = text::split_words(name);
   const auto label = std::find_first_of(labels.begin(), labels.end(), words.begin(), words.end());
   return label == labels.end() ? std::nullopt : std::optional(static_cast<unsigned>(label - labels.begin()));
+}
+
+bool is_checkpoint_folder(std::string_view name) { return step_of_name(name) || label_of_name(name); }
+
+bool may_have_components(std::string_view name, bool is_pipeline) {
+  return is_pipeline ||
+         (step_of_name(name) && !label_of_name(name) && name.find_first_not_of("0123456789") != name.npos);
 }
 
 }  // namespace smd::detail::layout

@@ -11,10 +11,17 @@ namespace smd::detail::layout {
 inline constexpr std::string_view safetensors_ending = ".safetensors";
 inline constexpr std::string_view shard_index_ending = ".safetensors.index.json";
 inline constexpr std::string_view trainer_state_name = "trainer_state.json";
+/// In the folder of a model whose components are in folders in it.
+inline constexpr std::string_view pipeline_name = "model_index.json";
 
 /// Returns whether a name or path is that of a safetensors file.
 [[nodiscard]] constexpr bool is_safetensors(std::string_view name) noexcept {
   return name.ends_with(safetensors_ending) && name.size() > safetensors_ending.size();
+}
+
+/// Returns whether a file of that name makes its folder one of checkpoints.
+[[nodiscard]] constexpr bool is_checkpoint_file(std::string_view name) noexcept {
+  return is_safetensors(name) || name.ends_with(shard_index_ending) || name == trainer_state_name;
 }
 
 /// Returns the last part of a path.
@@ -39,7 +46,7 @@ struct NamedStep {
 };
 
 /// Returns the step, or else the epoch, in a name: `checkpoint-500`, `global_step500`, `epoch=3-step=800`, `500`, ….
-/// `name` is that of a folder, or the stem of a file. Nullopt if it has neither.
+/// `name` is that of a folder, or the stem of a file. Nullopt if it has neither. A date is no number.
 [[nodiscard]] std::optional<NamedStep> step_of_name(std::string_view name);
 /// Returns N of a name that ends with `-vN`, as writers name a checkpoint that would overwrite another; else 0.
 [[nodiscard]] std::uint64_t version_of_name(std::string_view name);
@@ -47,5 +54,12 @@ struct NamedStep {
 /// Returns the rank of a label in the name: 0 for `last`, 1 for `latest`, 2 for `final`, 3 for `best`; the least of
 /// several. Returns nullopt for a name without label. A name with a label has no step, whatever number it contains.
 [[nodiscard]] std::optional<unsigned> label_of_name(std::string_view name);
+
+/// Returns whether a folder of that name is a checkpoint among others: whether it has a step, an epoch or a label.
+[[nodiscard]] bool is_checkpoint_folder(std::string_view name);
+
+/// Returns whether the folders in a folder are components of one checkpoint, such as `unet`: in a pipeline, and where
+/// the name has a step or an epoch. A number or a label alone may also name what holds runs: `2024`, `final`.
+[[nodiscard]] bool may_have_components(std::string_view name, bool is_pipeline);
 
 }  // namespace smd::detail::layout

@@ -76,14 +76,17 @@ class Planner {
 
   CheckpointPlan plan() && {
     if (const CheckpointFolder* const root = folders_.find("")) {
-      take_files({}, {}, *root);
+      take_files(*root);
       for (const std::string& name : root->folders) {
         if (const CheckpointFolder* const folder = folders_.find(name)) {
-          take_folder(name, *folder);
+          take_folder(name, *folder, may_have_components(place_, root->is_pipeline));
         }
       }
       if (root->has_trainer_state()) {
         root_.checkpoint.trainer_state = trainer_state_name;
+        if (root_.checkpoint.sets.empty()) {
+          leave_out_unread({}, *root);
+        }
       }
     }
     choose();
@@ -96,14 +99,21 @@ class Planner {
     plan_.remarks.add({ProblemKind::remark, {}, {}, "'" + printable(name) + "' is left out: " + std::string(why)});
   }
 
+  /// Names a model beside a log, if it is in a format that is not read.
+  void leave_out_unread(const std::string& name, const CheckpointFolder& folder) {
+    if (!folder.unread.empty()) {
+      leave_out(joined(name, folder.unread), "files of PyTorch are not read; the log beside it is");
+    }
+  }
+
   std::optional<std::int64_t> step_of_state(const std::string& path) const {
     return path.empty() ? std::nullopt : global_step_(path);
   }
 
-  /// Adds the files in a folder that is not a checkpoint: each set is a candidate by its own name; sets without number
-  /// and label belong to the place itself.
-  void take_files(const std::string& folder, std::string_view component, const CheckpointFolder& contents) {
-    for (TensorSet& set : sets_of(folder, component, contents)) {
+  /// Adds the files in the place itself: each set is a candidate by its own name; sets without number and label belong
+  /// to the place.
+  void take_files(const CheckpointFolder& root) {
+    for (TensorSet& set : sets_of({}, {}, root)) {
       Candidate candidate;
       candidate.name = set.stem;
       candidate.label = label_of_name(set.stem);
@@ -127,33 +137,41 @@ class Planner {
     (candidate.number ? numbered_ : labelled_).push_back(std::move(candidate));
   }
 
-  void take_folder(const std::string& name, const CheckpointFolder& folder) {
+  /// `component`: without number and label, the folder is a component of the place itself.
+  void take_folder(const std::string& name, const CheckpointFolder& folder, bool component) {
+    const std::optional<NamedStep> named = step_of_name(name);
     Candidate candidate;
     candidate.name = name;
     candidate.label = label_of_name(name);
+    if (!candidate.label && !named) {
+      if (component) {
+        append(root_.checkpoint.sets, sets_of(name, joined(name, ""), folder));
+      }
+      return;  // else it is a trial of its own
+    }
     candidate.checkpoint.path = name;
     if (folder.has_trainer_state()) {
       candidate.checkpoint.trainer_state = joined(name, trainer_state_name);
     }
-    const std::optional<NamedStep> named = step_of_name(name);
     candidate.number = named;
     if (const auto step = step_of_state(candidate.checkpoint.trainer_state)) {
       candidate.number = NamedStep{*step, StepUnit::step};
     }
     candidate.by_name = named && candidate.number->number == named->number && candidate.number->unit == named->unit;
-    if (!candidate.label && !candidate.number) {
-      take_files(name, joined(name, ""), folder);
-      return;
-    }
     append(candidate.checkpoint.sets, sets_of(name, "", folder));
     for (const std::string& inner : folder.folders) {
       const std::string path = joined(name, inner);
-      if (const CheckpointFolder* const component = folders_.find(path)) {
-        append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *component));
+      if (const CheckpointFolder* const part = folders_.find(path)) {
+        append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *part));
       }
     }
     if (!candidate.checkpoint.sets.empty()) {
       take(std::move(candidate));
+    } else if (!candidate.checkpoint.trainer_state.empty()) {
+      leave_out_unread(name, folder);
+      if (!candidate.label) {
+        logs_alone_.push_back(std::move(candidate.checkpoint.trainer_state));
+      }
     }
   }
 
@@ -238,6 +256,7 @@ class Planner {
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       look(checkpoint.trainer_state);
     }
+    std::for_each(logs_alone_.begin(), logs_alone_.end(), look);
     if (!plan_.trainer_state.empty() && plan_.unit == StepUnit::epoch) {
       leave_out(plan_.trainer_state, "its log counts steps, and checkpoints epochs");
       plan_.trainer_state.clear();
@@ -250,6 +269,7 @@ class Planner {
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
+  std::vector<std::string> logs_alone_;  ///< Of checkpoints without tensors.
   CheckpointPlan plan_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/map_pages.hpp"
 #include "layout/shared_lists.hpp"
+#include "layout/step_row_writer.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
@@ -14,38 +15,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
-
-/// Returns the numbers by step, then name; of several with the same step and name only the last.
-std::vector<LoggedNumber> in_order(const TrainerLog& log) {
-  std::vector<LoggedNumber> numbers = log.numbers;
-  const auto key = [](const LoggedNumber& one) { return std::pair(one.step, one.name); };
-  std::stable_sort(numbers.begin(), numbers.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i + 1 == numbers.size() || key(numbers[i + 1]) != key(numbers[i])) {
-      numbers[kept++] = numbers[i];
-    }
-  }
-  numbers.resize(kept);
-  return numbers;
-}
-
-/// Calls `take(numbers)` with the numbers of each step.
-template <class Take>
-void for_each_step(const std::vector<LoggedNumber>& numbers, Take take) {
-  for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
-    while (end < numbers.size() && numbers[end].step == numbers[begin].step) {
-      ++end;
-    }
-    take(std::span(numbers).subspan(begin, end - begin));
-  }
-}
 
 double seconds_of(std::chrono::system_clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -91,11 +65,10 @@ class RowEntries {
 
   Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
     const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
-    const bool numbers = types_[0].kind == PlaceKind::number;
     Payload payload;
     payload.count = static_cast<std::uint32_t>(names_.size());
-    payload.wide = numbers || std::any_of(starts_.begin(), starts_.end(), too_wide);
-    payload.wide_lengths = numbers || std::any_of(lengths_.begin(), lengths_.end(), too_wide);
+    payload.wide = std::any_of(starts_.begin(), starts_.end(), too_wide);
+    payload.wide_lengths = std::any_of(lengths_.begin(), lengths_.end(), too_wide);
     payload.starts = tables.arena.keep(starts_, payload.wide);
     payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
     payload.names = names.id_of(std::move(names_), name_hash_.value);
@@ -169,15 +142,34 @@ class RowFiller {
     }
   }
 
-  void add_numbers(const CheckpointRow& place, std::span<const LoggedNumber> numbers, const TrainerLog& log,
-                   double wall_time) {
-    RowEntries row;
-    for (const LoggedNumber& number : numbers) {
-      row.add(noted(tables_.names.add(log.names[number.name]), ValueKind::number, true),
-              row.type_of(PlaceKind::number, Dtype::float64, {}, {}), std::bit_cast<std::uint64_t>(number.value),
-              std::bit_cast<std::uint64_t>(wall_time));
-    }
-    finish(place, std::move(row), wall_time);
+  /// Returns rows for the numbers of a log whose rows' ids are at least `first_id`. `steps`: those of all files, in
+  /// order.
+  LoadedSteps log_rows(const CheckpointListing& listing, const TrainerLog& log, std::uint64_t first_id,
+                       const std::vector<std::int64_t>& steps, double wall_time) {
+    LoadedSteps logged;
+    StepRowWriter rows(logged, 0);
+    rows.begin_file(rows.tables().paths.add(listing.log_path), 0);
+    std::vector<std::uint32_t> ids(log.names.size(), no_id);
+    auto row = listing.log_rows.begin();
+    auto file = steps.begin();  // the next one that is not before the last row
+    log.for_each_step([&](std::int64_t step, std::span<const TrainerLog::Number> numbers) {
+      const std::uint64_t id = (row++)->id;
+      if (id < first_id) {
+        return;
+      }
+      rows.begin_row(step, id, file != steps.end() && *file <= step);
+      file = std::lower_bound(file, steps.end(), step);
+      for (const auto& [name, value] : numbers) {
+        if (ids[name] == no_id) {
+          ids[name] = rows.tables().names.add(log.names[name]);
+          noted(tables_.names.add(log.names[name]), ValueKind::number, true);
+        }
+        rows.add(ids[name], PlaceKind::number, Dtype::float64, std::bit_cast<std::uint64_t>(value),
+                 std::bit_cast<std::uint64_t>(wall_time));
+      }
+    });
+    rows.finish(listing);
+    return logged;
   }
 
   FreshNames names() && { return {tables_.names.texts(), std::move(fresh_)}; }
@@ -221,15 +213,17 @@ class RowFiller {
 
 }  // namespace
 
-void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows) {
-  for_each_step(in_order(log), [&](std::span<const LoggedNumber> numbers) {
+std::vector<LogRow> list_log_rows(const TrainerLog& log) {
+  std::vector<LogRow> rows;
+  log.for_each_step([&](std::int64_t step, std::span<const TrainerLog::Number> numbers) {
     Fnv hash;
-    for (const LoggedNumber& number : numbers) {
-      hash.add(std::hash<std::string_view>()(log.names[number.name]));
-      hash.add(std::bit_cast<std::uint64_t>(number.value));
+    for (const auto& [name, value] : numbers) {
+      hash.add(std::hash<std::string_view>()(log.names[name]));
+      hash.add(std::bit_cast<std::uint64_t>(value));
     }
-    rows.push_back({numbers.front().step, path, {}, false, 0, {}, hash.value});
+    rows.push_back({step, hash.value, 0});
   });
+  return rows;
 }
 
 FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
@@ -244,33 +238,33 @@ FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing
   if (!listing.rows.empty()) {  // most steps have the same names
     std::map<std::int64_t, std::size_t> names;
     for (const CheckpointRow& row : listing.rows) {
-      names[row.step] += row.reading != 0 ? listing.headers.find(row.path)->header.entries.size() : 0;
+      names[row.step] += listing.headers.find(row.path)->header.entries.size();
     }
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
     filler.reserve(std::max_element(names.begin(), names.end(), fewer)->second);
   }
-  std::unordered_map<std::int64_t, const CheckpointRow*> logged;
-  std::string log_path;
+  std::vector<std::int64_t> steps;
   for (const CheckpointRow* const row : order) {
-    if (row->reading != 0) {
-      filler.add_file(*row, *listing.headers.find(row->path), row->id >= first_id);
-    } else if (row->id >= first_id) {
-      logged.emplace(row->step, row);
-      log_path = row->path;
-    }
+    filler.add_file(*row, *listing.headers.find(row->path), row->id >= first_id);
+    steps.push_back(row->step);
   }
-  if (const auto log = listing.logs.find(log_path); log && *log) {
-    const double wall_time = seconds_of(storage.written_at(log_path).value_or(std::chrono::system_clock::time_point()));
-    for_each_step(in_order(**log), [&](std::span<const LoggedNumber> numbers) {
-      if (const auto row = logged.find(numbers.front().step); row != logged.end()) {
-        filler.add_numbers(*row->second, numbers, **log, wall_time);
-      }
-    });
+  LoadedSteps logged;
+  if (const auto log = listing.logs.find(listing.log_path); log && *log) {
+    const auto written = storage.written_at(listing.log_path).value_or(std::chrono::system_clock::time_point());
+    logged = filler.log_rows(listing, **log, first_id, steps, seconds_of(written));
+  }
+  FreshNames names = std::move(filler).names();
+  for (RowSequence& sequence : logged.rows) {
+    sequence.tables = static_cast<std::uint32_t>(loaded.tables.size());
+    loaded.rows.push_back(sequence);
+  }
+  if (!logged.rows.empty()) {
+    loaded.tables.push_back(std::move(logged.tables.front()));
   }
   std::sort(loaded.rows.begin(), loaded.rows.end(), [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   });
-  return std::move(filler).names();
+  return names;
 }
 
 }  // namespace smd::detail::layout

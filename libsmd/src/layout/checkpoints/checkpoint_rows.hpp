@@ -16,8 +16,8 @@
 /// Makes rows of the catalog from headers and logs.
 namespace smd::detail::layout {
 
-/// Adds a row for each step of a log, without ids.
-void list_log_rows(const std::string& path, const TrainerLog& log, std::vector<CheckpointRow>& rows);
+/// Returns a row for each step of a log, without ids.
+[[nodiscard]] std::vector<LogRow> list_log_rows(const TrainerLog& log);
 
 /// Tensors, each once, by their ids in a table, with the kind of some of their values.
 struct FreshNames {

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/layout.hpp"
+#include "layout/layout_kind.hpp"
 
+#include <cstddef>
 #include <memory>
-#include <string>
+#include <optional>
+#include <span>
+#include <string_view>
 
 namespace smd::detail::layout {
 
 /// Returns the layout of folders of safetensors files: each checkpoint is a step, each of its files a part of the step.
-///
-/// `place`: the name of the place, which may have a step. `file`: the name of the only file that counts; empty: all
-/// files of the place.
-[[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(std::string place, std::string file = {});
+[[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(const Opening& what);
+
+/// `LayoutKind::holds`: files of checkpoints in the folder itself, or in folders in it whose names have a step, an
+/// epoch or a label.
+[[nodiscard]] std::optional<Held> holds_checkpoints(FolderWalk& folder);
+
+/// `LayoutKind::holds_file`: by its header, or if it has none, by its name.
+[[nodiscard]] bool is_safetensors_file(std::string_view name, std::span<const std::byte> first);
 
 }  // namespace smd::detail::layout

@@ -36,7 +36,7 @@ constexpr std::size_t most_names_kept = 200'000;
 
 class CheckpointLook {
  public:
-  CheckpointLook(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
+  CheckpointLook(storage::Storage& storage, const LookRequest& request, const Opening& place,
                  const CheckpointListing* before)
       : storage_(storage),
         request_(request),
@@ -85,7 +85,7 @@ class CheckpointLook {
 
   Status plan() {
     if (!place_.file.empty()) {
-      plan_ = plan_single_file(std::string(place_.file));
+      plan_ = plan_single_file(place_.file);
       return ok();
     }
     auto folders = list_checkpoint_folders(storage_);
@@ -204,7 +204,7 @@ class CheckpointLook {
     append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
       Buffer buffer;
       const auto text = read_json_text(storage_, path, buffer);
-      return text ? parse_trainer_log(*text) : Outcome<TrainerLog>(text.problem());
+      return text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
     }));
     do_all(readings);
   }
@@ -225,9 +225,6 @@ class CheckpointLook {
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       list_rows_of(checkpoint, rows);
     }
-    if (!plan_.trainer_state.empty()) {
-      list_log(rows);
-    }
     std::unordered_multimap<std::int64_t, const CheckpointRow*> known;  // by step
     for (const CheckpointRow& row : listing_->rows) {
       known.emplace(row.step, &row);
@@ -239,6 +236,12 @@ class CheckpointLook {
     }
     std::sort(rows.begin(), rows.end(), [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
     listing_->rows = std::move(rows);
+    listing_->log_path = plan_.trainer_state;
+    listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
+    for (LogRow& row : listing_->log_rows) {
+      const LogRow* const known = before_ == nullptr ? nullptr : before_->find_log_row(row.step);
+      row.id = known != nullptr && known->numbers == row.numbers ? known->id : listing_->next_id++;
+    }
   }
 
   void list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& rows) {
@@ -315,23 +318,28 @@ class CheckpointLook {
     return growing;
   }
 
-  void list_log(std::vector<CheckpointRow>& rows) {
+  std::vector<LogRow> list_log() {
     const auto log = listing_->logs.find(plan_.trainer_state);
     if (!*log) {
       Problem problem = log->problem();
       problem.file = plan_.trainer_state;
       problems_.add(std::move(problem));
-      return;
+      return {};
     }
-    list_log_rows(plan_.trainer_state, **log, rows);
+    return list_log_rows(**log);
   }
 
   /// Returns whether all rows of the look before still exist unchanged.
   [[nodiscard]] bool still_there() const {
-    return std::all_of(before_->rows.begin(), before_->rows.end(), [&](const CheckpointRow& row) {
+    const auto kept = [&](const CheckpointRow& row) {
       return std::binary_search(listing_->rows.begin(), listing_->rows.end(), row,
                                 [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
-    });
+    };
+    const auto log_kept = [&](const LogRow& row) {
+      const LogRow* const now = listing_->find_log_row(row.step);
+      return now != nullptr && now->id == row.id;
+    };
+    return std::ranges::all_of(before_->rows, kept) && std::ranges::all_of(before_->log_rows, log_kept);
   }
 
   static std::shared_ptr<const CollectionsInfo> collections_of(FreshNames names,
@@ -342,10 +350,12 @@ class CheckpointLook {
     const bool first = before == nullptr;
     auto info = first ? std::make_shared<CollectionsInfo>() : std::make_shared<CollectionsInfo>(*before);
     info->found = true;
-    CollectionMap collections([names = std::move(names), before = std::move(before)] {
-      const bool numbers = (before && before->collections->contains("losses")) ||
-                           std::any_of(names.kinds.begin(), names.kinds.end(),
-                                       [](const auto& one) { return one.second == ValueKind::number; });
+    const bool numbers = (before && before->made_of_names.size() > collections_of_models) ||
+                         std::any_of(names.kinds.begin(), names.kinds.end(),
+                                     [](const auto& one) { return one.second == ValueKind::number; });
+    info->made_of_names =
+        std::span(collections_of_names).first(numbers ? collections_with_numbers : collections_of_models);
+    CollectionMap collections([numbers, names = std::move(names), before = std::move(before)] {
       std::vector<NamedValues> values;
       values.reserve(names.kinds.size());
       for (const auto& [id, kind] : names.kinds) {
@@ -366,7 +376,7 @@ class CheckpointLook {
 
   storage::Storage& storage_;
   const LookRequest& request_;
-  const CheckpointPlace& place_;
+  const Opening& place_;
   const CheckpointListing* before_;
   std::shared_ptr<CheckpointListing> listing_;
   CheckpointPlan plan_;
@@ -377,13 +387,21 @@ class CheckpointLook {
 
 }  // namespace
 
-std::string CheckpointListing::path(const StepPart& file) const {
-  const auto row = std::lower_bound(rows.begin(), rows.end(), file.id,
-                                    [](const CheckpointRow& one, std::uint64_t id) { return one.id < id; });
-  return row == rows.end() || row->id != file.id ? std::string() : row->path;
+const LogRow* CheckpointListing::find_log_row(std::int64_t step) const noexcept {
+  const auto row = std::ranges::lower_bound(log_rows, step, {}, &LogRow::step);
+  return row == log_rows.end() || row->step != step ? nullptr : &*row;
 }
 
-Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const CheckpointPlace& place,
+std::string CheckpointListing::path(const StepPart& file) const {
+  const auto row = std::ranges::lower_bound(rows, file.id, {}, &CheckpointRow::id);
+  if (row != rows.end() && row->id == file.id) {
+    return row->path;
+  }
+  const LogRow* const logged = find_log_row(file.step);
+  return logged != nullptr && logged->id == file.id ? log_path : std::string();
+}
+
+Outcome<Found> look_at_checkpoints(storage::Storage& storage, const LookRequest& request, const Opening& place,
                                    const CheckpointListing* before,
                                    std::shared_ptr<const CollectionsInfo> collections) {
   return CheckpointLook(storage, request, place, before).look(std::move(collections));

@@ -3,7 +3,8 @@
 
 #include "base/map_pages.hpp"
 #include "text/escape.hpp"
-#include "text/json_scanner.hpp"
+#include "text/json_reader.hpp"
+#include "wire/json_problem.hpp"
 
 #include <boost/sort/spinsort/spinsort.hpp>
 
@@ -22,35 +23,26 @@ bool is_plain_name(std::string_view name) noexcept {
 
 class WeightMapReader {
  public:
-  WeightMapReader(text::JsonScanner& scanner, ShardIndex& index) : scanner_(scanner), index_(index) {}
+  WeightMapReader(const text::JsonReader& reader, ShardIndex& index) : reader_(reader), index_(index) {}
 
-  void read() {
-    scanner_.enter_object();
-    for (std::string_view key; scanner_.next_member(key);) {
-      const std::size_t at = scanner_.offset();
-      const std::string_view tensor = lasting(key);
-      std::string_view file;
-      if (scanner_.peek() != text::JsonKind::string) {
-        index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file is not a name", at));
-        scanner_.skip();
-        continue;
-      }
-      if (!scanner_.string(file)) {
-        return;
-      }
-      if (const auto id = id_of(file)) {
-        index_.tensors.push_back({tensor, *id});
-      } else {
-        index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file '" + printable(file) +
-                                        "' is not a name in the index's own folder, and is not opened",
-                                    at));
-      }
+  void read(std::string_view key, text::JsonValue& value) {
+    const std::string_view tensor = lasting(key);
+    const auto file = value.text();
+    const auto refuse = [&](const std::string& why) {
+      index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file " + why, value.offset()));
+    };
+    if (!file) {
+      refuse("is not a name");
+    } else if (const auto id = id_of(*file)) {
+      index_.tensors.push_back({tensor, *id});
+    } else {
+      refuse("'" + printable(*file) + "' is not a name in the index's own folder, and is not opened");
     }
   }
 
  private:
   std::string_view lasting(std::string_view text) {
-    return scanner_.stands_in_text(text) ? text : std::string_view(index_.unescaped.emplace_front(text));
+    return reader_.stands_in_text(text) ? text : std::string_view(index_.unescaped.emplace_front(text));
   }
 
   /// Returns the index of `file` in `ShardIndex::files`. Nullopt if it is not a plain name.
@@ -68,7 +60,7 @@ class WeightMapReader {
     return last_ = known->second;
   }
 
-  text::JsonScanner& scanner_;
+  const text::JsonReader& reader_;
   ShardIndex& index_;
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::uint32_t last_ = 0;
@@ -80,25 +72,19 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
   constexpr std::size_t usual_bytes = 80;  // of a tensor
   constexpr std::size_t most_expected = 100'000;
   ShardIndex index;
-  if (const std::size_t bad = text::first_bad_utf8(json); bad != json.size()) {
-    return damaged("the index is not UTF-8", bad);
-  }
-  const std::size_t expected = std::min(json.size() / usual_bytes, most_expected);
-  index.tensors.reserve(expected);
-  map_pages(index.tensors);
-  text::JsonScanner scanner(json);
+  text::JsonReader reader;
   bool found = false;
-  scanner.enter_object();
-  for (std::string_view key; scanner.next_member(key);) {
-    if (key == "weight_map" && scanner.peek() == text::JsonKind::object && !found) {
-      found = true;
-      WeightMapReader(scanner, index).read();
-    } else {
-      scanner.skip();
+  const auto error = reader.read(json, [&](std::string_view key, text::JsonValue& value) {
+    if (key == "weight_map") {
+      index = {};
+      index.tensors.reserve(std::min(json.size() / usual_bytes, most_expected));
+      map_pages(index.tensors);
+      WeightMapReader map(reader, index);
+      found = value.members([&](std::string_view tensor, text::JsonValue& file) { map.read(tensor, file); });
     }
-  }
-  if (!scanner.finish()) {
-    return damaged(std::string("the index is no JSON object: ") + scanner.error(), scanner.offset());
+  });
+  if (error) {
+    return json_problem(*error, json);
   }
   if (!found) {
     return damaged("the index has no weight_map");

@@ -28,7 +28,7 @@ struct ShardIndex {
   Buffer memory;                                    ///< Whoever read the text may keep it here.
 };
 
-/// Returns a problem if the text is not an index.
+/// Returns a problem if the text is not an index. Precondition: `Buffer::padding` more bytes may be read after it.
 [[nodiscard]] Outcome<ShardIndex> parse_shard_index(std::string_view json);
 
 }  // namespace smd::detail::layout

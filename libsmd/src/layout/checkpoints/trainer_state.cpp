@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/trainer_state.hpp"
 
-#include "text/json_scanner.hpp"
+#include "base/buffer.hpp"
+#include "text/json_reader.hpp"
+#include "wire/json_problem.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <unordered_map>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -14,8 +18,8 @@ namespace {
 /// Returns a natural number, also one that is written as `10.0`. Nullopt for any other number.
 std::optional<std::int64_t> whole_number(const text::JsonNumber& number) noexcept {
   constexpr double exact = 9007199254740992;  // 2^53
-  if (number.is_natural) {
-    return number.natural <= INT64_MAX ? std::optional(static_cast<std::int64_t>(number.natural)) : std::nullopt;
+  if (number.natural) {
+    return *number.natural <= INT64_MAX ? std::optional(static_cast<std::int64_t>(*number.natural)) : std::nullopt;
   }
   return number.real >= 0 && number.real <= exact && number.real == std::floor(number.real)
              ? std::optional(static_cast<std::int64_t>(number.real))
@@ -32,61 +36,25 @@ std::string shown_name(std::string_view key) {
 
 class LogParser {
  public:
-  explicit LogParser(std::string_view json) : scanner_(json, true) {}
-
-  Outcome<TrainerLog> parse() && {
-    scanner_.enter_object();
-    for (std::string_view key; scanner_.next_member(key);) {
-      if (key == "log_history" && scanner_.peek() == text::JsonKind::array) {
-        scanner_.enter_array();
-        while (scanner_.next_item()) {
-          read_entry();
-        }
-      } else {
-        scanner_.skip();
+  /// Reads an entry of the log. Its step is one of its numbers, in most cases the last.
+  void read_entry(text::JsonValue& entry) {
+    numbers_.clear();
+    std::optional<std::int64_t> step;
+    entry.members([&](std::string_view key, text::JsonValue& value) {
+      const auto number = value.number();
+      if (number && key == "step") {
+        step = whole_number(*number);
+      } else if (number) {
+        numbers_.emplace_back(id_of(key), number->real);
       }
+    });
+    if (step) {
+      log_.add(*step, numbers_);
     }
-    if (!scanner_.finish()) {
-      return damaged(std::string("the state is not JSON: ") + scanner_.error(), scanner_.offset());
-    }
-    return std::move(log_);
   }
+  TrainerLog take() && { return std::move(log_); }
 
  private:
-  /// Reads an entry of the log. Its step is one of its numbers, in most cases the last.
-  void read_entry() {
-    if (scanner_.peek() != text::JsonKind::object) {
-      scanner_.skip();
-      return;
-    }
-    const std::size_t first = log_.numbers.size();
-    std::optional<std::int64_t> step;
-    scanner_.enter_object();
-    for (std::string_view key; scanner_.next_member(key);) {
-      if (scanner_.peek() != text::JsonKind::number) {
-        scanner_.skip();
-        continue;
-      }
-      const bool is_step = key == "step";
-      const std::uint32_t name = is_step ? 0 : id_of(key);
-      text::JsonNumber number;
-      if (!scanner_.number(number)) {
-        return;
-      }
-      if (is_step) {
-        step = whole_number(number);
-      } else {
-        log_.numbers.push_back({0, name, number.real});
-      }
-    }
-    if (!step) {
-      log_.numbers.resize(first);
-    }
-    for (std::size_t i = first; i < log_.numbers.size(); ++i) {
-      log_.numbers[i].step = *step;
-    }
-  }
-
   std::uint32_t id_of(std::string_view key) {
     const auto [known, fresh] = ids_.try_emplace(std::string(key), static_cast<std::uint32_t>(log_.names.size()));
     if (fresh) {
@@ -95,35 +63,88 @@ class LogParser {
     return known->second;
   }
 
-  text::JsonScanner scanner_;
   TrainerLog log_;
+  std::vector<TrainerLog::Number> numbers_;
   std::unordered_map<std::string, std::uint32_t> ids_;
 };
 
 }  // namespace
 
-std::optional<std::int64_t> global_step_of(std::string_view json) {
-  text::JsonScanner scanner(json, true);
-  scanner.enter_object();
-  for (std::string_view key; scanner.next_member(key);) {
-    text::JsonNumber number;
-    if (key != "global_step") {
-      scanner.skip();
-    } else {
-      // If the text ends with the number, digits may be missing.
-      const bool read =
-          scanner.peek() == text::JsonKind::number && scanner.number(number) && scanner.offset() < json.size();
-      return read ? whole_number(number) : std::nullopt;
-    }
+void TrainerLog::add(std::int64_t step, std::span<const Number> numbers) {
+  const auto same = [&](const std::vector<std::uint32_t>& kind) {
+    return std::ranges::equal(kind, numbers, {}, {}, &Number::first);
+  };
+  if (numbers.empty()) {
+    return;
   }
-  return std::nullopt;
+  constexpr std::ptrdiff_t most_looks = 16;
+  auto kind = std::find_if(kinds_.rbegin(), kinds_.rbegin() + std::min(std::ssize(kinds_), most_looks), same);
+  if (kind == kinds_.rend() || !same(*kind)) {
+    std::vector<std::uint32_t>& ids = kinds_.emplace_back();
+    std::ranges::transform(numbers, std::back_inserter(ids), &Number::first);
+    kind = kinds_.rbegin();
+  }
+  entries_.push_back(
+      {step, static_cast<std::uint32_t>(kinds_.rend() - kind - 1), static_cast<std::uint32_t>(values_.size())});
+  std::ranges::transform(numbers, std::back_inserter(values_), &Number::second);
 }
 
-Outcome<TrainerLog> parse_trainer_log(std::string_view json) {
-  if (const std::size_t bad = text::first_bad_utf8(json); bad != json.size()) {
-    return damaged("the state is not UTF-8", bad);
+void TrainerLog::for_each_step(const std::function<void(std::int64_t, std::span<const Number>)>& take) const {
+  std::vector<std::uint32_t> order(entries_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t entry) { return entries_[entry].step; });
+  std::vector<Number> numbers;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Entry& entry = entries_[order[i]];
+    std::size_t value = entry.first;
+    for (const std::uint32_t name : kinds_[entry.kind]) {
+      numbers.emplace_back(name, values_[value++]);
+    }
+    if (i + 1 < order.size() && entries_[order[i + 1]].step == entry.step) {
+      continue;
+    }
+    std::ranges::stable_sort(numbers, {}, &Number::first);
+    const auto same_name = [](const Number& a, const Number& b) { return a.first == b.first; };
+    numbers.erase(numbers.begin(), std::unique(numbers.rbegin(), numbers.rend(), same_name).base());
+    take(entry.step, numbers);
+    numbers.clear();
   }
-  return LogParser(json).parse();
+}
+
+std::optional<std::int64_t> global_step_of(std::string_view json) {
+  std::optional<std::int64_t> step;
+  text::JsonReader reader({.non_finite = true});
+  const auto read = [&](std::string_view text) {
+    (void)reader.read(text, [&](std::string_view key, text::JsonValue& value) {
+      if (key == "global_step") {
+        const auto number = value.number();
+        step = number ? whole_number(*number) : std::nullopt;
+        reader.leave();
+      }
+    });
+  };
+  if (const std::size_t last = json.find_last_not_of(" \t\n\r"); last != json.npos && json[last] == '}') {
+    read(json);
+    return step;
+  }
+  // Of a beginning, what follows the last comma is left out: digits may be missing there.
+  const std::size_t comma = json.rfind(',');
+  std::string beginning(json.substr(0, comma == json.npos ? 0 : comma));
+  beginning.reserve(beginning.size() + 1 + Buffer::padding);
+  read(beginning += '}');
+  return step;
+}
+
+Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function<bool()>* stop) {
+  LogParser log;
+  text::JsonReader reader({.non_finite = true, .stop = stop});
+  const auto error = reader.read(json, [&](std::string_view key, text::JsonValue& value) {
+    if (key == "log_history") {
+      log = {};
+      value.items([&](text::JsonValue& entry) { log.read_entry(entry); });
+    }
+  });
+  return error ? Outcome<TrainerLog>(json_problem(*error, json)) : std::move(log).take();
 }
 
 }  // namespace smd::detail::layout

@@ -22,6 +22,7 @@ struct CollectionsFile {
 };
 
 /// Parses a collections file. Problems that are harmless, or affect one collection only, go to `notes`.
+/// Precondition: `Buffer::padding` more bytes may be read after the text.
 Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> text, ProblemList& notes);
 
 }  // namespace smd::detail::layout

@@ -19,7 +19,6 @@ const DebuggerListing& own(const Listing& listing) { return static_cast<const De
 
 class DebuggerLayout final : public Layout {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "debugger"; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_trial(storage, request, before == nullptr ? nullptr : &own(*before), std::move(collections));
@@ -58,24 +57,25 @@ class DebuggerLayout final : public Layout {
 
 }  // namespace
 
-std::unique_ptr<Layout> debugger_layout() { return std::make_unique<DebuggerLayout>(); }
+std::unique_ptr<Layout> debugger_layout(const Opening& /*what*/) { return std::make_unique<DebuggerLayout>(); }
 
-bool holds_index_files(storage::Storage& storage) { return storage.exists(index_folder); }
-
-bool holds_debugger_trial(storage::Storage& storage) {
-  if (storage.exists("collections") || holds_index_files(storage) || storage.exists(end_marker)) {
-    return true;
-  }
-  // A run of a log directory may have the same name. In a trial, the folder has a folder for each step.
-  if (!storage.exists(events_folder)) {
-    return false;
-  }
-  const auto entries = storage.list(events_folder);
-  return !entries || entries->empty() ||
-         std::any_of(entries->begin(), entries->end(), [](const storage::DirEntry& entry) {
-           constexpr std::size_t step_digits = 12;
-           return entry.name.size() >= step_digits && entry.name.find_first_not_of("0123456789") == std::string::npos;
-         });
+std::optional<Held> holds_debugger_trial(FolderWalk& folder) {
+  static constexpr std::array<std::string_view, 4> own = {"collections", index_folder, events_folder, "tensorboard"};
+  // Programs have folders of these names too. In a trial, they hold folders with numbers.
+  const auto holds_numbers = [&](std::string_view name, std::size_t digits) {
+    const auto is_number = [&](const storage::DirEntry& entry) {
+      return entry.name.size() >= digits && entry.name.find_first_not_of("0123456789") == std::string::npos;
+    };
+    return folder.has_folder(name) && std::any_of(folder.below(name).begin(), folder.below(name).end(), is_number);
+  };
+  constexpr std::size_t thousands_digits = 9;
+  constexpr std::size_t step_digits = 12;
+  const bool named = folder.path().empty();  // by the user: a trial that may just begin
+  const bool held = folder.has(end_marker) ||
+                    (named ? folder.has("collections") : holds_numbers("collections", thousands_digits)) ||
+                    (named ? folder.has(index_folder) : holds_numbers(index_folder, thousands_digits)) ||
+                    holds_numbers(events_folder, step_digits);
+  return held ? std::optional(Held{.own_folders = own}) : std::nullopt;
 }
 
 }  // namespace smd::detail::layout

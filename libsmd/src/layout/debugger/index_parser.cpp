@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/index_parser.hpp"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,8 +11,9 @@
 #include <utility>
 
 #include "base/buffer.hpp"
-#include "layout/debugger/json_text.hpp"
 #include "text/escape.hpp"
+#include "text/json_reader.hpp"
+#include "wire/json_problem.hpp"
 
 namespace smd::detail::layout {
 
@@ -22,7 +21,7 @@ static_assert(Buffer::padding >= simdjson::SIMDJSON_PADDING);
 
 namespace {
 
-namespace dom = simdjson::dom;
+using text::JsonValue;
 
 /// The start of an index file as the reference writes it, up to and including the comma after `meta`.
 struct PlainMeta {
@@ -107,41 +106,53 @@ std::string quoted(const std::optional<std::string_view>& name) {
   return name ? "'" + printable(*name) + "'" : std::string("without a name");
 }
 
-std::optional<std::string_view> text_of(const dom::element& value) noexcept {
-  std::string_view text;
-  return value.get(text) == simdjson::SUCCESS ? std::optional(text) : std::nullopt;
+/// Returns a signed 64-bit integer. Nullopt for other values.
+std::optional<std::int64_t> number_of(JsonValue& value) {
+  const auto number = value.number();
+  return number ? number->integer : std::nullopt;
 }
 
-/// Returns a signed 64-bit JSON integer. Nullopt for other values.
-std::optional<std::int64_t> number_of(const dom::element& value) noexcept {
-  std::int64_t number = 0;
-  return value.is<std::int64_t>() && value.get(number) == simdjson::SUCCESS ? std::optional(number) : std::nullopt;
-}
+/// What a file says of itself.
+struct Meta {
+  bool is_object = false;
+  bool is_empty = true;
+  std::optional<std::string_view> mode;
+  std::optional<std::int64_t> mode_step;
+  std::optional<std::string_view> event_file;
 
-/// As `number_of`, but also accepts a text of digits, as the reference does.
-std::optional<std::int64_t> integer_of(const dom::element& value) noexcept {
-  const std::optional<std::string_view> text = text_of(value);
-  if (!text) {
-    return number_of(value);
+  static Meta read(JsonValue& value) {
+    Meta meta;
+    meta.is_object = value.members([&](std::string_view key, JsonValue& member) {
+      meta.is_empty = false;
+      if (key == "mode") {
+        meta.mode = member.text();
+      } else if (key == "mode_step") {
+        meta.mode_step = member.integer();
+      } else if (key == "event_file_name") {
+        meta.event_file = member.text();
+      }
+    });
+    return meta;
   }
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  return error == std::errc{} && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
-}
+};
+
+/// Whether a file has a list of entries, and which of them are refused.
+struct EntryList {
+  bool is_list = false;
+  ProblemList refused{limits::problems_per_file};
+};
 
 }  // namespace
 
 struct IndexParser::Impl {
   IndexTables tables;
-  dom::parser json;
-  std::string repaired;
+  std::optional<text::JsonReader> json;
   std::array<Recent, 8> recent;
   std::size_t next_recent = 0;
   std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash;
   std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash;
 
   // The file being parsed.
-  ProblemList* refused = nullptr;
   std::vector<std::uint32_t> names;
   std::vector<std::uint64_t> starts;
   std::vector<std::uint32_t> lengths;
@@ -150,12 +161,11 @@ struct IndexParser::Impl {
 
   Outcome<ParsedIndex> parse(std::string_view text, std::string_view expected, ProblemList& refused_entries);
   void remember(std::string_view text, std::uint32_t payload);
-  Outcome<ParsedIndex> parse_fully(std::string_view text, std::string_view expected);
-  Outcome<ParsedIndex> read_root(const dom::object& root, std::string_view expected);
-  void read_tensor(const dom::element& element, std::size_t position);
-  void read_shape(const dom::element& element, std::size_t position);
-  void refuse(std::string_view list, std::size_t position, const std::optional<std::string_view>& name,
-              const std::string& why);
+  Outcome<ParsedIndex> parse_fully(std::string_view text, std::string_view expected, ProblemList& refused);
+  template <class Read>
+  EntryList read_list(JsonValue& value, std::string_view list, Read read);
+  [[nodiscard]] std::string read_tensor(JsonValue& value, std::optional<std::string_view>& name);
+  [[nodiscard]] std::string read_shape(JsonValue& value, std::optional<std::string_view>& name);
   [[nodiscard]] std::uint32_t name_id(std::string_view name);
   [[nodiscard]] std::uint32_t keep_names();
   [[nodiscard]] std::uint32_t keep_shapes();
@@ -167,10 +177,7 @@ IndexParser::~IndexParser() = default;
 IndexParser::IndexParser(IndexParser&&) noexcept = default;
 IndexParser& IndexParser::operator=(IndexParser&&) noexcept = default;
 
-void IndexParser::trim() noexcept {
-  impl_->json = dom::parser();
-  impl_->repaired = std::string();
-}
+void IndexParser::trim() noexcept { impl_->json.reset(); }
 
 IndexTables& IndexParser::tables() noexcept { return impl_->tables; }
 
@@ -181,7 +188,6 @@ Outcome<ParsedIndex> IndexParser::parse(std::span<const std::byte> text, std::st
 
 Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string_view expected,
                                               ProblemList& refused_entries) {
-  refused = &refused_entries;
   if (text.starts_with("\xEF\xBB\xBF")) {
     text.remove_prefix(3);
   }
@@ -199,7 +205,7 @@ Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string
       }
     }
   }
-  Outcome<ParsedIndex> index = parse_fully(text, expected);
+  Outcome<ParsedIndex> index = parse_fully(text, expected, refused_entries);
   if (index && plain && refused_entries.empty()) {
     remember(text.substr(plain->end), index->payload);
   }
@@ -225,7 +231,8 @@ void IndexParser::Impl::remember(std::string_view text, std::uint32_t payload) {
   slot.payload = payload;
 }
 
-Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::string_view expected) {
+Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::string_view expected,
+                                                    ProblemList& refused) {
   names.clear();
   starts.clear();
   lengths.clear();
@@ -233,218 +240,182 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
   if (text.empty()) {
     return damaged("the file is empty", 0);
   }
-  if (json.capacity() < text.size() || json.max_depth() != limits::json_depth) {
-    if (json.allocate(std::max<std::size_t>(text.size(), 64 * 1024), limits::json_depth) != simdjson::SUCCESS) {
-      return Problem{ProblemKind::io, {}, {}, "memory ran out"};
-    }
+  if (!json) {
+    // Texts that are not Unicode cost only their entry, as do numbers of any size.
+    json.emplace(text::JsonReader::Options{.half_pairs = true});
   }
-  dom::element root;
-  auto error = json.parse(text.data(), text.size(), false).get(root);
-  if (error == simdjson::STRING_ERROR || error == simdjson::NUMBER_ERROR) {
-    // Valid JSON may hold texts that are not Unicode and numbers of any size: only their entry is lost, not the file.
-    repaired = blank_out_unrepresentable(text);
-    repaired.reserve(repaired.size() + simdjson::SIMDJSON_PADDING);
-    error = json.parse(repaired.data(), repaired.size(), false).get(root);
-  }
-  if (error == simdjson::MEMALLOC) {
-    return Problem{ProblemKind::io, {}, {}, "memory ran out"};
-  }
-  if (error == simdjson::DEPTH_ERROR) {
-    return damaged_json({text::JsonFault::too_deep, 0, {}});
-  }
-  if (error != simdjson::SUCCESS) {
-    return invalid_json(text);
-  }
-  dom::object object;
-  if (root.get(object) != simdjson::SUCCESS) {
-    return damaged("not a JSON object", 0);
-  }
-  return read_root(object, expected);
-}
-
-Outcome<ParsedIndex> IndexParser::Impl::read_root(const dom::object& root, std::string_view expected) {
   // The last value of a repeated key counts, as in the reference.
-  std::optional<dom::element> meta;
-  std::optional<dom::element> tensors;
-  std::optional<dom::element> saved_shapes;
+  std::optional<Meta> meta;
   bool second_meta = false;
-  for (const auto [key, value] : root) {
+  std::optional<EntryList> tensors;
+  std::optional<EntryList> saved_shapes;
+  const auto error = json->read(text, [&](std::string_view key, JsonValue& value) {
     if (key == "meta") {
       second_meta = meta.has_value();
-      meta = value;
+      meta = Meta::read(value);
     } else if (key == "tensor_payload") {
-      tensors = value;
+      names.clear();
+      starts.clear();
+      lengths.clear();
+      tensors = read_list(value, key, [this](JsonValue& entry, auto& name) { return read_tensor(entry, name); });
     } else if (key == "shape_payload") {
-      saved_shapes = value;
+      shapes.clear();
+      saved_shapes = read_list(value, key, [this](JsonValue& entry, auto& name) { return read_shape(entry, name); });
     }
+  });
+  if (error) {
+    return json_problem(*error, text);
   }
   if (!meta) {
     return damaged("there is no 'meta'");
   }
-  dom::object meta_object;
-  if (meta->get(meta_object) != simdjson::SUCCESS) {
+  if (!meta->is_object) {
     return damaged("'meta' is not an object");
   }
-  if (meta_object.size() == 0) {
+  if (meta->is_empty) {
     return damaged("'meta' is empty");
   }
-  std::optional<std::string_view> mode_text;
-  std::optional<std::int64_t> mode_step;
-  std::optional<std::string_view> event_file;
-  for (const auto [key, value] : meta_object) {
-    if (key == "mode") {
-      mode_text = text_of(value);
-    } else if (key == "mode_step") {
-      mode_step = integer_of(value);
-    } else if (key == "event_file_name") {
-      event_file = text_of(value);
-    }
-  }
-  const std::optional<Mode> mode = mode_text ? index_mode(*mode_text) : std::nullopt;
+  const std::optional<Mode> mode = meta->mode ? index_mode(*meta->mode) : std::nullopt;
   if (!mode) {
     return damaged("'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)");
   }
-  if (!mode_step) {
+  if (!meta->mode_step) {
     return damaged("'meta' holds no 'mode_step' of 64 bits");
   }
   if (!tensors && !saved_shapes) {
     return damaged("there is neither 'tensor_payload' nor 'shape_payload'");
   }
-  dom::array tensor_list;
-  if (tensors && tensors->get(tensor_list) != simdjson::SUCCESS) {
+  if (tensors && !tensors->is_list) {
     return damaged("'tensor_payload' is not a list");
   }
-  dom::array shape_list;
-  if (saved_shapes && saved_shapes->get(shape_list) != simdjson::SUCCESS) {
+  if (saved_shapes && !saved_shapes->is_list) {
     return damaged("'shape_payload' is not a list");
   }
-  std::size_t position = 0;
-  if (tensors) {
-    for (const dom::element element : tensor_list) {
-      read_tensor(element, position++);
-    }
-  }
-  if (saved_shapes) {
-    position = 0;
-    for (const dom::element element : shape_list) {
-      read_shape(element, position++);
-    }
-  }
-  if (!event_file && !names.empty()) {
+  if (!meta->event_file && !names.empty()) {
     return damaged("'meta' holds no 'event_file_name', but tensors are listed");
   }
-  ParsedIndex index{*mode, *mode_step, no_id, no_id};
+  for (auto* const list : {&tensors, &saved_shapes}) {
+    if (*list) {
+      refused.add(std::move((*list)->refused));
+    }
+  }
+  ParsedIndex index{*mode, *meta->mode_step, no_id, no_id};
   if (!names.empty() || !shapes.empty()) {
     index.payload = keep_payload();
   }
-  if (event_file && *event_file != expected) {
-    index.event_file = tables.paths.add(*event_file);
+  if (meta->event_file && *meta->event_file != expected) {
+    index.event_file = tables.paths.add(*meta->event_file);
   }
   if (second_meta) {
     // Because of the note, the file is not remembered as a plain one: the text after its first 'meta' is not enough.
-    refused->add({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
+    refused.add({ProblemKind::note, {}, {}, "'meta' occurs more than once; the last one counts"});
   }
   return index;
 }
 
-void IndexParser::Impl::read_tensor(const dom::element& element, std::size_t position) {
-  dom::object object;
-  if (element.get(object) != simdjson::SUCCESS) {
-    refuse("tensor_payload", position, {}, "not an object");
-    return;
-  }
-  std::optional<std::string_view> name;
-  std::optional<std::int64_t> start;
-  std::optional<std::int64_t> length;
-  for (const auto [key, value] : object) {
-    if (key == "tensorname") {
-      name = text_of(value);
-    } else if (key == "start_idx") {
-      start = number_of(value);
-    } else if (key == "length") {
-      length = number_of(value);
+/// Reads a list by `read(entry, name)`, which returns why an entry is refused, or an empty text.
+template <class Read>
+EntryList IndexParser::Impl::read_list(JsonValue& value, std::string_view list, Read read) {
+  EntryList result;
+  std::size_t position = 0;
+  result.is_list = value.items([&](JsonValue& entry) {
+    std::optional<std::string_view> name;
+    const std::string why = read(entry, name);
+    if (!why.empty() && result.refused.full(ProblemKind::damaged)) {
+      result.refused.count(ProblemKind::damaged);
+    } else if (!why.empty()) {
+      result.refused.add(damaged("entry " + std::to_string(position) + " of '" + std::string(list) + "' (" +
+                                 quoted(name) + ") refused: " + why));
     }
-  }
-  constexpr std::int64_t most = static_cast<std::int64_t>(limits::record_bytes) + 16;
-  if (!name) {
-    refuse("tensor_payload", position, name, "'tensorname' is missing or no valid text");
-  } else if (name->size() > limits::name_bytes) {
-    refuse("tensor_payload", position, name->substr(0, 40), "its name is longer than 64 KiB");
-  } else if (!start || *start < 0) {
-    refuse("tensor_payload", position, name, "'start_idx' is missing, negative or no integer of 63 bits");
-  } else if (!length || *length <= 0) {
-    refuse("tensor_payload", position, name, "'length' is missing, not positive or no integer of 63 bits");
-  } else if (*length > most) {
-    refuse("tensor_payload", position, name,
-           "'length' " + std::to_string(*length) + " is more than a record may have (2 GiB)");
-  } else {
-    names.push_back(name_id(*name));
-    starts.push_back(static_cast<std::uint64_t>(*start));
-    lengths.push_back(static_cast<std::uint32_t>(*length));
-  }
+    ++position;
+  });
+  return result;
 }
 
-void IndexParser::Impl::read_shape(const dom::element& element, std::size_t position) {
-  dom::object object;
-  if (element.get(object) != simdjson::SUCCESS) {
-    refuse("shape_payload", position, {}, "not an object");
-    return;
-  }
-  std::optional<std::string_view> name;
-  std::optional<std::string_view> original;
-  std::optional<dom::element> dims;
-  for (const auto [key, value] : object) {
+std::string IndexParser::Impl::read_tensor(JsonValue& value, std::optional<std::string_view>& name) {
+  std::optional<std::int64_t> start;
+  std::optional<std::int64_t> length;
+  const bool is_object = value.members([&](std::string_view key, JsonValue& member) {
     if (key == "tensorname") {
-      name = text_of(value);
-    } else if (key == "originalname") {
-      original = text_of(value);
-    } else if (key == "shape") {
-      dims = value;
+      name = member.text();
+    } else if (key == "start_idx") {
+      start = number_of(member);
+    } else if (key == "length") {
+      length = number_of(member);
     }
+  });
+  constexpr std::int64_t most = static_cast<std::int64_t>(limits::record_bytes) + 16;
+  if (!is_object) {
+    return "not an object";
   }
-  dom::array sizes;
-  if (!name || name->size() > limits::name_bytes || original.value_or("").size() > limits::name_bytes) {
-    refuse("shape_payload", position, name ? std::optional(name->substr(0, 40)) : name,
-           "'tensorname' is missing, no valid text or longer than 64 KiB");
-    return;
+  if (!name) {
+    return "'tensorname' is missing or no valid text";
   }
-  if (!dims || dims->get(sizes) != simdjson::SUCCESS) {
-    refuse("shape_payload", position, name, "'shape' is missing or not a list");
-    return;
+  if (name->size() > limits::name_bytes) {
+    name = name->substr(0, 40);
+    return "its name is longer than 64 KiB";
   }
+  if (!start || *start < 0) {
+    return "'start_idx' is missing, negative or no integer of 63 bits";
+  }
+  if (!length || *length <= 0) {
+    return "'length' is missing, not positive or no integer of 63 bits";
+  }
+  if (*length > most) {
+    return "'length' " + std::to_string(*length) + " is more than a record may have (2 GiB)";
+  }
+  names.push_back(name_id(*name));
+  starts.push_back(static_cast<std::uint64_t>(*start));
+  lengths.push_back(static_cast<std::uint32_t>(*length));
+  return {};
+}
+
+std::string IndexParser::Impl::read_shape(JsonValue& value, std::optional<std::string_view>& name) {
+  std::optional<std::string_view> original;
   Shape shape;
-  for (const dom::element size : sizes) {
-    const std::optional<std::int64_t> number = number_of(size);
-    if (!number || *number < 0) {
-      refuse("shape_payload", position, name, "'shape' holds something else than sizes");
-      return;
+  std::string wrong = "'shape' is missing or not a list";
+  const bool is_object = value.members([&](std::string_view key, JsonValue& member) {
+    if (key == "tensorname") {
+      name = member.text();
+    } else if (key == "originalname") {
+      original = member.text();
+    } else if (key == "shape") {
+      shape.clear();
+      wrong.clear();
+      const bool is_list = member.items([&](JsonValue& size) {
+        const std::optional<std::int64_t> number = number_of(size);
+        if (!number || *number < 0) {
+          wrong = "'shape' holds something else than sizes";
+        } else if (shape.size() == limits::dimensions) {
+          wrong = "'shape' has more than " + std::to_string(limits::dimensions) + " dimensions";
+        } else {
+          shape.push_back(*number);
+        }
+      });
+      if (!is_list) {
+        wrong = "'shape' is missing or not a list";
+      }
     }
-    if (shape.size() == limits::dimensions) {
-      refuse("shape_payload", position, name,
-             "'shape' has more than " + std::to_string(limits::dimensions) + " dimensions");
-      return;
-    }
-    shape.push_back(*number);
+  });
+  if (!is_object) {
+    return "not an object";
   }
-  if (!element_count(shape)) {
-    refuse("shape_payload", position, name, "'shape' has more elements than 63 bits can count");
-    return;
+  if (!name || name->size() > limits::name_bytes || original.value_or("").size() > limits::name_bytes) {
+    name = name ? std::optional(name->substr(0, 40)) : name;
+    return "'tensorname' is missing, no valid text or longer than 64 KiB";
+  }
+  if (wrong.empty() && !element_count(shape)) {
+    wrong = "'shape' has more elements than 63 bits can count";
+  }
+  if (!wrong.empty()) {
+    return wrong;
   }
   SavedShape saved{name_id(*name), no_id, std::move(shape)};
   if (original && *original != *name) {
     saved.original = tables.names.add(*original);
   }
   shapes.push_back(std::move(saved));
-}
-
-void IndexParser::Impl::refuse(std::string_view list, std::size_t position, const std::optional<std::string_view>& name,
-                               const std::string& why) {
-  if (refused->full(ProblemKind::damaged)) {
-    refused->count(ProblemKind::damaged);
-    return;
-  }
-  refused->add(damaged("entry " + std::to_string(position) + " of '" + std::string(list) + "' (" + quoted(name) +
-                       ") refused: " + why));
+  return {};
 }
 
 std::uint32_t IndexParser::Impl::name_id(std::string_view name) {

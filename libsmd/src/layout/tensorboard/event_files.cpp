@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/event_files.hpp"
 
+#include "layout/folder_walk.hpp"
+#include "layout/tensorboard/runs.hpp"
+#include "text/escape.hpp"
+#include "wire/framing.hpp"
+
 #include <algorithm>
-#include <deque>
+#include <array>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -19,12 +25,30 @@ bool all_digits(std::string_view text) noexcept {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Returns whether the file is of a debugger trial: `000000000010_worker_0.tfevents`.
-bool is_of_debugger(std::string_view leaf) noexcept {
+/// Returns the part after the step in a name that begins with one, as the debugger writes: `worker_0` of
+/// `000000000010_worker_0.tfevents`. Nullopt for other names.
+std::optional<std::string_view> after_step(std::string_view leaf) noexcept {
   constexpr std::size_t step_digits = 12;
+  constexpr std::string_view ending = ".tfevents";
   const std::size_t end = leaf.find('_');
-  return end != std::string_view::npos && end >= step_digits && all_digits(leaf.substr(0, end)) &&
-         leaf.ends_with(".tfevents");
+  if (end == leaf.npos || end < step_digits || !all_digits(leaf.substr(0, end)) || !leaf.ends_with(ending)) {
+    return std::nullopt;
+  }
+  leaf.remove_suffix(ending.size());
+  return leaf.substr(end + 1);
+}
+
+/// Returns whether such a part is a process and a host: then the hook wrote the file for TensorBoard.
+bool is_process_and_host(std::string_view part) noexcept {
+  const std::size_t end = part.find('_');
+  return end != part.npos && end + 1 < part.size() && all_digits(part.substr(0, end)) && part.find('.') == part.npos;
+}
+
+/// Returns whether writers give such names: `events.out.tfevents.TIME…`, with a number or `v2` at the end.
+bool has_usual_name(std::string_view leaf) noexcept {
+  constexpr std::string_view beginning = "events.out.tfevents.";
+  const std::string_view last = leaf.substr(leaf.rfind('.') + 1);
+  return after_step(leaf) || (leaf.starts_with(beginning) && (all_digits(last) || last == "v2"));
 }
 
 void sort_by_run(std::vector<std::string>& paths) {
@@ -33,36 +57,8 @@ void sort_by_run(std::vector<std::string>& paths) {
   });
 }
 
-/// Folders that are still to be listed, links after all others.
-class ToList {
- public:
-  explicit ToList(storage::Storage& storage) : storage_(storage) { add({}, false); }
-
-  void add(std::string folder, bool link) { (link ? links_ : folders_).push_back(std::move(folder)); }
-
-  /// Sets `folder` to the next one that was not visited under another name. Returns false if there is none.
-  bool next(std::string& folder) {
-    while (!folders_.empty() || !links_.empty()) {
-      std::deque<std::string>& from = folders_.empty() ? links_ : folders_;
-      folder = std::move(from.front());
-      from.pop_front();
-      const auto identity = storage_.identity(folder);
-      if (!identity || taken_.insert(*identity).second) {
-        return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  storage::Storage& storage_;
-  std::deque<std::string> folders_;
-  std::deque<std::string> links_;
-  std::set<storage::FolderIdentity> taken_;
-};
-
 /// The collections folder of a debugger trial. No folder in such a trial is a run, not even its `tensorboard` folder.
-constexpr std::string_view debugger_collections = "/collections/000000000";
+constexpr std::string_view debugger_collections = "collections/000000000";
 
 /// Removes paths in debugger trials below the folder, for stores without folders.
 void leave_out_debugger_trials(std::vector<std::string>& paths, const std::set<std::string>& trials) {
@@ -82,7 +78,8 @@ Status list_objects(storage::Storage& storage, EventFiles& files) {
     for (const std::string& name : names) {
       if (is_event_file(name)) {
         files.paths.push_back(name);
-      } else if (const std::size_t end = name.find(std::string(debugger_collections) + "/"); end != std::string::npos) {
+      } else if (const std::size_t end = name.find("/" + std::string(debugger_collections) + "/");
+                 end != std::string::npos) {
         trials.insert(name.substr(0, end));
       }
     }
@@ -92,41 +89,79 @@ Status list_objects(storage::Storage& storage, EventFiles& files) {
 }
 
 Status list_folders(storage::Storage& storage, EventFiles& files) {
-  ToList left(storage);
-  for (std::string folder; left.next(folder);) {
-    if (!folder.empty() && storage.exists(folder + std::string(debugger_collections))) {
+  FolderWalk walk(storage, {});
+  while (walk.next()) {
+    if (!walk.path().empty() && walk.has_folder("collections") && !walk.below(debugger_collections).empty()) {
       continue;
     }
-    auto entries = storage.list(folder);
-    if (!entries) {
-      Problem problem = std::move(entries.problem());
-      if (folder.empty()) {
-        return problem;
+    for (const storage::DirEntry& entry : walk.entries()) {
+      if (entry.kind == storage::EntryKind::file && is_event_file(entry.name)) {
+        files.paths.push_back(walk.path_of(entry.name));
       }
-      if (problem.kind != ProblemKind::not_found) {  // else it was just removed
-        problem.file = std::move(folder);
-        files.notes.add(std::move(problem));
-      }
-      continue;
     }
-    std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    for (storage::DirEntry& entry : *entries) {
-      std::string path = folder.empty() ? std::move(entry.name) : folder + "/" + entry.name;
-      if (entry.kind == storage::EntryKind::folder) {
-        left.add(std::move(path), entry.link);
-      } else if (entry.kind == storage::EntryKind::file && is_event_file(path)) {
-        files.paths.push_back(std::move(path));
+    walk.enter_all();
+  }
+  files.notes.add(std::move(walk.notes()));
+  return walk.failure() ? Status(*walk.failure()) : ok();
+}
+
+/// Removes files that are none by their first bytes, with a note.
+void leave_out_foreign(storage::Storage& storage, EventFiles& files, CheckedFiles& checked) {
+  std::erase_if(files.paths, [&](const std::string& path) {
+    const auto [known, added] = checked.try_emplace(path);
+    CheckedFile& file = known->second;
+    if (added || file.foreign != nullptr) {
+      if (const auto stamp = storage.file_stamp(path); added || !stamp || stamp != file.stamp) {
+        file = {stamp, foreign_event_file(storage, path)};
       }
+    }
+    if (file.foreign != nullptr) {
+      files.notes.add({ProblemKind::remark, {}, {}, "'" + printable(path) + "' is left out: it " + say(*file.foreign)});
+    }
+    return file.foreign != nullptr;
+  });
+}
+
+/// Removes what is of other runs beside the sides of one, unless the folder itself has event files.
+void keep_own(std::vector<std::string>& paths) {
+  if (paths.empty() || run_of(paths.front()).empty()) {
+    return;
+  }
+  std::vector<std::string> runs;
+  for (const std::string& path : paths) {
+    const std::string_view run = run_of(path);
+    if (run.find('/') == run.npos && ends_in_side(run) && (runs.empty() || runs.back() != run)) {
+      runs.emplace_back(run);
     }
   }
-  return ok();
+  const std::vector<std::string> sides = sides_of_one(runs);
+  std::erase_if(paths, [&](const std::string& path) {
+    return std::find(sides.begin(), sides.end(), path.substr(0, path.find('/'))) == sides.end();
+  });
 }
 
 }  // namespace
 
 bool is_event_file(std::string_view path) noexcept {
   const std::string_view leaf = leaf_of(path);
-  return leaf.find(event_word) != std::string_view::npos && !leaf.ends_with(".profile-empty") && !is_of_debugger(leaf);
+  const auto part = after_step(leaf);
+  return part ? is_process_and_host(*part)
+              : leaf.find(event_word) != std::string_view::npos && !leaf.ends_with(".profile-empty");
+}
+
+const wire::KnownFile* foreign_event_file(storage::Storage& storage, const std::string& path) {
+  if (storage.remote() && has_usual_name(leaf_of(path))) {
+    return nullptr;
+  }
+  const auto first = read_first_bytes(storage, path);
+  if (!first ||
+      (first->size() >= wire::header_bytes && wire::parse_header(std::span(*first).first<wire::header_bytes>()))) {
+    return nullptr;
+  }
+  const wire::KnownFile* const known = wire::known_file(*first, path);
+  // An empty file is a job that starts, zeros are what a crash left, and gzip is read.
+  constexpr std::array own = {wire::FileKind::empty, wire::FileKind::zeros, wire::FileKind::gzip};
+  return known == nullptr || std::find(own.begin(), own.end(), known->kind) != own.end() ? nullptr : known;
 }
 
 std::string_view run_of(std::string_view path) noexcept {
@@ -138,6 +173,9 @@ std::string_view run_of(std::string_view path) noexcept {
 // too: process and count are the last two adjacent numbers.
 std::string_view writer_of(std::string_view path) noexcept {
   const std::string_view leaf = leaf_of(path);
+  if (const auto part = after_step(leaf)) {
+    return *part;
+  }
   const std::size_t word = leaf.find(event_word);
   if (word == std::string_view::npos) {
     return leaf;
@@ -163,13 +201,15 @@ std::string_view writer_of(std::string_view path) noexcept {
   }
 }
 
-Outcome<EventFiles> find_event_files(storage::Storage& storage) {
+Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& checked) {
   EventFiles files;
   const Status listed = storage.remote() ? list_objects(storage, files) : list_folders(storage, files);
   if (!listed) {
     return listed.problem();
   }
   sort_by_run(files.paths);
+  leave_out_foreign(storage, files, checked);
+  keep_own(files.paths);
   return files;
 }
 

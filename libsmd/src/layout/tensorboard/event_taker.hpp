@@ -2,9 +2,9 @@
 #pragma once
 
 #include "layout/name_collections.hpp"
+#include "layout/step_row_writer.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
-#include "layout/tensorboard/step_row_writer.hpp"
 #include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "layout/layout.hpp"
 #include "layout/name_table.hpp"
+#include "layout/tensorboard/event_files.hpp"
 #include "storage/storage.hpp"
 #include "types/problem_list.hpp"
 
@@ -28,6 +29,8 @@ struct LogFile {
   std::uint32_t run = 0;
   std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
   std::uint64_t offset = 0;                 ///< Of the first record that was not read.
+  bool compressed = false;                  ///< `offset` counts the bytes that it holds. It is read whole.
+  bool uncertain = false;  ///< What was passed over may become a record: it must be read again when it grows.
   bool has_events = false;
   double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
   double last_time = -std::numeric_limits<double>::infinity();
@@ -97,6 +100,7 @@ struct LogCursor {
   /// The first of consecutive rows, and the file of these rows.
   std::vector<std::pair<std::uint64_t, std::uint32_t>> file_of_rows;
   Extras extras;
+  CheckedFiles checked;
 };
 
 /// Immutable once shared.

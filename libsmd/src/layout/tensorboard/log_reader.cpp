@@ -3,8 +3,10 @@
 
 #include "layout/tensorboard/record_scanner.hpp"
 #include "layout/tensorboard/workers.hpp"
+#include "wire/inflate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -18,6 +20,43 @@ namespace {
 double time_of(const wire::EventOutline& event) noexcept {
   return std::isnan(event.wall_time) ? -std::numeric_limits<double>::infinity() : event.wall_time;
 }
+
+/// What a compressed file holds, up to where it can be inflated.
+class InflatedLog final : public storage::File {
+ public:
+  explicit InflatedLog(std::unique_ptr<storage::File> file)
+      : file_(std::move(file)),
+        inflated_([this](std::uint64_t offset, std::span<std::byte> into) { return file_->read_at(offset, into); }) {
+    // If not all of a block can be inflated, smaller ones show how much of it can.
+    std::vector<std::byte> block(block_bytes);
+    for (std::size_t want = block_bytes; want > 0;) {
+      const auto got = inflated_.read_at(size_, std::span(block).first(want));
+      size_ += got ? *got : 0;
+      if (got && *got < want) {
+        return;
+      }
+      if (!got) {
+        damage_ = wire::inflated_problem(got.problem());
+        want /= 2;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    return inflated_.read_at(offset, into);
+  }
+  /// Why the file cannot be inflated beyond `size`; nullopt if it ends there.
+  [[nodiscard]] const std::optional<Problem>& damage() const noexcept { return damage_; }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{64} << 10;
+
+  std::unique_ptr<storage::File> file_;
+  mutable wire::InflatedFile inflated_;
+  std::uint64_t size_ = 0;
+  std::optional<Problem> damage_;
+};
 
 constexpr std::size_t device_and_inode = 2;  // of a `FileStamp`
 constexpr std::size_t size_of_file = 4;
@@ -55,6 +94,9 @@ bool LogReader::survey(const EventFiles& files) {
     if (stamp && file.stamp == stamp) {
       continue;
     }
+    if (file.compressed || file.uncertain) {
+      return false;
+    }
     if (stamp && file.stamp &&
         (!std::equal(stamp->begin(), stamp->begin() + device_and_inode, file.stamp->begin()) ||
          (*stamp)[size_of_file] < file.offset)) {
@@ -71,15 +113,28 @@ bool LogReader::is_changed(std::uint32_t file) const noexcept {
   return std::binary_search(changed_.begin(), changed_.end(), file);
 }
 
+/// Opens a file; one that is known to be compressed, as what it holds.
+Outcome<std::unique_ptr<storage::File>> LogReader::open(const LogFile& file) {
+  auto opened = storage_.open(file.path);
+  if (opened && file.compressed) {
+    return std::unique_ptr<storage::File>(std::make_unique<InflatedLog>(*std::move(opened)));
+  }
+  return opened;
+}
+
 /// Reads the file up to its first event, and sets `first_time`.
 void LogReader::find_first_event(LogFile& file) {
-  const auto opened = storage_.open(file.path);
+  const auto opened = open(file);
   if (!opened) {
     return;
   }
   RecordScanner scanner(**opened, 0, storage_.remote());
-  for (auto found = scanner.next(); found == RecordScanner::Found::record || found == RecordScanner::Found::damaged;
-       found = scanner.next()) {
+  auto found = scanner.next();
+  if (found == RecordScanner::Found::compressed && !file.compressed) {
+    file.compressed = true;
+    return find_first_event(file);
+  }
+  for (; found == RecordScanner::Found::record || found == RecordScanner::Found::damaged; found = scanner.next()) {
     if (found == RecordScanner::Found::record && wire::outline_event(scanner.payload(), event_)) {
       file.first_time = time_of(event_);
       return;
@@ -153,7 +208,7 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
   file.stamp = storage_.file_stamp(file.path);
   const std::optional<Problem> rest_before = std::exchange(file.rest, std::nullopt);
   const bool was_cut = std::exchange(file.cut, false);
-  const auto opened = storage_.open(file.path);
+  const auto opened = open(file);
   if (!opened) {
     file.stamp.reset();
     if (opened.problem().kind != ProblemKind::not_found) {
@@ -161,7 +216,8 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
     }
     return;
   }
-  RecordScanner scanner(**opened, file.offset, storage_.remote(), request_.jobs);
+  // What is inflated has one reader.
+  RecordScanner scanner(**opened, file.offset, storage_.remote(), file.compressed ? 1 : request_.jobs);
   const std::uint64_t seen = seen_until(file);
   bool begun = false;
   bool was_seen = false;
@@ -211,12 +267,23 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
       }
       continue;
     }
+    if (found == RecordScanner::Found::compressed && !file.compressed) {
+      file.compressed = true;
+      return read_file(id, taker, workers);
+    }
     if (found == RecordScanner::Found::failed) {
       file.stamp.reset();
     }
-    if (found != RecordScanner::Found::end) {
-      file.rest = std::move(scanner.problem());
-      file.cut = found == RecordScanner::Found::cut;
+    file.uncertain = scanner.uncertain();
+    const auto* const inflated = file.compressed ? static_cast<const InflatedLog*>(opened->get()) : nullptr;
+    const bool cut_off = inflated != nullptr && inflated->damage() && found != RecordScanner::Found::failed;
+    if (cut_off || found != RecordScanner::Found::end) {
+      file.rest = cut_off ? inflated->damage() : std::move(scanner.problem());
+      file.rest->offset = file.offset;
+      file.cut = cut_off ? file.rest->kind == ProblemKind::not_yet : found == RecordScanner::Found::cut;
+      if (file.cut) {
+        file.rest->kind = ProblemKind::damaged;  // unless more may come, as for a record that is cut short
+      }
       file.cut_since = was_cut && file.rest == rest_before ? file.cut_since : request_.now;
     }
     return;

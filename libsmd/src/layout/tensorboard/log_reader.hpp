@@ -8,6 +8,7 @@
 #include "storage/storage.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -19,7 +20,8 @@ class LogReader {
   LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor, const LogCursor* seen)
       : storage_(storage), request_(request), cursor_(cursor), seen_(seen) {}
 
-  /// Finds new and changed files. Returns false if a file was removed, replaced, or cut below what was read.
+  /// Finds new and changed files. Returns false if one must be read from its start: it was removed, replaced, or cut
+  /// below what was read, is compressed, or has an uncertain place.
   [[nodiscard]] bool survey(const EventFiles& files);
   [[nodiscard]] bool nothing_new() const noexcept { return changed_.empty(); }
   /// Reads what is new, run by run. Returns false if all events must be taken again, in order: one came late, or a file
@@ -30,6 +32,7 @@ class LogReader {
   [[nodiscard]] std::uint32_t add_file(const std::string& path);
   [[nodiscard]] bool is_changed(std::uint32_t file) const noexcept;
   void order_files(LogRun& run);
+  [[nodiscard]] Outcome<std::unique_ptr<storage::File>> open(const LogFile& file);
   void find_first_event(LogFile& file);
   [[nodiscard]] std::uint64_t seen_until(const LogFile& file) const;
   [[nodiscard]] bool read_run(LogRun& run, EventTaker& taker);

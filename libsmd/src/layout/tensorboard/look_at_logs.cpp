@@ -5,6 +5,7 @@
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/event_taker.hpp"
 #include "layout/tensorboard/log_reader.hpp"
+#include "wire/inflate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +19,7 @@ LogCursor emptied(const LogCursor& cursor) {
   LogCursor empty;
   empty.next_row = cursor.next_row;
   empty.workers = cursor.workers;
+  empty.checked = cursor.checked;
   return empty;
 }
 
@@ -30,13 +32,20 @@ bool says_end(const LogCursor& cursor) {
   });
 }
 
+Problem placed(Problem problem, const LogFile& file) {
+  problem.file = file.path;
+  if (file.compressed) {
+    problem.text += wire::in_inflated_stream;
+  }
+  return problem;
+}
+
 /// Adds the problem of a file's rest. A file that ends within a record may still be written to, for a time.
 void add_rest(const LogFile& file, const LookRequest& request, Found& found, ProblemList& notes) {
   if (!file.rest) {
     return;
   }
-  Problem problem = *file.rest;
-  problem.file = file.path;
+  Problem problem = placed(*file.rest, file);
   if (file.cut) {
     const auto given_up = file.cut_since + request.half_written;
     if (!request.as_it_stands && request.now < given_up) {
@@ -68,8 +77,7 @@ std::shared_ptr<LogListing> listing_of(std::shared_ptr<const LogCursor> cursor, 
   listing->notes = ProblemList(limits::problems_per_trial);
   for (const LogFile& file : cursor->files) {
     for (Problem& problem : file.problems.all()) {
-      problem.file = file.path;
-      listing->notes.add(std::move(problem));
+      listing->notes.add(placed(std::move(problem), file));
     }
     add_rest(file, request, found, listing->notes);
   }
@@ -87,14 +95,14 @@ std::shared_ptr<LogListing> listing_of(std::shared_ptr<const LogCursor> cursor, 
 
 Outcome<Found> look_at_logs(storage::Storage& storage, const LookRequest& request, const LogListing* before,
                             std::shared_ptr<const CollectionsInfo> collections) {
-  auto files = find_event_files(storage);
-  if (!files) {
-    return std::move(files.problem());
-  }
   Found found;
   auto cursor = before == nullptr    ? std::make_shared<LogCursor>()
                 : request.everything ? std::make_shared<LogCursor>(emptied(*before->cursor))
                                      : std::make_shared<LogCursor>(*before->cursor);
+  auto files = find_event_files(storage, cursor->checked);
+  if (!files) {
+    return std::move(files.problem());
+  }
   found.afresh = before != nullptr && request.everything;
   const LogCursor* seen = nullptr;
   while (true) {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/record_scanner.hpp"
 
+#include "base/crc32c.hpp"
+#include "wire/inflate.hpp"
 #include "wire/sound_records.hpp"
+
+#include <smd/limits.hpp>
 
 #include <fmt/format.h>
 
@@ -11,6 +15,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace smd::detail::layout {
 
@@ -100,7 +105,100 @@ void RecordScanner::look_ahead(std::uint64_t begin) noexcept {
   sound_end_ = begin + wire::short_sound_records({data_ + begin, std::min(end_ - begin, looked_ahead)});
 }
 
+/// Fills `into`, all of it. The file has that many bytes, or had them.
+Status RecordScanner::read_all(std::uint64_t from, std::span<std::byte> into) const {
+  auto got = file_.read_at(from, into);
+  return !got                 ? Status(std::move(got.problem()))
+         : *got < into.size() ? Status(Problem{ProblemKind::io, {}, {}, "the file became shorter while it was read"})
+                              : ok();
+}
+
+/// Returns whether the checksum of a payload is right. Precondition: the file has the whole record.
+Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes) const {
+  std::vector<std::byte> block(std::min(bytes, local_block) + wire::footer_bytes);
+  std::uint32_t crc = 0;
+  for (; bytes > local_block; payload += local_block, bytes -= local_block) {
+    const std::span<std::byte> part = std::span(block).first(local_block);
+    if (const Status read = read_all(payload, part); !read) {
+      return read.problem();
+    }
+    crc = crc32c(part, crc);
+  }
+  const std::span<std::byte> rest = std::span(block).first(bytes + wire::footer_bytes);
+  if (const Status read = read_all(payload, rest); !read) {
+    return read.problem();
+  }
+  return mask_crc(crc32c(rest.first(bytes), crc)) == wire::load_little<std::uint32_t>(rest.last<wire::footer_bytes>());
+}
+
+/// Returns where the next record begins of which all checksums are right; nullopt if none begins nearby.
+Outcome<std::optional<std::uint64_t>> RecordScanner::next_sound_record() {
+  using Result = std::optional<std::uint64_t>;
+  const std::uint64_t end = offset_ + std::min(left(), limits::searched_bytes);
+  std::vector<std::byte> block(std::min(block_, left()));
+  bool unfinished = false;  // a record may begin that the file does not have yet
+  for (std::uint64_t from = offset_ + 1; from < end && size_ - from >= wire::frame_bytes;) {
+    const std::span<std::byte> bytes = std::span(block).first(std::min<std::uint64_t>(block.size(), size_ - from));
+    if (const Status read = read_all(from, bytes); !read) {
+      return read.problem();
+    }
+    std::uint64_t i = 0;
+    for (; i + wire::header_bytes <= bytes.size() && from + i < end; ++i) {
+      const auto header = bytes.subspan(i).first<wire::header_bytes>();
+      const auto length = wire::load_little<std::uint64_t>(header);
+      if (length > limits::record_bytes ||
+          mask_crc(crc32c(header.first<8>())) != wire::load_little<std::uint32_t>(header.last<4>())) {
+        continue;
+      }
+      if (length + wire::frame_bytes > size_ - from - i) {
+        unfinished = true;
+        continue;
+      }
+      const auto sound = is_sound(from + i + wire::header_bytes, length);
+      if (!sound) {
+        return sound.problem();
+      }
+      if (*sound) {
+        uncertain_ = uncertain_ || unfinished;
+        return Result(from + i);
+      }
+      if (refuted_ += length; refuted_ > limits::refuted_bytes) {
+        return Result();
+      }
+    }
+    from += i;
+  }
+  return Result();
+}
+
+/// Passes over a record whose length is damaged.
+RecordScanner::Found RecordScanner::pass_over(const std::string& why) {
+  auto next = next_sound_record();
+  if (!next) {
+    problem_ = std::move(next.problem());
+    problem_.offset = offset_;
+    return Found::failed;
+  }
+  constexpr std::string_view hint = "; if the file was copied, copy it again";
+  if (!*next) {
+    const std::string where = left() > limits::searched_bytes
+                                  ? fmt::format("in the next {} MiB", limits::searched_bytes >> 20)
+                                  : "among them";
+    return tell(Found::lost, fmt::format("{}: the {} bytes from there on cannot be read, no sound record begins {}{}",
+                                         why, left(), where, hint));
+  }
+  length_ = **next - offset_;
+  return tell(Found::damaged, fmt::format("{}: the bytes from {} to {}, where the next sound record begins, are left "
+                                          "out{}",
+                                          why, offset_, **next, hint));
+}
+
 RecordScanner::Found RecordScanner::find_record() {
+  if (begin_ > end_) {  // passed over more than was read
+    ahead_.reset();
+    data_ = buffer_.get();
+    begin_ = end_ = sound_end_ = 0;
+  }
   look_ahead(begin_);
   if (begin_ < sound_end_) {
     take_sound_record();
@@ -117,9 +215,10 @@ RecordScanner::Found RecordScanner::find_record() {
   }
   const auto payload_bytes = wire::parse_header({data_ + begin_, wire::header_bytes});
   if (!payload_bytes) {
-    return tell(Found::lost, fmt::format("{}: the {} bytes from there on cannot be read; if the file was copied, copy "
-                                         "it again",
-                                         payload_bytes.problem().text, left()));
+    if (offset_ == 0 && wire::looks_compressed({data_ + begin_, wire::header_bytes})) {
+      return tell(Found::compressed, "compressed twice: its records are not looked for; uncompress it once");
+    }
+    return pass_over(payload_bytes.problem().text);
   }
   const std::uint64_t length = *payload_bytes + wire::frame_bytes;
   if (length > left()) {

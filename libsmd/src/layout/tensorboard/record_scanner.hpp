@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace smd::detail::layout {
@@ -20,12 +21,13 @@ namespace smd::detail::layout {
 class RecordScanner {
  public:
   enum class Found : std::uint8_t {
-    record,   ///< `payload` is that of a sound record.
-    damaged,  ///< The checksum of the payload is wrong; the next record may be sound. See `problem`.
-    lost,     ///< The length of the record is damaged: nothing more of the file can be read. See `problem`.
-    cut,      ///< The file ends within the record. See `problem`, which is damage unless more will come.
-    end,      ///< The file ends after the previous record.
-    failed,   ///< Reading failed. See `problem`.
+    record,      ///< `payload` is that of a sound record.
+    damaged,     ///< `length` bytes are no sound record; what follows may be one. See `problem`.
+    lost,        ///< As `damaged`, and no sound record follows: nothing more of the file can be read. See `problem`.
+    compressed,  ///< The file is not one of records, but may be one that is compressed. See `problem`.
+    cut,         ///< The file ends within the record. See `problem`, which is damage unless more will come.
+    end,         ///< The file ends after the previous record.
+    failed,      ///< Reading failed. See `problem`.
   };
 
   /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
@@ -45,7 +47,7 @@ class RecordScanner {
   }
 
   [[nodiscard]] std::span<const std::byte> payload() const noexcept { return payload_; }  ///< Valid until `next`.
-  /// Returns where the record begins; after `cut` and `lost`, where it would begin.
+  /// Returns where the record begins; after `cut`, `lost` and `compressed`, where it would begin.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
   /// Returns the length of the record, including its frame.
   [[nodiscard]] std::uint64_t length() const noexcept { return length_; }
@@ -63,6 +65,8 @@ class RecordScanner {
     offset_ += length_ + bytes;
     length_ = 0;
   }
+  /// Returns whether bytes were passed over that will be a record once the file is longer.
+  [[nodiscard]] bool uncertain() const noexcept { return uncertain_; }
   /// Returns the problem, without the file's name; its offset is the record's.
   [[nodiscard]] Problem& problem() noexcept { return problem_; }
 
@@ -77,6 +81,10 @@ class RecordScanner {
   }
   void look_ahead(std::uint64_t begin) noexcept;
   Found find_record();
+  Found pass_over(const std::string& why);
+  [[nodiscard]] Outcome<std::optional<std::uint64_t>> next_sound_record();
+  [[nodiscard]] Outcome<bool> is_sound(std::uint64_t payload, std::uint64_t bytes) const;
+  Status read_all(std::uint64_t from, std::span<std::byte> into) const;
   /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
   /// The same from the next block that was read ahead. Returns false if it does not suffice.
@@ -96,6 +104,8 @@ class RecordScanner {
   std::uint64_t offset_;
   std::uint64_t length_ = 0;
   std::span<const std::byte> payload_;
+  std::uint64_t refuted_ = 0;  ///< Length of the payloads that were read in search of a sound record, and are not.
+  bool uncertain_ = false;
   Problem problem_;
 };
 

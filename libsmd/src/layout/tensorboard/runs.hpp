@@ -6,17 +6,15 @@
 #include <string_view>
 #include <vector>
 
-/// Groups the runs below a folder into trials.
+/// Which runs beside each other are sides of one: `train` and `validation`, `loss_train` and `loss_val`.
 namespace smd::detail::layout {
 
-/// Returns whether the last part of a path is a word for a part of the data, or ends in one: `train`, `loss_val`.
-[[nodiscard]] bool ends_in_side(std::string_view path);
+/// Returns whether a folder's name is a word for a part of the data, or ends in one: `train`, `loss_val`.
+[[nodiscard]] bool ends_in_side(std::string_view name);
 
-/// Returns the trials among the runs below a folder, as paths relative to it (`""` is the folder itself), in byte
-/// order. A folder is one trial if it holds event files itself, or if every run below it ends in a side, all have one
-/// parent, and no trial of another layout is below it. No trial contains another. `runs`: folders that hold event
-/// files. `others`: trials of other layouts.
-[[nodiscard]] std::vector<std::string> trials_of_runs(std::span<const std::string> runs,
-                                                      std::span<const std::string> others = {});
+/// Returns those of the runs in one folder that are sides of one run: names that are a side alone; else the names, two
+/// or more, that are equal without it, unless there are several such sets. Other runs do not matter, so that a run
+/// keeps its path when another one appears beside it. `runs`: names that end in a side.
+[[nodiscard]] std::vector<std::string> sides_of_one(std::span<const std::string> runs);
 
 }  // namespace smd::detail::layout

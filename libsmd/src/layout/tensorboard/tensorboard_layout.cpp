@@ -4,9 +4,12 @@
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/look_at_logs.hpp"
+#include "layout/tensorboard/runs.hpp"
 
-#include <array>
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace smd::detail::layout {
 
@@ -14,21 +17,12 @@ namespace {
 
 class TensorboardLayout final : public Layout {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "tensorboard"; }
-  [[nodiscard]] bool has_modes() const noexcept override { return false; }
-  [[nodiscard]] bool marks_end() const noexcept override { return false; }
   [[nodiscard]] wire::ValueKinds value_kinds() const noexcept override { return wire::ValueKinds::summaries; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
     return look_at_logs(storage, request, static_cast<const LogListing*>(before), std::move(collections));
   }
-  /// Only reading the files shows whether the job is over.
-  [[nodiscard]] bool ended(storage::Storage& /*storage*/) const override { return false; }
   [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
-  [[nodiscard]] std::span<const std::string_view> folders() const noexcept override {
-    static constexpr std::array<std::string_view, 1> all = {""};
-    return all;
-  }
   /// Returns the tag: the stored name without the run, and without the prefix of buckets.
   [[nodiscard]] std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
     if (const std::string_view buckets = reduction_prefixes.back(); stored.starts_with(buckets)) {
@@ -43,6 +37,33 @@ class TensorboardLayout final : public Layout {
 
 }  // namespace
 
-std::unique_ptr<Layout> tensorboard_layout() { return std::make_unique<TensorboardLayout>(); }
+std::unique_ptr<Layout> tensorboard_layout(const Opening& /*what*/) { return std::make_unique<TensorboardLayout>(); }
+
+std::optional<Held> holds_log_directory(FolderWalk& folder) {
+  const auto holds_events = [&](const std::string& below) {
+    const Entries& entries = folder.below(below);
+    return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
+      return entry.kind == storage::EntryKind::file && is_event_file(entry.name) &&
+             foreign_event_file(folder.storage(),
+                                folder.path_of(below.empty() ? entry.name : below + "/" + entry.name)) == nullptr;
+    });
+  };
+  if (holds_events({})) {
+    return Held{.reads_all_below = true};
+  }
+  std::vector<std::string> runs;
+  for (const storage::DirEntry& entry : folder.entries()) {
+    if (entry.kind == storage::EntryKind::folder && ends_in_side(entry.name) && holds_events(entry.name)) {
+      runs.push_back(entry.name);
+    }
+  }
+  std::vector<std::string> sides = sides_of_one(runs);
+  return sides.empty()
+             ? std::nullopt
+             : std::optional(Held{.itself = false, .reads_below = [sides = std::move(sides)](std::string_view below) {
+                                    return std::find(sides.begin(), sides.end(), below.substr(0, below.find('/'))) !=
+                                           sides.end();
+                                  }});
+}
 
 }  // namespace smd::detail::layout

@@ -18,16 +18,38 @@ std::string told_by(std::string_view name) {
 }  // namespace
 
 TEST_CASE("checkpoint names: steps") {
-  for (const char* const name :
-       {"checkpoint-500", "global_step500", "step_500", "step-500", "iter_0000500", "500", "000500",
-        "lora-step00000500", "step=500", "epoch=3-step=500", "step=500-loss=1.5", "run_checkpoint-500",
-        "run.global_step500", "500_adapters", "0000500_adapters", "checkpoint-500-v1", "epoch=3-step=500-v12"}) {
+  for (const char* const name : {"checkpoint-500",
+                                 "global_step500",
+                                 "step_500",
+                                 "step-500",
+                                 "iter_0000500",
+                                 "500",
+                                 "000500",
+                                 "lora-step00000500",
+                                 "step=500",
+                                 "epoch=3-step=500",
+                                 "step=500-loss=1.5",
+                                 "run_checkpoint-500",
+                                 "run.global_step500",
+                                 "checkpoint_500",
+                                 "global_step_500",
+                                 "step500",
+                                 "iter-500",
+                                 "model_500",
+                                 "ckpt_500",
+                                 "ckpt-500",
+                                 "my_lora_000000500",
+                                 "500_adapters",
+                                 "0000500_adapters",
+                                 "checkpoint-500-v1",
+                                 "epoch=3-step=500-v12"}) {
     CHECK_MESSAGE(told_by(name) == "step 500", name);
   }
 }
 
 TEST_CASE("checkpoint names: epochs") {
-  for (const char* const name : {"epoch-3", "epoch_3", "epoch=3", "style-000003", "run-epoch-3", "epoch_3-v2"}) {
+  for (const char* const name :
+       {"epoch-3", "epoch_3", "epoch=3", "style-000003", "run-epoch-3", "epoch_3-v2", "epoch3"}) {
     CHECK_MESSAGE(told_by(name) == "epoch 3", name);
   }
 }
@@ -38,6 +60,19 @@ TEST_CASE("checkpoint names: neither") {
         "checkpoint-99999999999999999999", "step=", "model-00001", "xstep=5", "x500_adapters", ""}) {
     CHECK_MESSAGE(told_by(name).empty(), name);
   }
+}
+
+TEST_CASE("checkpoint names: a date is no number") {
+  for (const char* const name : {"20250827", "qwen-20250827-134315", "v0-20240101-101530", "run_20250827_1343",
+                                 "20250827T134315", "checkpoint-20250827", "20250827-134315-v2"}) {
+    CHECK_MESSAGE(told_by(name).empty(), name);
+  }
+  // No such month, day, hour or minute; another length.
+  CHECK(told_by("checkpoint-20001300") == "step 20001300");
+  CHECK(told_by("20250832") == "step 20250832");
+  CHECK(told_by("run-20250827-246100") == "epoch 246100");
+  CHECK(told_by("checkpoint-120250827") == "step 120250827");
+  CHECK(told_by("20250827-134315-step500") == "step 500");
 }
 
 TEST_CASE("checkpoint names: versions and labels") {

@@ -2,6 +2,8 @@
 #include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/collections_union.hpp"
 
+#include "support/padded.hpp"
+
 #include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
@@ -17,7 +19,8 @@ namespace {
 
 smd::detail::Outcome<layout::CollectionsFile> parse(const std::string& text, std::vector<Problem>& notes) {
   smd::detail::ProblemList list(smd::limits::problems_per_file);
-  auto file = layout::parse_collections_file(std::as_bytes(std::span(text)), list);
+  const std::string given = smd::test::padded(text);
+  auto file = layout::parse_collections_file(std::as_bytes(std::span(given)), list);
   notes = list.all();
   return file;
 }

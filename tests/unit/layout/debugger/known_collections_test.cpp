@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/known_collections.hpp"
 
+#include "support/padded.hpp"
+
 #include <doctest/doctest.h>
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace smd::detail;
 using layout::known_collections;
@@ -17,7 +20,10 @@ std::string file_of(std::string_view tensor) {
          std::string(tensor) + R"("]}}})";
 }
 
-auto parse(const std::string& text) { return known_collections(std::as_bytes(std::span(text))); }
+auto parse(std::string text) {
+  const std::string given = smd::test::padded(std::move(text));
+  return known_collections(std::as_bytes(std::span(given)));
+}
 
 }  // namespace
 

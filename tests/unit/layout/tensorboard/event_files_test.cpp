@@ -16,7 +16,8 @@ namespace {
 Paths event_files_in(const TempDir& dir, const std::string& below = {}) {
   const auto storage = storage::open_local_with_links(below.empty() ? dir.path() : dir / below);
   REQUIRE(storage);
-  auto files = find_event_files(**storage);
+  CheckedFiles checked;
+  auto files = find_event_files(**storage, checked);
   REQUIRE(files);
   CHECK(files->notes.empty());
   return files->paths;
@@ -32,6 +33,9 @@ TEST_CASE("the name tells an event file") {
   CHECK(is_event_file("events/000000000001/note.tfevents"));
   CHECK_FALSE(is_event_file("events.out.tfevents.1700000001.profile-empty"));
   CHECK_FALSE(is_event_file("events/000000000001/000000000001_worker_0.tfevents"));
+  CHECK(is_event_file("GLOBAL/000000000001_23286_vm.tfevents"));  // as the hook writes for TensorBoard
+  CHECK_FALSE(is_event_file("000000000001_23286_vm.local.tfevents"));
+  CHECK_FALSE(is_event_file("000000000001_23286.tfevents"));
   CHECK_FALSE(is_event_file("tfevents/checkpoint"));
   CHECK_FALSE(is_event_file(""));
 }
@@ -50,6 +54,7 @@ TEST_CASE("the name tells host and process") {
   CHECK(writer_of("events.out.tfevents.1700000000.host") == "events.out.tfevents.1700000000.host");
   CHECK(writer_of("my.tfevents.txt") == "my.tfevents.txt");
   CHECK(writer_of("x.tfevents") == "x.tfevents");
+  CHECK(writer_of("GLOBAL/000000000001_23286_vm.tfevents") == "23286_vm");
 }
 
 TEST_CASE("event files are listed by run and name") {
@@ -62,12 +67,51 @@ TEST_CASE("event files are listed by run and name") {
         Paths{"tfevents.9", "a.b/tfevents.4", "a/deep/er/tfevents.3", "b/tfevents.1", "b/tfevents.2"});
 }
 
+TEST_CASE("without event files of its own, a folder has those of its sides alone") {
+  const TempDir dir;
+  for (const char* file : {"train/tfevents.1", "train/sub/tfevents.2", "val/tfevents.3", "exp1/tfevents.4"}) {
+    dir.write(file, "");
+  }
+  CHECK(event_files_in(dir) == Paths{"train/tfevents.1", "train/sub/tfevents.2", "val/tfevents.3"});
+}
+
+TEST_CASE("what is no event file by its first bytes is left out; what may be damaged, or begins, is not") {
+  const TempDir dir;
+  dir.write("tfevents.csv", "step,value\n0,1\n");
+  dir.write("tfevents.lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:4\n");
+  dir.write("tfevents.page", "<!DOCTYPE html><html>");
+  dir.write("tfevents.zip", std::string("PK\3\4") + std::string(60, '\0'));
+  dir.write("tfevents.empty", "");
+  dir.write("tfevents.zeros", std::string(300, '\0'));
+  dir.write("tfevents.gz", "\x1f\x8b\x08");
+  dir.write("tfevents.noise", "\x91\xf3\x02\xff\xee\x11\xc0\x07\x99\x1e\x80\xbf\x10");
+  const auto storage = storage::open_local_with_links(dir.path());
+  REQUIRE(storage);
+  CheckedFiles checked;
+  auto files = find_event_files(**storage, checked);
+  REQUIRE(files);
+  CHECK(files->paths == Paths{"tfevents.empty", "tfevents.gz", "tfevents.noise", "tfevents.zeros"});
+  Paths told;
+  for (const smd::Problem& note : files->notes.kept()) {
+    told.push_back(note.text.substr(0, note.text.find(':')));
+  }
+  CHECK(told == Paths{"'tfevents.csv' is left out", "'tfevents.lfs' is left out", "'tfevents.page' is left out",
+                      "'tfevents.zip' is left out"});
+  // A file that has become one is read.
+  std::filesystem::remove(dir / "tfevents.csv");
+  dir.write("tfevents.csv", "");
+  files = find_event_files(**storage, checked);
+  REQUIRE(files);
+  CHECK(files->paths.front() == "tfevents.csv");
+}
+
 TEST_CASE("debugger trials below have no runs") {
   const TempDir dir;
+  dir.write("tfevents.0", "");
   dir.write("job/collections/000000000/worker_0_collections.json", "");
   dir.write("job/tensorboard/tfevents.1", "");
   dir.write("run/collections/tfevents.2", "");
-  CHECK(event_files_in(dir) == Paths{"run/collections/tfevents.2"});
+  CHECK(event_files_in(dir) == Paths{"tfevents.0", "run/collections/tfevents.2"});
 }
 
 TEST_CASE("links are followed, each folder is taken once and by its own name") {

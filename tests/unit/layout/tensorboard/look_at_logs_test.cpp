@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/look_at_logs.hpp"
+#include "support/compressed.hpp"
 #include "support/temp_dir.hpp"
 #include "wire/encode_summary.hpp"
 #include "wire/framing.hpp"
@@ -23,6 +24,7 @@ using namespace smd::detail;
 using namespace smd::detail::layout;
 using smd::Problem;
 using smd::ProblemKind;
+using smd::test::compressed;
 using smd::test::TempDir;
 
 namespace {
@@ -324,8 +326,8 @@ TEST_CASE("damage is reported with file and offset, and costs no more than it mu
   const std::string first = scalar("a", 1, 1, 1);
   std::string second = scalar("a", 2, 2, 2);
   second[20] ^= 1;
-  logs.append("r/" + file_name(0, 1), first + second + framed("no event") + scalar("a", 3, 3, 3));
-  logs.append("s/" + file_name(0, 1), scalar("a", 1, 1, 1) + std::string(30, '\0'));
+  logs.append("train/" + file_name(0, 1), first + second + framed("no event") + scalar("a", 3, 3, 3));
+  logs.append("val/" + file_name(0, 1), scalar("a", 1, 1, 1) + std::string(30, '\0'));
   const Found found = logs.look();
   std::vector<std::pair<std::string, std::uint64_t>> places;
   for (const Problem& problem : found.listing->notes.kept()) {
@@ -333,10 +335,106 @@ TEST_CASE("damage is reported with file and offset, and costs no more than it mu
     places.emplace_back(problem.file, problem.offset.value_or(0));
   }
   CHECK(places ==
-        std::vector<std::pair<std::string, std::uint64_t>>{{"r/" + file_name(0, 1), first.size()},
-                                                           {"r/" + file_name(0, 1), first.size() + second.size()},
-                                                           {"s/" + file_name(0, 1), first.size()}});
-  CHECK(logs.values() == Values{{w0, "r/a", 1, 1.0F}, {w0, "r/a", 3, 3.0F}, {w0, "s/a", 1, 1.0F}});
+        std::vector<std::pair<std::string, std::uint64_t>>{{"train/" + file_name(0, 1), first.size()},
+                                                           {"train/" + file_name(0, 1), first.size() + second.size()},
+                                                           {"val/" + file_name(0, 1), first.size()}});
+  CHECK(logs.values() == Values{{w0, "train/a", 1, 1.0F}, {w0, "train/a", 3, 3.0F}, {w0, "val/a", 1, 1.0F}});
+}
+
+TEST_CASE("compressed files are read as what they hold, and whole again when they change") {
+  const std::string first = scalar("a", 1, 1, 1) + scalar("a", 2, 2, 2);
+  for (const int format : {smd::test::gzip, smd::test::zlib}) {
+    Logs logs;
+    logs.append(file_name(0, 1), compressed(first, format));
+    logs.append(file_name(9, 1), scalar("a", 4, 9, 4));
+    const Found found = logs.look(false);
+    CHECK(found.listing->notes.empty());
+    CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 2.0F}, {w0, "a", 4, 4.0F}});
+    CHECK_FALSE(logs.look(false).news);
+    logs.remove(file_name(0, 1));
+    logs.append(file_name(0, 1), compressed(first + scalar("a", 3, 3, 3), format));
+    CHECK(logs.look(false).afresh);
+    CHECK(logs.values() == Values{{w0, "a", 1, 1.0F}, {w0, "a", 2, 2.0F}, {w0, "a", 3, 3.0F}, {w0, "a", 4, 4.0F}});
+  }
+}
+
+TEST_CASE("a compressed file that is damaged or cut off gives what can be inflated, and says so") {
+  std::string bytes;
+  for (int i = 0; i < 20'000; ++i) {
+    bytes += scalar("a", i, 1 + i, 0.001F * static_cast<float>(i * i % 9973));
+  }
+  const auto look = [](const std::string& content) {
+    Logs logs;
+    logs.append(file_name(0, 1), content);
+    const Found found = logs.look(false);
+    REQUIRE_FALSE(found.listing->notes.empty());
+    return std::pair(found.listing->notes.kept().back(), logs.values().size());
+  };
+  const std::string whole = compressed(bytes, smd::test::gzip);
+  const auto [cut, of_cut] = look(whole.substr(0, whole.size() / 2));
+  CHECK(cut.kind == ProblemKind::not_yet);
+  CHECK(cut.text == "compressed data is cut off at byte " + std::to_string(whole.size() / 2) +
+                        " of the file itself (in the inflated stream)");
+  CHECK(of_cut > 5'000);
+  CHECK(of_cut < 15'000);
+  std::string flipped = whole;
+  flipped[whole.size() / 2] ^= 0x10;
+  const auto [damage, of_damage] = look(flipped);
+  CHECK(damage.kind == ProblemKind::damaged);
+  CHECK(of_damage > 5'000);
+  CHECK(of_damage < 20'000);
+  const auto [twice, of_twice] = look(compressed(compressed(bytes, smd::test::gzip), smd::test::gzip));
+  CHECK(twice.kind == ProblemKind::damaged);
+  CHECK(twice.text.starts_with("compressed twice"));
+  CHECK(of_twice == 0);
+}
+
+TEST_CASE("a damaged length or a hole costs what lies there, read at once or as the file grows") {
+  std::mt19937 random(13);
+  for (int round = 0; round < 40; ++round) {
+    const bool headers = round % 2 == 1;  // alone: what follows is then taken for the payload
+    std::string bytes;
+    Values expected;
+    for (int i = 0; i < 40; ++i) {
+      std::string event = scalar("a", i, 1 + i, static_cast<float>(i));
+      const unsigned kind = i == 0 || i == 39 ? 9 : static_cast<unsigned>(random() % (headers ? 10 : 8));
+      if (kind < 2) {
+        event[random() % 12] ^= 0x20;
+      } else if (kind < 4) {
+        event += std::string(1 + random() % 200, '\0');
+      } else if (headers && kind == 8) {
+        event = framed(std::string(random() % 3000, 'b')).substr(0, 12);
+      }
+      if (kind >= 2) {
+        expected.emplace_back(w0, "a", i, static_cast<float>(i));
+      }
+      bytes += event;
+    }
+    Logs whole;
+    whole.append(file_name(0, 1), bytes);
+    whole.look();
+    Logs grown;
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t more = 1 + random() % 300;
+      grown.append(file_name(0, 1), bytes.substr(at, more));
+      grown.look();
+      at += more;
+    }
+    const auto texts = [](const Logs& logs) {
+      Names all;
+      for (const Problem& problem : logs.listing().notes.all()) {
+        all.push_back(to_string(problem));
+      }
+      return all;
+    };
+    CHECK(grown.values() == whole.values());
+    CHECK(texts(grown) == texts(whole));
+    CHECK(whole.superseded() == 0);
+    if (!headers) {
+      std::sort(expected.begin(), expected.end());
+      CHECK(whole.values() == expected);
+    }
+  }
 }
 
 TEST_CASE("a short tail is not yet there while it is young and followed, else damage") {

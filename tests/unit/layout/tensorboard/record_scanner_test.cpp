@@ -3,6 +3,8 @@
 #include "support/temp_dir.hpp"
 #include "wire/framing.hpp"
 
+#include <smd/limits.hpp>
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -42,10 +44,11 @@ std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0, 
       CHECK(scanner.problem().offset == scanner.offset());
       CHECK(scanner.problem().kind == smd::ProblemKind::damaged);
     }
-    all.push_back((found == Found::damaged ? "damaged"
-                   : found == Found::lost  ? "lost"
-                   : found == Found::cut   ? "cut"
-                                           : "end") +
+    all.push_back((found == Found::damaged      ? "damaged"
+                   : found == Found::lost       ? "lost"
+                   : found == Found::compressed ? "compressed"
+                   : found == Found::cut        ? "cut"
+                                                : "end") +
                   at);
     if (found != Found::damaged) {
       return all;
@@ -65,13 +68,48 @@ TEST_CASE("records one after another, from any of them on") {
   CHECK(scan("") == Texts{"end@0"});
 }
 
-TEST_CASE("a damaged payload costs its record, a damaged length the rest") {
+TEST_CASE("a damaged payload or length costs its record") {
   std::string bytes = record("one") + record("two") + record("three");
+  const Texts expected{"one@0", "damaged@19", "three@38", "end@59"};
   bytes[19 + 12] ^= 1;
-  CHECK(scan(bytes) == Texts{"one@0", "damaged@19", "three@38", "end@59"});
+  CHECK(scan(bytes) == expected);
   bytes[19] ^= 1;
-  CHECK(scan(bytes) == Texts{"one@0", "lost@19"});
+  CHECK(scan(bytes) == expected);
   CHECK(scan(record("one") + std::string(300, '\0')) == Texts{"one@0", "lost@19"});
+}
+
+TEST_CASE("what is no record is passed over, up to the next sound one of which both checksums are right") {
+  const auto passed_over = [](const std::string& junk, unsigned jobs = 1) {
+    const std::string after = std::to_string(19 + junk.size());
+    const std::string end = std::to_string(19 + junk.size() + 21);
+    return scan(record("one") + junk + record("three"), 0, jobs) ==
+           Texts{"one@0", "damaged@19", "three@" + after, "end@" + end};
+  };
+  CHECK(passed_over(std::string(1, 'x')));
+  CHECK(passed_over(std::string(4096, '\0')));
+  CHECK(passed_over("x" + record("unprotected", wire::Protection::unprotected)));
+  std::string no_payload = record("two");
+  no_payload[14] ^= 1;
+  CHECK(passed_over("x" + no_payload));
+  CHECK(passed_over("x" + record(std::string(300, 'b')).substr(0, 60)));  // claims more than there is
+  CHECK(passed_over(std::string(3'000'000, 'x')));
+  CHECK(passed_over(std::string(9'000'000, '\0'), 2));
+  CHECK(passed_over(std::string(smd::limits::searched_bytes - 1, '\0')));
+  CHECK(scan(record("one") + std::string(smd::limits::searched_bytes, '\0') + record("three")) ==
+        Texts{"one@0", "lost@19"});
+  const std::string compressed = "\x1F\x8B\x08\0 and so on";
+  CHECK(scan(compressed + record("three")).front() == "compressed@0");
+  CHECK(passed_over(compressed));
+}
+
+TEST_CASE("the search for a record takes bounded work, whatever the bytes claim") {
+  std::string bytes("x");
+  std::string header = record(std::string(8'000'000, 'b')).substr(0, wire::header_bytes);
+  for (int i = 0; i < 1'000; ++i) {
+    bytes += header;
+  }
+  bytes.resize(8'100'000);
+  CHECK(scan(bytes + record("three")) == Texts{"lost@0"});
 }
 
 TEST_CASE("a file that ends within a record, at each of its bytes") {

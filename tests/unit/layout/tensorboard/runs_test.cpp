@@ -4,41 +4,30 @@
 #include <doctest/doctest.h>
 
 using smd::detail::layout::ends_in_side;
-using smd::detail::layout::trials_of_runs;
-using Paths = std::vector<std::string>;
+using smd::detail::layout::sides_of_one;
+using Names = std::vector<std::string>;
 
-TEST_CASE("folders that are sides") {
-  for (const char* name : {"train", "validation", "loss_val", "a/b/loss_train", "test", "dev", "myTest", "x.eval"}) {
+TEST_CASE("names that are sides") {
+  for (const char* name :
+       {"train", "validation", "loss_val", "loss_train", "test", "dev", "myTest", "x.eval", "TRAIN"}) {
     CHECK(ends_in_side(name));
   }
-  for (const char* name : {"exp1", "std_dev", "train_1", "contest", "train/exp", ""}) {
+  for (const char* name : {"exp1", "std_dev", "train_1", "contest", ""}) {
     CHECK_FALSE(ends_in_side(name));
   }
 }
 
-TEST_CASE("a folder with event files is one trial, whatever lies below") {
-  CHECK(trials_of_runs(Paths{"", "1700000003.25", "a/b"}) == Paths{""});
-  CHECK(trials_of_runs(Paths{}).empty());
+TEST_CASE("names that are a side alone, or equal without it, are sides of one run") {
+  CHECK(sides_of_one(Names{"train", "validation", "test"}) == Names{"train", "validation", "test"});
+  CHECK(sides_of_one(Names{"loss_train", "loss_val"}) == Names{"loss_train", "loss_val"});
+  CHECK(sides_of_one(Names{"train"}) == Names{"train"});
+  CHECK(sides_of_one(Names{}).empty());
 }
 
-TEST_CASE("sides of one parent are one trial") {
-  CHECK(trials_of_runs(Paths{"train", "validation"}) == Paths{""});
-  CHECK(trials_of_runs(Paths{"fit/train", "fit/validation"}) == Paths{""});
-  CHECK(trials_of_runs(Paths{"train"}) == Paths{""});
-  CHECK(trials_of_runs(Paths{"a/train", "b/train"}) == Paths{"a", "b"});
-  CHECK(trials_of_runs(Paths{"train", "validation", "exp"}) == Paths{"exp", "train", "validation"});
-  CHECK(trials_of_runs(Paths{"train", "train/sub/val"}) == Paths{"train"});
-}
-
-TEST_CASE("several runs are several trials") {
-  CHECK(trials_of_runs(Paths{"deep/run_a", "deep/run_b", "exp1", "exp1/sub", "keras/train", "keras/validation"}) ==
-        Paths{"deep/run_a", "deep/run_b", "exp1", "keras"});
-  CHECK(trials_of_runs(Paths{"exp1"}) == Paths{"exp1"});
-  CHECK(trials_of_runs(Paths{"a", "a-b", "a/c"}) == Paths{"a", "a-b"});
-}
-
-TEST_CASE("a folder with trials of other layouts is no trial") {
-  CHECK(trials_of_runs(Paths{"train", "validation"}, Paths{"job"}) == Paths{"train", "validation"});
-  CHECK(trials_of_runs(Paths{"k/train", "k/val"}, Paths{"job/debug-output"}) == Paths{"k"});
-  CHECK(trials_of_runs(Paths{"", "train"}, Paths{"job"}) == Paths{""});
+TEST_CASE("a run beside does not change what a run is") {
+  CHECK(sides_of_one(Names{"bert_train"}).empty());
+  CHECK(sides_of_one(Names{"bert_train", "resnet_train"}).empty());
+  CHECK(sides_of_one(Names{"bert_train", "bert_val", "resnet_train"}) == Names{"bert_train", "bert_val"});
+  CHECK(sides_of_one(Names{"bert_train", "train", "val"}) == Names{"train", "val"});
+  CHECK(sides_of_one(Names{"bert_train", "bert_val", "resnet_train", "resnet_val"}).empty());
 }

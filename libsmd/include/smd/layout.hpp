@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/export.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace smd {
+
+/// What differs between the layouts in which a job's data are stored: all that a program need know of a layout.
+struct LayoutTraits {
+  std::string_view name;     ///< `debugger`, `tensorboard` or `checkpoints`: a text that is never freed.
+  bool has_modes = false;    ///< Steps have modes; else all have `Mode::global`, and names tell what is training.
+  bool marks_end = false;    ///< A job marks its end; else more may come at any time (`TrialOptions::as_it_stands`).
+  bool marks_steps = false;  ///< Index files mark steps, so that each is complete at some moment; else a step can grow.
+  bool has_checksums = false;  ///< A changed element can be found.
+  bool is_saved = false;       ///< Hooks and smd-save write it.
+};
+
+/// Returns all layouts, in the order in which a folder is looked at.
+[[nodiscard]] SMD_EXPORT std::vector<LayoutTraits> layouts();
+
+}  // namespace smd

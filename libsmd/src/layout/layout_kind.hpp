@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/folder_walk.hpp"
+#include "layout/layout.hpp"
+
+#include <smd/layout.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace smd::detail::layout {
+
+/// What a folder holds of one layout: it is a trial, or a part of one above it.
+struct Held {
+  /// The data lie in the folder itself. Such a layout comes before those whose data lie in the folders below.
+  bool itself = true;
+  bool reads_all_below = false;  ///< The trial in this folder reads the layout's data in all folders below.
+  /// Returns whether it reads them in a folder below, whose path is relative to it. Empty: in none.
+  std::function<bool(std::string_view below)> reads_below = {};
+  /// Names of folders in it that are the trial's own whatever they hold: no search visits them.
+  std::span<const std::string_view> own_folders = {};
+
+  [[nodiscard]] bool reads(std::string_view below) const {
+    return reads_all_below || (reads_below && reads_below(below)) ||
+           std::find(own_folders.begin(), own_folders.end(), below.substr(0, below.find('/'))) != own_folders.end();
+  }
+};
+
+/// What is opened: a folder, or one file in it.
+struct Opening {
+  std::string name;  ///< Of the folder: it may tell a step.
+  std::string file;  ///< The only file that counts; empty: all.
+};
+
+/// One layout: a row of the table in layout/kinds.
+struct LayoutKind {
+  LayoutTraits traits;
+  std::string_view contents;  ///< What such a trial consists of, for messages: `event files of TensorBoard`.
+  /// The folder of a job's output in which the trial usually lies. It is used where the output itself is no trial.
+  std::string_view usual_folder = {};
+  /// Links are followed wherever they lead. Else nothing outside the trial is read, whatever its files name.
+  bool follows_links = true;
+  /// Returns what the walk's current folder holds; nullopt if nothing. By names, and first bytes where names do not
+  /// tell.
+  std::optional<Held> (*holds)(FolderWalk& folder) = nullptr;
+  /// Returns whether trials read files of that name. Null: such a trial reads its own folders.
+  bool (*reads_file)(std::string_view name) noexcept = nullptr;
+  /// Returns whether a single file is a trial, by its name and its first bytes. Null: none is.
+  bool (*holds_file)(std::string_view name, std::span<const std::byte> first) = nullptr;
+  std::unique_ptr<Layout> (*open)(const Opening& what) = nullptr;
+};
+
+}  // namespace smd::detail::layout

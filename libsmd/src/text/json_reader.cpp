@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/json_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace smd::text {
+
+namespace {
+
+constexpr std::string_view digits = "0123456789";
+
+/// Returns where a number of Python's is next that JSON does not have.
+bool is_word(std::string_view text) noexcept { return text.starts_with("NaN") || text.starts_with("Infinity"); }
+
+/// Returns whether half surrogate pairs are all that is wrong with a string in quotes.
+bool has_half_pair(std::string literal) {
+  for (std::size_t i = 0; i + 5 < literal.size(); i += literal[i] == '\\' ? 2 : 1) {
+    const bool surrogate = literal[i] == '\\' && literal[i + 1] == 'u' && (literal[i + 2] | 0x20) == 'd' &&
+                           std::string_view("89abcdefABCDEF").find(literal[i + 3]) != std::string_view::npos;
+    if (surrogate) {
+      literal.replace(i + 2, 2, "ff");
+    }
+  }
+  return nlohmann::json::accept(literal);
+}
+
+}  // namespace
+
+simdjson::error_code JsonReader::begin(std::string_view text, simdjson::ondemand::document& document) {
+  text_ = text;
+  unrepresentable_.reset();
+  if (parser_.capacity() < text.size()) {
+    constexpr std::size_t depth = limits::json_depth + 2;  // that of simdjson's own checks
+    if (const auto why = parser_.allocate(std::max(text.size(), 2 * parser_.capacity()), depth)) {
+      return why;
+    }
+  }
+  return parser_
+      .iterate(simdjson::padded_string_view(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING))
+      .get(document);
+}
+
+const char* JsonReader::place(simdjson::ondemand::document& document) {
+  const char* at = nullptr;
+  return document.current_location().get(at) == simdjson::SUCCESS ? at : nullptr;
+}
+
+void JsonReader::ask_to_stop() {
+  constexpr std::size_t between = 65536;
+  if (++values_ % between == 0 && options_.stop != nullptr && *options_.stop && (*options_.stop)()) {
+    leave();
+  }
+}
+
+std::optional<std::string_view> JsonReader::plain(const char* begin) const noexcept {
+  const std::size_t room = static_cast<std::size_t>(text_.data() + text_.size() - begin);
+  const auto* const end = static_cast<const char*>(std::memchr(begin, '"', room));
+  const std::string_view whole(begin, end == nullptr ? room : static_cast<std::size_t>(end - begin));
+  return whole.find('\\') == whole.npos ? std::optional(whole) : std::nullopt;
+}
+
+std::string_view JsonReader::key(simdjson::ondemand::field& field) {
+  const char* const begin = field.key().raw();
+  const auto whole = plain(begin);
+  return whole ? *whole : unescaped(begin, field.unescaped_key()).value_or(std::string_view());
+}
+
+std::optional<std::string_view> JsonReader::unescaped(const char* begin,
+                                                      simdjson::simdjson_result<std::string_view> text) {
+  if (!text.error()) {
+    return text.value_unsafe();
+  }
+  std::size_t end = static_cast<std::size_t>(begin - text_.data());
+  while (end < text_.size() && text_[end] != '"') {
+    end += text_[end] == '\\' ? 2 : 1;
+  }
+  const std::string_view literal(begin - 1, static_cast<std::size_t>(text_.data() + end + 1 - (begin - 1)));
+  if (!options_.half_pairs || !has_half_pair(std::string(literal))) {
+    refuse(text.error());
+  }
+  note_unrepresentable(literal);
+  return std::nullopt;
+}
+
+void JsonReader::note_unrepresentable(std::string_view part) {
+  if (!unrepresentable_) {
+    unrepresentable_ = static_cast<std::uint64_t>(part.data() - text_.data());
+  }
+}
+
+/// Reads what simdjson refuses: numbers beyond 64 bits or a double, and words.
+JsonNumber JsonReader::other_number(std::string_view token) {
+  token = token.substr(0, token.find_last_not_of(" \t\n\r") + 1);
+  const std::string_view magnitude = token.substr(token.starts_with('-') ? 1 : 0);
+  if (options_.non_finite && (token == "NaN" || magnitude == "Infinity")) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return {token == "NaN"       ? std::numeric_limits<double>::quiet_NaN()
+            : token == magnitude ? infinity
+                                 : -infinity,
+            {},
+            {}};
+  }
+  JsonNumber number;
+  const auto [end, range] = std::from_chars(token.data(), token.data() + token.size(), number.real);
+  const bool beyond = range == std::errc::result_out_of_range;
+  const bool whole = magnitude.find_first_not_of(digits) == magnitude.npos;
+  const bool zero = magnitude.starts_with('0') && magnitude.find_first_of(digits, 1) == 1;
+  if (end != token.data() + token.size() || zero || !(beyond || whole) || digits.find(token.back()) == digits.npos) {
+    refuse(simdjson::NUMBER_ERROR);
+  }
+  if (beyond) {
+    note_unrepresentable(token);
+    number.real =
+        token == magnitude ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  }
+  return number;
+}
+
+/// nlohmann's parser says where a text goes wrong, and why; but it does not know what only Python writes, and ends at a
+/// number beyond a double.
+JsonError JsonReader::error(simdjson::error_code why, const char* at) const {
+  if (why == simdjson::MEMALLOC) {
+    return {JsonFault::no_memory, 0, {}};
+  }
+  if (why == simdjson::UNEXPECTED_ERROR) {
+    return {JsonFault::cut_off, text_.size(), {}};  // the reader left
+  }
+  NoJsonSink nothing;
+  const auto found = read_json(text_, nothing);
+  const bool passed_over =
+      found && (found->fault == JsonFault::number || (options_.non_finite && is_word(text_.substr(found->offset))));
+  if (found && !passed_over) {
+    return *found;
+  }
+  if (why == simdjson::DEPTH_ERROR) {
+    return {JsonFault::too_deep, 0, {}};
+  }
+  if (!found && why != simdjson::TRAILING_CONTENT) {
+    return {JsonFault::no_object, 0, {}};
+  }
+  if (at == nullptr || at >= text_.data() + text_.size() || why == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
+    return {JsonFault::cut_off, text_.size(), {}};
+  }
+  return {JsonFault::malformed, static_cast<std::uint64_t>(at - text_.data()), {}};
+}
+
+std::size_t JsonValue::offset() const noexcept {
+  return static_cast<std::size_t>(token_.data() - reader_->text_.data());
+}
+
+bool JsonValue::is_number() const noexcept {
+  const char first = token_.front();
+  return (first >= '0' && first <= '9') || first == '-' ||
+         (reader_->options_.non_finite && (first == 'N' || first == 'I'));
+}
+
+std::optional<std::string_view> JsonValue::text() {
+  if (token_.front() != '"') {
+    return std::nullopt;
+  }
+  taken_ = true;
+  if (const auto whole = reader_->plain(token_.data() + 1)) {
+    (void)value_.get_raw_json_string();  // simdjson takes a text for a key if it is left and ':' follows
+    return whole;
+  }
+  return reader_->unescaped(token_.data() + 1, value_.get_string());
+}
+
+std::optional<JsonNumber> JsonValue::number() {
+  if (!is_number()) {
+    return std::nullopt;
+  }
+  taken_ = true;
+  simdjson::ondemand::number number;
+  if (value_.get_number().get(number) != simdjson::SUCCESS) {
+    return reader_->other_number(token_);
+  }
+  JsonNumber result{number.as_double(), {}, {}};
+  if (number.is_uint64()) {
+    result.natural = number.get_uint64();
+  } else if (number.is_int64()) {
+    result.integer = number.get_int64();
+    if (*result.integer >= 0) {
+      result.natural = static_cast<std::uint64_t>(*result.integer);
+    }
+  }
+  return result;
+}
+
+std::optional<std::int64_t> JsonValue::integer() {
+  const std::optional<std::string_view> digits_in_text = text();
+  if (!digits_in_text) {
+    const auto read = number();
+    return read ? read->integer : std::nullopt;
+  }
+  std::int64_t parsed = 0;
+  const char* const last = digits_in_text->data() + digits_in_text->size();
+  const auto [end, error] = std::from_chars(digits_in_text->data(), last, parsed);
+  return error == std::errc{} && end == last ? std::optional(parsed) : std::nullopt;
+}
+
+std::optional<bool> JsonValue::boolean() {
+  if (token_.front() != 't' && token_.front() != 'f') {
+    return std::nullopt;
+  }
+  taken_ = true;
+  return bool{value_.get_bool()};
+}
+
+void JsonValue::pass() {
+  const auto nothing = [](auto&&...) {};
+  if (taken_ || text() || number() || boolean() || items(nothing) || members(nothing)) {
+    return;
+  }
+  if (!taken_ && !(is_null() && bool{value_.is_null()})) {  // a text with half a pair is taken, but not there
+    JsonReader::refuse(simdjson::TAPE_ERROR);
+  }
+}
+
+}  // namespace smd::text

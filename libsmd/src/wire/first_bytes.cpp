@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/first_bytes.hpp"
+
+#include "text/escape.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smd::detail::wire {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view convert_it =
+    "Python's pickle format can run any program when it is read, so only safetensors is read here; convert it "
+    "(safetensors.torch.save_file)";
+constexpr std::string_view unpack_it = "unpack it, and name the folder of the trial";
+
+struct Row {
+  std::size_t offset;
+  std::string_view bytes;
+  KnownFile file;
+};
+
+// The first row that fits counts.
+// clang-format off
+constexpr std::array rows = {
+    Row{0, "version https://git-lfs"sv, {FileKind::lfs_pointer, "a Git LFS pointer", "git lfs pull fetches it"}},
+    Row{0, "PK\3\4"sv, {FileKind::zip, "a ZIP archive", {}}},
+    Row{0, "PK\5\6"sv, {FileKind::zip, "a ZIP archive", {}}},
+    Row{0, "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E"sv,
+        {FileKind::pytorch, "a PyTorch checkpoint", convert_it}},
+    Row{0, "\x80\x02"sv, {FileKind::pickle, "a pickle", convert_it}},
+    Row{0, "\x80\x03"sv, {FileKind::pickle, "a pickle", convert_it}},
+    Row{0, "\x80\x04"sv, {FileKind::pickle, "a pickle", convert_it}},
+    Row{0, "\x80\x05"sv, {FileKind::pickle, "a pickle", convert_it}},
+    Row{0, "\x93NUMPY"sv, {FileKind::npy, "an array of NumPy", {}}},
+    Row{0, "\x1F\x8B"sv, {FileKind::gzip, "compressed with gzip", "uncompress it (gunzip)"}},
+    Row{0, "BZh"sv, {FileKind::archive, "compressed with bzip2", unpack_it}},
+    Row{0, "\xFD" "7zXZ\0"sv, {FileKind::archive, "compressed with xz", unpack_it}},
+    Row{0, "\x28\xB5\x2F\xFD"sv, {FileKind::archive, "compressed with zstd", unpack_it}},
+    Row{0, "7z\xBC\xAF\x27\x1C"sv, {FileKind::archive, "a 7z archive", unpack_it}},
+    Row{257, "ustar"sv, {FileKind::archive, "a tar archive", unpack_it}},
+    Row{0, "GGUF"sv, {FileKind::gguf, "a GGUF model", {}}},
+    Row{0, "\x89HDF\r\n\x1A\n"sv, {FileKind::hdf5, "an HDF5 file", {}}},
+    Row{0, "SQLite format 3\0"sv, {FileKind::sqlite, "an SQLite database", {}}},
+};
+// clang-format on
+
+constexpr KnownFile empty_file = {FileKind::empty, "empty", {}};
+constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again"};
+constexpr KnownFile web_page = {FileKind::web_page, "a web page", "the download failed; fetch it again"};
+constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it};
+constexpr KnownFile pytorch_zip = {FileKind::pytorch, "a PyTorch checkpoint", convert_it};
+constexpr KnownFile npz = {FileKind::npz, "an npz archive of NumPy", {}};
+constexpr KnownFile onnx = {FileKind::onnx, "an ONNX model", {}};
+constexpr KnownFile plain_text = {FileKind::text, "text", {}};
+
+/// Returns what a ZIP archive is, by the name of its first member, or else by its own.
+const KnownFile& kind_of_zip(std::string_view first, std::string_view name, const KnownFile& any) noexcept {
+  constexpr std::array models = {".pt"sv, ".pth"sv, ".bin"sv, ".ckpt"sv, ".safetensors"sv, ".distcp"sv};
+  constexpr std::size_t length_at = 26;
+  constexpr std::size_t name_at = 30;
+  const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(first[at])}; };
+  const std::string_view member =
+      first.size() < name_at ? std::string_view() : first.substr(name_at, byte(length_at) | byte(length_at + 1) << 8);
+  const auto ends_name = [&](std::string_view ending) { return name.ends_with(ending); };
+  return member.ends_with(".npy")                                                                ? npz
+         : member.ends_with("/data.pkl") || std::any_of(models.begin(), models.end(), ends_name) ? pytorch_zip
+         : name.ends_with(".zip")                                                                ? packed
+                                                                                                 : any;
+}
+
+/// Returns whether it is text in UTF-8; a character that is cut at the end is passed.
+bool is_text(std::string_view first) noexcept {
+  while (!first.empty()) {
+    const CodePoint character = first_character(first);
+    if (character.bytes == 0) {
+      return first.size() < 4 && static_cast<unsigned char>(first.front()) >= 0xC2;
+    }
+    const bool control = character.value < 0x20 || character.value == 0x7F;
+    if (control && "\t\n\r\f\v"sv.find(first.front()) == first.npos) {
+      return false;
+    }
+    first.remove_prefix(character.bytes);
+  }
+  return true;
+}
+
+/// A model of ONNX has a small version first, and then the name of its producer or its graph.
+bool is_onnx(std::string_view first) noexcept {
+  constexpr char most_version = 32;
+  return first.size() >= 4 && first[0] == 8 && first[1] > 0 && first[1] < most_version &&
+         (first[2] == 0x12 || first[2] == 0x3A) && first[3] != 0;
+}
+
+}  // namespace
+
+const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view name) noexcept {
+  const std::string_view first(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (first.empty()) {
+    return &empty_file;
+  }
+  for (const Row& row : rows) {
+    if (first.size() > row.offset && first.substr(row.offset).starts_with(row.bytes)) {
+      return row.file.kind == FileKind::zip ? &kind_of_zip(first, name, row.file) : &row.file;
+    }
+  }
+  if (first.find_first_not_of('\0') == first.npos) {
+    return &zeros;
+  }
+  if (is_onnx(first)) {
+    return &onnx;
+  }
+  if (!is_text(first)) {
+    return nullptr;
+  }
+  const std::size_t begin = first.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return begin != first.npos && first[begin] == '<' ? &web_page : &plain_text;
+}
+
+std::string say(const KnownFile& file) {
+  std::string text = "is " + std::string(file.what);
+  return file.advice.empty() ? text : text + ": " + std::string(file.advice);
+}
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// What stands in the place of a file that was expected, told by its first bytes.
+namespace smd::detail::wire {
+
+/// How many first bytes tell each kind of file.
+inline constexpr std::size_t telling_bytes = 512;
+
+enum class FileKind : std::uint8_t {
+  empty,
+  zeros,
+  lfs_pointer,
+  web_page,
+  pytorch,
+  pickle,
+  npz,
+  npy,
+  zip,
+  gzip,
+  archive,  ///< Any other archive or compressed file.
+  gguf,
+  hdf5,
+  sqlite,
+  onnx,
+  text,
+};
+
+/// A kind of file that no layout reads as its own.
+struct KnownFile {
+  FileKind kind = FileKind::empty;
+  std::string_view what;    ///< `a Git LFS pointer`
+  std::string_view advice;  ///< `git lfs pull fetches it`, or empty.
+};
+
+/// Returns what a file is. `first`: its first `telling_bytes` bytes, or all that it has. `name`: tells what a ZIP
+/// archive is whose first member does not. Null if they tell nothing.
+[[nodiscard]] const KnownFile* known_file(std::span<const std::byte> first, std::string_view name) noexcept;
+
+/// Returns `is a Git LFS pointer: git lfs pull fetches it`.
+[[nodiscard]] std::string say(const KnownFile& file);
+
+}  // namespace smd::detail::wire

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/step_row_writer.hpp"
+
+#include "layout/tensorboard/log_cursor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace smd::detail::layout;
+using smd::Dtype;
+
+namespace {
+
+/// An entry as it was added: step, name, kind, start, length.
+using Entry = std::tuple<std::int64_t, std::string, PlaceKind, std::uint64_t, std::uint64_t>;
+
+/// Adds entries, and reads them from the rows.
+class Rows {
+ public:
+  Rows() : writer_(loaded_, 1) { writer_.begin_file(writer_.tables().paths.add("events"), 0); }
+
+  void add(std::int64_t step, const std::string& name, PlaceKind kind, Dtype dtype, std::uint64_t start,
+           std::uint64_t length) {
+    writer_.begin_values(step);
+    writer_.add(writer_.tables().names.add(name), kind, dtype, start, length);
+    added_.emplace_back(step, name, kind, start, length);
+  }
+
+  /// Checks that the rows have what was added, in its order.
+  void check() {
+    LogListing listing;
+    listing.add_workers(1);
+    writer_.finish(listing);
+    std::vector<Entry> found;
+    std::uint64_t id = 1;
+    const Tables& tables = loaded_.tables.front();
+    for (const StepRow& row : rows_of(loaded_.rows)) {
+      CHECK(row.file.id == id++);
+      CHECK(row.mode_step == row.file.step);
+      const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
+      for (std::uint32_t i = 0; i < payload.count; ++i) {
+        const PlaceKind kind =
+            payload.types == no_id ? PlaceKind::record : tables.type_lists.at(payload.types).at(i).kind;
+        found.emplace_back(row.file.step, std::string(tables.names[tables.name_lists.at(payload.names).at(i)]), kind,
+                           payload.start(i), payload.length(i));
+      }
+    }
+    CHECK(found == added_);
+  }
+  [[nodiscard]] const LoadedSteps& loaded() const noexcept { return loaded_; }
+
+ private:
+  LoadedSteps loaded_;
+  StepRowWriter writer_;
+  std::vector<Entry> added_;
+};
+
+constexpr std::uint64_t wide = std::uint64_t{1} << 40;
+
+}  // namespace
+
+TEST_CASE("rows alike share lists, and payloads by the thousand") {
+  Rows rows;
+  for (std::int64_t step = 0; step < 10'000; ++step) {
+    const auto bits = static_cast<std::uint64_t>(step) * 7;
+    rows.add(step, "loss", PlaceKind::number, Dtype::float32, bits, wide + bits);
+    rows.add(step, "accuracy", PlaceKind::number, Dtype::float32, bits + 1, wide + bits + 1);
+  }
+  rows.check();
+  const Tables& tables = rows.loaded().tables.front();
+  CHECK(tables.name_lists.size() == 1);
+  CHECK(tables.type_lists.size() == 1);
+  CHECK(tables.payloads.size() == 11 + 4);  // of 1, 2, 4, …, 1024 rows, 2047 together; then of 2048 at most
+  CHECK(rows.loaded().rows.size() == 11 + 4);
+}
+
+TEST_CASE("rows of one payload whose steps are equally far apart are one sequence") {
+  Rows rows;
+  for (const std::int64_t step : {-7, 0, 5, 15, 16, 17, 100}) {
+    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  rows.check();
+  const std::vector<RowSequence>& found = rows.loaded().rows;
+  REQUIRE(found.size() == 4);  // payloads have 1, 2, 4 rows
+  CHECK(found[0].count == 1);
+  CHECK(found[1].count == 2);
+  CHECK(found[1].stride == 5);
+  CHECK(found[2].count == 3);
+  CHECK(found[2].last_step() == 17);
+  CHECK(found[3].row.file.step == 100);
+}
+
+TEST_CASE("steps that go back, or are as far apart as numbers go") {
+  Rows rows;
+  for (const std::int64_t step : {INT64_MIN, std::int64_t{0}, INT64_MAX - 1, INT64_MAX}) {
+    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  rows.check();
+  LoadedSteps loaded;
+  StepRowWriter writer(loaded, 1);
+  writer.begin_file(writer.tables().paths.add("events"), 0);
+  const std::uint32_t name = writer.tables().names.add("loss");
+  for (const std::int64_t step : {0, 1, 2, 3, 1, 2, 3, 4}) {
+    writer.begin_values(step);
+    writer.add(name, PlaceKind::number, Dtype::float32, 1, wide);
+  }
+  LogListing listing;
+  listing.add_workers(1);
+  writer.finish(listing);
+  std::vector<std::pair<std::int64_t, std::uint64_t>> found;
+  for (const StepRow& row : rows_of(loaded.rows)) {
+    found.emplace_back(row.file.step, row.file.id);
+  }
+  CHECK(found == std::vector<std::pair<std::int64_t, std::uint64_t>>{
+                     {0, 1}, {1, 2}, {1, 5}, {2, 3}, {2, 6}, {3, 4}, {3, 7}, {4, 8}});
+}
+
+TEST_CASE("rows that end early, go on, or turn out unlike the last one") {
+  Rows rows;
+  const auto number = [&](std::int64_t step, const char* name, std::uint64_t start) {
+    rows.add(step, name, PlaceKind::number, Dtype::float32, start, wide + start);
+  };
+  for (std::int64_t step = 0; step < 40; step += 4) {
+    const auto start = static_cast<std::uint64_t>(step);
+    number(step, "a", start);
+    number(step, "b", start + 1);
+    number(step + 1, "a", start + 2);  // one fewer
+    number(step + 2, "a", start + 3);  // one more
+    number(step + 2, "b", start + 4);
+    number(step + 2, "c", start + 5);
+    number(step + 3, "a", start + 6);  // another one in its place
+    rows.add(step + 3, "b", PlaceKind::record, Dtype::float32, start + 7, 100);
+  }
+  rows.check();
+  CHECK(rows.loaded().tables.front().name_lists.size() == 3);
+}
+
+TEST_CASE("numbers above 32 bits among others") {
+  Rows rows;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    const auto start = static_cast<std::uint64_t>(step);
+    rows.add(step, "record", PlaceKind::record, Dtype::float32, step % 3 == 0 ? wide + start : start, 50);
+    rows.add(step, "other", PlaceKind::record, Dtype::float32, start, step % 5 == 0 ? wide + 60 : 60);
+  }
+  rows.check();
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "completions.hpp"
+#include "rules.hpp"
+#include "slots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd::docgen {
+
+namespace {
+
+using tool::ArgumentKind;
+using tool::CommandDefinition;
+using tool::OptionSpec;
+using tool::Repeat;
+
+/// Returns the slots that each shell's template has. `parameters` formats a rule's names, joined by `or_word`, and its
+/// parameters.
+Slots common_slots(const Definitions& commands, std::string_view or_word, std::string_view parameters) {
+  std::vector<std::string> rules;
+  Slots slots;
+  slots["PARAMETERS"] = {};
+  for (const RuleWords& rule : rule_words()) {
+    rules.insert(rules.end(), rule.names.begin(), rule.names.end());
+    slots["PARAMETERS"] +=
+        fmt::format(fmt::runtime(parameters), fmt::join(rule.names, or_word), fmt::join(rule.parameters, " "));
+  }
+  std::vector<std::string_view> names;
+  for (const CommandDefinition* definition : commands) {
+    names.push_back(definition->name);
+  }
+  slots["RULES"] = fmt::format("{}", fmt::join(rules, " "));
+  slots["COMMANDS"] = fmt::format("{}", fmt::join(names, " "));
+  return slots;
+}
+
+std::string bash_value_line(const CommandDefinition& definition, const OptionSpec& spec) {
+  const std::string prefix = std::string(definition.name) + ":";
+  std::string line = "    ";
+  if (spec.short_name != '\0') {
+    line += prefix + "-" + spec.short_name + " | ";
+  }
+  line += prefix + "--" + std::string(spec.name) + ")";
+  if (const std::string_view kind = kind_word(spec); !kind.empty()) {
+    line += " kind='" + std::string(kind) + "'";
+  }
+  if (const auto words = offered(spec, definition); !words.empty()) {
+    line += fmt::format(" choices='{}'", fmt::join(words, " "));
+  }
+  return line + (spec.split_commas ? " list=, ;;\n" : " ;;\n");
+}
+
+std::string bash_word_line(const CommandDefinition& definition) {
+  std::string text = "    " + std::string(definition.name) + ") echo '";
+  bool first = true;
+  for (const OptionSpec* spec : definition.options()) {
+    if (spec->hidden) {
+      continue;
+    }
+    text += first ? "" : " ";
+    first = false;
+    if (spec->short_name != '\0') {
+      text += std::string("-") + spec->short_name + " ";
+    }
+    text += "--" + std::string(spec->name);
+  }
+  return text + "' ;;\n";
+}
+
+/// Escapes characters with a meaning in an explanation or a message of _arguments.
+std::string zsh_explained(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
+std::string zsh_action(std::string_view kind, bool list, const std::vector<std::string_view>& words) {
+  // A leading blank: the function is called with these arguments only.
+  return fmt::format(" _smd_value {}{}{}{}", list ? "," : "", kind.empty() ? "text" : kind, words.empty() ? "" : " ",
+                     fmt::join(words, " "));
+}
+
+std::string zsh_option_lines(const CommandDefinition& definition, const OptionSpec& spec) {
+  const std::string long_name = "--" + std::string(spec.name);
+  const std::string short_name = spec.short_name == '\0' ? "" : std::string("-") + spec.short_name;
+  const bool valued = !spec.metavar.empty();
+  std::string before;
+  if (spec.repeat == Repeat::adds_up) {
+    before = "*";
+  } else if (!short_name.empty()) {
+    before = "(" + short_name + " " + long_name + ")";
+  }
+  std::string after = "[" + zsh_explained(spec.help) + "]";
+  if (valued) {
+    after += ":" + zsh_explained(spec.metavar) + ":" +
+             zsh_action(kind_word(spec), spec.split_commas, offered(spec, definition));
+  }
+  std::string text;
+  if (!short_name.empty()) {
+    text += "        " + in_quotes(before + short_name + (valued ? "+" : "") + after, "'\\''") + " \\\n";
+  }
+  return text + "        " + in_quotes(before + long_name + (valued ? "=" : "") + after, "'\\''") + " \\\n";
+}
+
+std::string zsh_command_case(const CommandDefinition& definition) {
+  std::string valued;
+  std::string lines;
+  for (const OptionSpec* spec : definition.options()) {
+    if (!spec->metavar.empty()) {
+      valued += spec->short_name == '\0' ? std::string() : std::string(" ") + spec->short_name;
+      valued += " " + std::string(spec->name);
+    }
+    if (!spec->hidden) {
+      lines += zsh_option_lines(definition, *spec);
+    }
+  }
+  std::string text = "    " + std::string(definition.name) + ")\n      smd_valued=(" +
+                     valued.substr(std::min<std::size_t>(1, valued.size())) + ")\n      _arguments -s -S \\\n" + lines;
+  for (std::size_t i = 0; i < definition.operands.size(); ++i) {
+    const tool::OperandSpec& operand = definition.operands[i];
+    text += "        '" + (operand.repeats ? "*" : std::to_string(i + 1)) + ":" + zsh_explained(operand.metavar) + ":" +
+            zsh_action(kind_word(operand.kind), false, {}) + "'" +
+            (i + 1 < definition.operands.size() ? " \\\n" : "\n");
+  }
+  return text + "      ;;\n";
+}
+
+std::string fish_option_line(const CommandDefinition& definition, const OptionSpec& spec) {
+  std::string line = "complete -c " + std::string(definition.name);
+  if (spec.short_name != '\0') {
+    line += std::string(" -s ") + spec.short_name;
+  }
+  line += " -l " + std::string(spec.name) + " -d " + in_quotes(spec.help, "\\'");
+  if (spec.metavar.empty()) {
+    return line + "\n";
+  }
+  if (spec.kind == ArgumentKind::file) {
+    return line + " -r -F\n";
+  }
+  const std::string_view kind = kind_word(spec);
+  std::vector<std::string_view> words = offered(spec, definition);
+  words.insert(words.begin(), kind);
+  return line + (kind.empty() ? " -x\n"
+                              : fmt::format(" -x -a '(__smd_values {}{})'\n", spec.split_commas ? "," : "",
+                                            fmt::join(words, " ")));
+}
+
+}  // namespace
+
+std::string bash_completion(const Definitions& commands, std::string_view page) {
+  Slots slots = common_slots(commands, " | ", "    {}) printf '%s\\n' {} ;;\n");
+  for (const CommandDefinition* definition : commands) {
+    for (const OptionSpec* spec : definition->options()) {
+      if (!spec->metavar.empty()) {
+        slots["OPTIONS"] += bash_value_line(*definition, *spec);
+      }
+    }
+    slots["WORDS"] += bash_word_line(*definition);
+    for (std::size_t i = 0; i < definition->operands.size(); ++i) {
+      const bool repeats = definition->operands[i].repeats;
+      slots["OPERANDS"] += "    " + std::string(definition->name) + ":" + (repeats ? "*" : std::to_string(i)) +
+                           ") kind=" + std::string(kind_word(definition->operands[i].kind)) + " ;;\n";
+    }
+  }
+  return filled(page, slots);
+}
+
+std::string zsh_completion(const Definitions& commands, std::string_view page) {
+  Slots slots = common_slots(commands, " | ", "    {}) print -l -- {} ;;\n");
+  for (const CommandDefinition* definition : commands) {
+    slots["COMMAND_CASES"] += zsh_command_case(*definition);
+  }
+  return filled(page, slots);
+}
+
+std::string fish_functions(const Definitions& commands, std::string_view page) {
+  Slots slots = common_slots(commands, " ", "        case {}\n            printf '%s\\n' {}\n");
+  for (const CommandDefinition* definition : commands) {
+    for (const OptionSpec* spec : definition->options()) {
+      const std::string command = (slots["VALUED"].empty() ? "" : " ") + std::string(definition->name) + "/";
+      if (!spec->metavar.empty()) {
+        slots["VALUED"] += command + std::string(spec->name);
+        slots["VALUED"] += spec->short_name == '\0' ? "" : " " + std::string(definition->name) + "/" + spec->short_name;
+      }
+    }
+  }
+  return filled(page, slots);
+}
+
+std::string fish_completion(const CommandDefinition& definition) {
+  std::string text = "# Generated by tools/docgen: do not edit. SPDX-License-Identifier: Apache-2.0\n";
+  std::string kinds;
+  for (const tool::OperandSpec& operand : definition.operands) {
+    kinds += " " + std::string(kind_word(operand.kind));
+  }
+  text += "complete -c " + std::string(definition.name) + " -f -a '(__smd_values operand" + kinds + ")'\n";
+  for (const OptionSpec* spec : definition.options()) {
+    if (!spec->hidden) {
+      text += fish_option_line(definition, *spec);
+    }
+  }
+  return text;
+}
+
+}  // namespace smd::docgen

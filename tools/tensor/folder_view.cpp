@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// -o DIR/ with npy and raw: a file for each value, or for each of several strings. All lie in DIR itself, whatever the
+// tensors' names, and each appears when it is whole.
+#include "cli/errors.hpp"
+#include "cli/text.hpp"
+#include "value_view.hpp"
+
+#include <boost/filesystem/operations.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+/// Keeps letters, digits and `._-` but a leading point; other bytes are %XX.
+std::string file_name_of(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string name;
+  for (const char byte : text) {
+    const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+    if (letter || byte == '_' || byte == '-' || (byte == '.' && !name.empty())) {
+      name += byte;
+    } else {
+      const auto value = static_cast<unsigned char>(byte);
+      name += {'%', digits[value >> 4U], digits[value & 0xFU]};
+    }
+  }
+  return name;
+}
+
+/// Returns what a file of these bytes is called; of text only if they are a string's.
+std::string_view extension_of(std::string_view bytes, bool string) {
+  if (const std::string_view media = media_extension(bytes); !media.empty()) {
+    return media;
+  }
+  return string && is_utf8(bytes) ? "txt" : "bin";
+}
+
+class FolderView : public ValueView {
+ public:
+  explicit FolderView(ViewContext context) : context_(context) {}
+
+  [[nodiscard]] bool plans() const override { return true; }
+
+  void announce(const ValueKey& key) override {
+    const auto [last, first] = last_step_.try_emplace({key.trial, key.tensor}, key.step);
+    if (!first && std::exchange(last->second, key.step) == key.step) {
+      several_workers_.insert(key.tensor);
+    }
+    keys_.push_back(key);
+  }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    if (stems_.empty()) {
+      make_stems();
+    }
+    const std::string stem = stem_of(key);
+    const bool raw = context_.options.output.format == "raw";
+    if (raw && value.dtype() == Dtype::string) {
+      const std::vector<std::string_view> texts = strings(value.view());
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        write(stem + (texts.size() > 1 ? "-" + std::to_string(i) : std::string()), extension_of(texts[i], true),
+              [&](OutputFile& out) { out.write(std::as_bytes(std::span(texts[i]))); });
+      }
+      return;
+    }
+    const std::string_view bytes(reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size());
+    write(stem, raw ? extension_of(bytes, false) : "npy", [&](OutputFile& out) {
+      const ViewContext context{out, context_.options, context_.messages};
+      (raw ? make_raw_view(context) : make_npy_view(context))->show(key, value);
+    });
+  }
+
+ private:
+  [[nodiscard]] std::string stem_of(const ValueKey& key) const {
+    std::string stem = file_name_of(key.tensor) + "@" + std::to_string(key.step.value);
+    if (several_workers_.contains(key.tensor)) {
+      stem += "@" + file_name_of(key.worker);
+    }
+    return stem;
+  }
+
+  /// Refuses values that would have one name, before anything is written.
+  void make_stems() {
+    for (const ValueKey& key : keys_) {
+      if (!stems_.insert(stem_of(key)).second) {
+        throw UsageError("-o " + *context_.options.folder + ": two values would be called " +
+                         single_quoted(stem_of(key)) + ": choose one" + (key.trial.empty() ? "" : " trial"));
+      }
+    }
+    boost::system::error_code error;
+    if (!boost::filesystem::create_directories(*context_.options.folder, error) && error) {
+      throw OutputError(single_quoted(*context_.options.folder) + ": " + error.message());
+    }
+  }
+
+  template <class Write>
+  void write(const std::string& stem, std::string_view extension, const Write& write_to) const {
+    OutputFile file = OutputFile::file(*context_.options.folder + stem + "." + std::string(extension));
+    write_to(file);
+    file.close();
+  }
+
+  ViewContext context_;
+  std::map<std::pair<std::string_view, std::string_view>, GlobalStep> last_step_;  // by trial and tensor
+  std::set<std::string_view> several_workers_;  // tensors of which several workers saved a value at one step
+  std::vector<ValueKey> keys_;
+  std::set<std::string> stems_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_folder_view(ViewContext context) { return std::make_unique<FolderView>(context); }
+
+}  // namespace smd::tool::tensor
