@@ -147,7 +147,7 @@ class WhatIsWritten(Writing):
         self.saved("--jsonl", feed=lines(range(50)))
         asked = [entry for entry in self.server.log() if entry["method"] != "PUT"]
         self.assertEqual(["list-type" in entry["target"] for entry in asked], [True] * len(asked))
-        # And once for the steps there are, by which those of a mode are numbered, and once for the end marker.
+        # And once for what the folder holds, and once for the steps there are, by which those of a mode are numbered.
         self.assertLessEqual(len(asked), 2 * 5 + 2, [entry["target"] for entry in asked])
 
     def test_large(self):

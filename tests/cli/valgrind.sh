@@ -26,6 +26,9 @@ check() {
 
 check smd-ls 0 "$trial" --check
 check smd-tensor 0 "$trial" -s first -e bias --jsonl
+check smd-tensor 0 "$trial" -s : -c losses -f table
+check smd-tensor 0 "$trial" "$trial" -s : -c losses --stat -f table
+check smd-ls 0 "$trial" --tree
 check smd-reduce 0 "$trial" -s first -e bias -r mean,median,std
 check smd-diff 0 "$trial" "$trial" -s first -e bias --all --jsonl
 check smd-wait 0 "$trial" -s 0

@@ -55,7 +55,8 @@ Level level_from_environment() noexcept {
 
 /// The prefix by which messages name a file of a trial, or the trial itself.
 std::string place_of(std::string_view trial, std::string_view file) {
-  std::string place(trial);
+  const bool here = trial == "." && !file.empty() && file.front() != '/';
+  std::string place(here ? std::string_view() : trial);
   if (!place.empty()) {
     place += file.empty() || file.front() == '/' ? ": " : place.ends_with('/') ? "" : "/";
   }

@@ -12,15 +12,6 @@ namespace smd::tool {
 
 namespace fs = boost::filesystem;
 
-bool is_trial_folder(const std::string& path) {
-  boost::system::error_code error;
-  try {
-    return !is_remote_path(path) && fs::is_directory(path, error) && find_trial(path);
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 std::string trial_and_tensor(const std::string& path) {
   const fs::path whole = fs::path(path).lexically_normal();
   fs::path folder = whole.parent_path();

@@ -5,9 +5,6 @@
 
 namespace smd::tool {
 
-/// Whether a local folder is a trial, or has one that would be read for it.
-[[nodiscard]] bool is_trial_folder(const std::string& path);
-
 /// For a local path that does not exist, but joins the names of a trial and of a tensor: a clause that says so and
 /// leaves out the path. Empty for others.
 [[nodiscard]] std::string trial_and_tensor(const std::string& path);

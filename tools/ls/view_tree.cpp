@@ -191,9 +191,8 @@ class TreeView final : public OneTrialView {
     if (options().output.quiet) {
       return !names.empty();
     }
-    const bool weights = trial.layout().name == "checkpoints";
     std::vector<TensorFacts> facts =
-        tensor_facts(trial, selection, names, options().selection, weights || options().by_dtype);
+        tensor_facts(trial, selection, names, options().selection, trial.layout().has_headers || options().by_dtype);
     if (options().by_dtype) {
       read_types(trial, facts, messages);
       print_types(facts, rows);

@@ -177,15 +177,15 @@ bool is_there(const SaveOptions& options, const HookConfig& config) {
 /// Returns what a trial that is begun would hide: data of another layout in its folder, or trials below it. Empty if
 /// there is nothing, or a trial that can go on.
 std::string hidden_by(const SaveOptions& options, const HookConfig& config) {
-  constexpr const char* name_another = ": a trial saved here would hide it; name another folder";
+  constexpr const char* name_another = ", which a trial saved here would hide; name another folder";
   try {
     const auto found = find_trial(options.trial, {.remote = config.remote});
     const bool here = found && options.trial.starts_with(found->path);  // else below it
     return !found || (here && found->layout.is_saved)
                ? std::string()
                : single_quoted(found->path) + " is a trial of layout " + std::string(found->layout.name) + name_another;
-  } catch (const MissingCollectionFiles& error) {
-    return error.what() + std::string(name_another);
+  } catch (const MissingCollectionFiles&) {
+    return single_quoted(options.trial) + " has several trials below it" + name_another;
   }
 }
 

@@ -277,11 +277,7 @@ class StepSelector {
   std::string_view tensor_;
 };
 
-}  // namespace
-
-namespace {
-
-/// What the files hold in place of tensors: `; its 3 records are no tensors (2 graph, 1 hparams): …`.
+/// What the files hold in place of tensors: `, but 3 records are no tensors (2 graph, 1 hparams); …`.
 std::string instead_of_tensors(const Trial& trial) {
   const std::vector<OtherValue> others = trial.other_values();
   if (others.empty()) {

@@ -45,11 +45,7 @@ class TableView : public ValueView {
     print(key, value);
   }
 
-  void end_trial() override {
-    if (context_.several_trials) {
-      print_held_as_rows();
-    }
-  }
+  void end_trial() override { print_held_as_rows(); }
 
   void end_step() override {
     print_held_as_rows();
@@ -60,11 +56,8 @@ class TableView : public ValueView {
   }
 
   void finish() override {
-    if (!arrays_) {
-      print_held_as_rows();
-      if (rows_) {
-        rows_->finish();
-      }
+    if (rows_) {
+      rows_->finish();
     }
   }
 

@@ -18,7 +18,7 @@ struct FoundTrial {
   LayoutTraits layout;
 };
 
-/// Returns the trial that `Trial::open` would open, without reading it. Nullopt if there is none.
+/// Returns the trial that `Trial::open` would open, without reading it; nullopt if the path holds no trial.
 /// @throws MissingCollectionFiles if several trials lie below the path; ReadError as `Trial::open`, but not for a path
 /// that does not exist.
 [[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,

@@ -15,6 +15,7 @@ struct LayoutTraits {
   bool marks_end = false;    ///< A job marks its end; else more may come at any time (`TrialOptions::as_it_stands`).
   bool marks_steps = false;  ///< Index files mark steps, so that each is complete at some moment; else a step can grow.
   bool has_checksums = false;  ///< A changed element can be found.
+  bool has_headers = false;    ///< Headers tell the type and shape of each value before it is read.
   bool is_saved = false;       ///< Hooks and smd-save write it.
 };
 

@@ -82,7 +82,8 @@ class JsonReader {
 
   /// Ends the reading, from within a `take`: `read` then returns an error that says nothing.
   [[noreturn]] static void leave() { refuse(simdjson::UNEXPECTED_ERROR); }
-  /// Returns where the first half of a surrogate pair was, or the first number beyond a double, whoever read it.
+  /// Returns the offset of the first half of a surrogate pair, or number beyond a double, that was read; nullopt if
+  /// all of the text can be represented.
   [[nodiscard]] const std::optional<std::uint64_t>& unrepresentable() const noexcept { return unrepresentable_; }
   /// Returns whether a text is a part of the one that is read; otherwise it had escapes.
   [[nodiscard]] bool stands_in_text(std::string_view part) const noexcept {

@@ -88,7 +88,7 @@ class Opener {
   }
   [[nodiscard]] bool has_links() const { return !environment_.open && !trial_.storage->remote(); }
 
-  /// Opens the trial that a single file is. Returns false if the path is none of a file.
+  /// Opens the trial that a single file is. Returns false if the path does not name a file.
   bool open_file() {
     const std::optional<FileOperand> file = file_operand(where_.path());
     if (!file) {

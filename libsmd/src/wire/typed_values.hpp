@@ -40,7 +40,7 @@ void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>>
 /// Returns the size of all strings in packed form, each preceded by its length in four bytes.
 [[nodiscard]] std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces);
 
-/// Returns the size of the last string in packed form; that of an empty one if there is none.
+/// Returns the size of the last string in packed form; without strings, the size of an empty one.
 [[nodiscard]] std::uint64_t last_string_bytes(std::span<const std::span<const std::byte>> pieces);
 
 /// Writes all strings in packed form.

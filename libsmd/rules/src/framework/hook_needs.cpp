@@ -60,7 +60,7 @@ bool has_members(const CollectionConfig& collection) {
   return !collection.include_regex.empty() || !collection.tensor_names.empty();
 }
 
-/// Returns null if there is none of that name.
+/// Returns the collection of that name; null if the list does not have it.
 const CollectionConfig* named(std::span<const CollectionConfig> collections, const std::string& name) {
   const auto at = std::find_if(collections.begin(), collections.end(),
                                [&](const CollectionConfig& one) { return one.name == name; });
@@ -108,7 +108,7 @@ std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfig
       all.push_back(std::move(need));
     }
     for (const CollectionConfig& extra : own) {
-      // One without members is a slip: whoever saves by it would be refused.
+      // A hook refuses a configured collection without members.
       if (!named(std::span(all).subspan(first), extra.name) && (has_members(extra) || hook.is_built_in(extra.name))) {
         all.push_back(extra);
       }

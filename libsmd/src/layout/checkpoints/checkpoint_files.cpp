@@ -39,17 +39,6 @@ Outcome<std::string_view> read_text(const storage::File& file, std::uint64_t off
   return std::string_view(reinterpret_cast<const char*>(buffer.first(size).data()), size);
 }
 
-/// Returns the text, or what a file is instead of JSON.
-Outcome<std::string_view> json_or_damage(Outcome<std::string_view> text, const std::string& path) {
-  if (!text || text->empty()) {
-    return text;
-  }
-  const wire::KnownFile* const known =
-      wire::known_file(std::as_bytes(std::span(*text)).first(std::min(text->size(), wire::telling_bytes)), path);
-  return known == nullptr || known->kind == wire::FileKind::text ? std::move(text)
-                                                                 : Outcome<std::string_view>(damaged(say(*known), 0));
-}
-
 /// Returns the text of a JSON file of at most `limits::json_bytes`.
 Outcome<std::string_view> read_whole(const storage::File& file, Buffer& buffer) {
   if (file.size() > limits::json_bytes) {
@@ -103,7 +92,7 @@ Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::s
   if (!file) {
     return file.problem();
   }
-  return json_or_damage(read_whole(**file, buffer), path);
+  return read_whole(**file, buffer);
 }
 
 TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path, bool young) {
@@ -122,7 +111,7 @@ TrainerStep read_trainer_step(storage::Storage& storage, const std::string& path
       return {step, {}};
     }
   }
-  const auto text = json_or_damage(read_whole(**file, buffer), path);
+  const auto text = read_whole(**file, buffer);
   if (!text) {
     return {{}, text.problem()};
   }

@@ -35,7 +35,7 @@ std::vector<LayoutKind>& table() {
        .holds = holds_log_directory,
        .reads_file = is_event_file,
        .open = tensorboard_layout},
-      {.traits = {.name = "checkpoints"},
+      {.traits = {.name = "checkpoints", .has_headers = true},
        .contents = "safetensors checkpoints",
        .holds = holds_checkpoints,
        .reads_file = is_checkpoint_file,
