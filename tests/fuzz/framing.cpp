@@ -3,7 +3,7 @@
 // directory's file: of the records that a plain search finds, none is lost or doubled.
 #include "wire/framing.hpp"
 #include "layout/tensorboard/record_scanner.hpp"
-#include "wire/inflate.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
 

@@ -76,8 +76,8 @@ std::map<std::string_view, LogFile> files_of(fuzz::Source& source) {
 
 using Key = std::tuple<std::string, std::string, GlobalStep>;  // tensor, worker, step
 struct Saved {
-  std::optional<TensorLocation> value;
-  std::map<std::string, TensorLocation> reductions;
+  std::optional<Place> value;
+  std::map<std::string, Place> reductions;
 
   bool operator==(const Saved&) const = default;
 };
@@ -88,7 +88,7 @@ std::map<Key, Saved> entries_of(const Trial& trial) {
   trial.for_each_entry({.include_incomplete = true}, [&](const TensorEntry& entry) {
     Saved saved{entry.value, {}};
     for (const SavedReduction& reduction : entry.reductions) {
-      saved.reductions.emplace(reduction.name, reduction.location);
+      saved.reductions.emplace(reduction.name, reduction.place);
     }
     SMD_REQUIRE(saved.value || !saved.reductions.empty());
     SMD_REQUIRE(entries.emplace(Key(entry.tensor, entry.worker, entry.step), std::move(saved)).second);
@@ -112,15 +112,13 @@ std::vector<std::string> problems_of(const Trial& trial, const std::map<std::str
 }
 
 void read_all(const Trial& trial, const std::map<Key, Saved>& entries) {
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> tensors;
+  std::vector<WantedValue> wanted;
   for (const auto& [key, saved] : entries) {
-    if (saved.value && locations.size() < 64) {
-      locations.push_back(*saved.value);
-      tensors.push_back(std::get<0>(key));
+    if (saved.value && wanted.size() < 64) {
+      wanted.push_back({*saved.value, std::get<0>(key)});
     }
   }
-  trial.read(locations, tensors,
+  trial.read(wanted,
              [&](std::size_t, ReadResult&& result) {
                SMD_REQUIRE(result.value.has_value() != result.problem.has_value());
                SMD_REQUIRE(!result.problem || !result.problem->text.empty());

@@ -76,7 +76,7 @@ void check_last(std::span<const std::byte> payload, const SummaryValue& found) {
       SMD_REQUIRE(value->bytes[at] == static_cast<std::byte>(scalar->bits >> (8 * at)));
     }
   }
-  for (const RecordPart part : {RecordPart::images, RecordPart::clips}) {
+  for (const ValueForm part : {ValueForm::images, ValueForm::clips}) {
     const auto some = parse_value(payload, found.tag, ValueKinds::summaries, part);
     SMD_REQUIRE(static_cast<bool>(some) == static_cast<bool>(value));
     if (some) {

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -56,27 +57,6 @@ void write_files(fuzz::Source& source, const fuzz::WorkFolder& folder, bool repa
   }
 }
 
-/// Receives blocks and counts them.
-class Counter final : public BlockSink {
- public:
-  bool begin(Dtype dtype, const Shape& shape) override {
-    SMD_REQUIRE(!begun);
-    begun = true;
-    elements = element_count(shape).value();
-    fixed = item_size(dtype);
-    return true;
-  }
-  bool block(std::span<const std::byte> part) override {
-    SMD_REQUIRE(begun && (fixed == 0 || part.size() % fixed == 0));
-    bytes += part.size();
-    return true;
-  }
-  bool begun = false;
-  std::uint64_t elements = 0;
-  std::uint64_t bytes = 0;
-  std::size_t fixed = 0;
-};
-
 void check_value(const TensorValue& value) {
   const auto count = element_count(value.shape());
   SMD_REQUIRE(count.has_value());
@@ -91,36 +71,38 @@ void check_value(const TensorValue& value) {
 
 /// Reads every record, whole and in blocks: both must agree.
 void read_all(const Trial& trial) {
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> names;
+  std::vector<WantedValue> wanted;
+  std::deque<std::string> names;
   trial.for_each_entry({.include_incomplete = true}, [&](const TensorEntry& entry) {
     if (entry.value) {
-      locations.push_back(*entry.value);
-      names.emplace_back(entry.tensor);
+      wanted.push_back({*entry.value, entry.tensor});
     }
     for (const SavedReduction& saved : entry.reductions) {
-      locations.push_back(saved.location);
-      names.push_back(reduction_tensor_name(saved.name, entry.tensor));
+      wanted.push_back({saved.place, names.emplace_back(reduction_tensor_name(saved.name, entry.tensor))});
     }
-    return locations.size() < 256;
+    return wanted.size() < 256;
   });
   std::size_t results = 0;
-  trial.read(locations, names,
+  ValueReader reader(trial);
+  trial.read(wanted,
              [&](std::size_t i, ReadResult&& result) {
                SMD_REQUIRE(i == results++);
                SMD_REQUIRE(result.value.has_value() != result.problem.has_value());
                SMD_REQUIRE(!result.problem || !result.problem->text.empty());
-               Counter counter;
-               const auto problem = trial.read_blocks(locations[i], names[i], counter);
+               std::uint64_t bytes = 0;
+               const auto problem = reader.read(wanted[i].place, wanted[i].name, [&](Extent& value) {
+                 bytes = 0;
+                 (void)value.for_each_block([&](std::span<const std::byte> block) { bytes += block.size(); });
+               });
                SMD_REQUIRE(problem.has_value() == result.problem.has_value());
                if (result.value) {
                  check_value(*result.value);
-                 SMD_REQUIRE(counter.begun && counter.bytes == result.value->bytes().size());
+                 SMD_REQUIRE(bytes == result.value->bytes().size());
                }
                return true;
              },
              {.jobs = 1});
-  SMD_REQUIRE(results == locations.size());
+  SMD_REQUIRE(results == wanted.size());
 }
 
 /// Performs every query.

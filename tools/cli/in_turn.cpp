@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/in_turn.hpp"
 
+#include <smd/parallel.hpp>
 #include <smd/remote.hpp>
 
 #include "cli/progress.hpp"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -29,15 +28,6 @@ namespace {
 constexpr unsigned remote_visits = 16;
 /// How many visits for each thread may be under way or wait to be shown.
 constexpr std::size_t visits_ahead = 8;
-
-unsigned processors() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) {
-    return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
-  }
-  return std::max(std::thread::hardware_concurrency(), 1U);
-}
 
 /// The visits of a command, and whose turn it is.
 class Visits {
@@ -277,7 +267,7 @@ std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagno
   if (first == nullptr) {
     return 0;
   }
-  unsigned jobs = plan.jobs != 0 ? plan.jobs : processors();
+  unsigned jobs = plan.jobs != 0 ? plan.jobs : usable_cpus();
   if (is_remote_path(*first)) {
     jobs = plan.jobs != 0 ? std::min(plan.jobs, remote_visits) : remote_visits;
   }

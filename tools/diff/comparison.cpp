@@ -13,9 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,67 +28,6 @@ constexpr std::size_t chunk_entries = 4096;
 /// Limits of the pieces that one thread takes at once: their number, and their bytes.
 constexpr std::size_t most_pieces = 256;
 constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
-
-/// Keeps readers for reuse, so that there is at most one for each thread.
-class Readers {
- public:
-  Readers(const Trial& a, const Trial& b) : a_(a), b_(b) {}
-
-  std::unique_ptr<PairReader> take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      return std::make_unique<PairReader>(a_, b_);
-    }
-    std::unique_ptr<PairReader> reader = std::move(free_.back());
-    free_.pop_back();
-    return reader;
-  }
-  void give_back(std::unique_ptr<PairReader> reader) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(reader));
-  }
-
- private:
-  const Trial& a_;
-  const Trial& b_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<PairReader>> free_;
-};
-
-/// Some pieces, compared in one thread.
-class ComparingPart : public TrialPart {
- public:
-  ComparingPart(std::span<const PairPiece> pieces, const std::vector<PairedEntry>& entries,
-                const DifferenceOptions& options, std::vector<std::atomic<bool>>& differ, Readers& readers)
-      : pieces_(pieces), entries_(entries), options_(options), differ_(differ), readers_(readers) {}
-
-  void work(BlockReader& /*reader*/) override {
-    std::unique_ptr<PairReader> reader = readers_.take();
-    results_.reserve(pieces_.size());
-    for (const PairPiece& piece : pieces_) {
-      // Once a piece of the value differs, equal ones count too. Their sums are the same whether taken now or when they
-      // are read again.
-      std::atomic<bool>& differs = differ_[piece.entry];
-      DifferenceOptions options = options_;
-      options.sums_of_equal = options.sums_of_equal || differs;
-      results_.push_back(compare_piece(*reader, entries_[piece.entry], piece, options));
-      if (results_.back().comparer.differs()) {
-        differs = true;
-      }
-    }
-    readers_.give_back(std::move(reader));
-  }
-
-  [[nodiscard]] std::vector<ComparedPiece>& results() noexcept { return results_; }
-
- private:
-  std::span<const PairPiece> pieces_;
-  const std::vector<PairedEntry>& entries_;
-  DifferenceOptions options_;
-  std::vector<std::atomic<bool>>& differ_;  ///< By entry: whether some piece differs.
-  Readers& readers_;
-  std::vector<ComparedPiece> results_;
-};
 
 /// What is pooled in one row.
 struct Pool {
@@ -113,7 +50,8 @@ class Comparison {
         options_(options),
         view_(view),
         messages_(messages),
-        readers_(a.trial, b.trial),
+        reader_a_(a.trial),
+        reader_b_(b.trial),
         progress_("comparing", 0) {}
 
   void run() {
@@ -152,7 +90,7 @@ class Comparison {
         continue;
       }
       const std::size_t before = pieces.size();
-      add_pieces(entries_[i], i, pieces);
+      add_pieces({reader_a_, reader_b_}, entries_[i], i, pieces);
       for (std::size_t k = before; k < pieces.size(); ++k) {
         bytes += pieces[k].bytes;
         const std::size_t begin = ends.empty() ? 0 : ends.back();
@@ -165,21 +103,38 @@ class Comparison {
     if (!pieces.empty() && (ends.empty() || ends.back() != pieces.size())) {
       ends.push_back(pieces.size());
     }
-    std::vector<std::atomic<bool>> differ(entries_.size());
-    a_.trial.parallel_for_each(
-        ends.size(),
-        [&](std::size_t i) {
-          const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-          return std::make_unique<ComparingPart>(std::span(pieces).subspan(begin, ends[i] - begin), entries_,
-                                                 options_.comparing(), differ, readers_);
+    std::vector<std::atomic<bool>> differ(entries_.size());  // whether some piece does
+    const ReadOptions reading = {.jobs = options_.reading.jobs};
+    const ParallelLoop loop = reading_loop(a_.trial, ends.size(), reading);
+    std::vector<std::optional<ValueReader>> readers_of_b(loop.jobs);
+    std::vector<std::vector<ComparedPiece>> results(loop.slots());
+    parallel_read(
+        a_.trial, loop, reading,
+        [&](const LoopIndex& at, ValueReader& reader_of_a) {
+          std::optional<ValueReader>& reader_of_b = readers_of_b[at.worker];
+          if (!reader_of_b) {
+            reader_of_b.emplace(b_.trial, reading);
+          }
+          results[at.slot].clear();
+          for (std::size_t i = at.index == 0 ? 0 : ends[at.index - 1]; i < ends[at.index]; ++i) {
+            // Once a piece of the value differs, equal ones count too. Their sums are the same whether taken now or
+            // when they are read again.
+            std::atomic<bool>& differs = differ[pieces[i].entry];
+            DifferenceOptions options = options_.comparing();
+            options.sums_of_equal = options.sums_of_equal || differs;
+            results[at.slot].push_back(
+                compare_piece({reader_of_a, *reader_of_b}, entries_[pieces[i].entry], pieces[i], options));
+            if (results[at.slot].back().comparer.differs()) {
+              differs = true;
+            }
+          }
         },
-        [&](std::size_t, std::unique_ptr<TrialPart>&& part) {
-          for (ComparedPiece& piece : static_cast<ComparingPart&>(*part).results()) {
+        [&](const LoopIndex& at) {
+          for (ComparedPiece& piece : results[at.slot]) {
             take(std::move(piece));
           }
           return !over_;
-        },
-        {.jobs = options_.reading.jobs});
+        });
     finish_until(entries_.size());
     entries_.clear();
     next_ = 0;
@@ -278,15 +233,15 @@ class Comparison {
   }
 
   /// Returns what the index and the headers of files tell.
-  static ValueForm form_of(const std::optional<TensorEntry>& entry) {
+  static ValueFacts facts_of(const std::optional<TensorEntry>& entry) {
     if (!entry) {
       return {};
     }
-    if (!entry->value || !entry->value->bare) {
+    if (!entry->value || entry->value->has_record()) {
       return {entry->shape ? &*entry->shape : nullptr, {}};
     }
-    const BareValue& bare = *entry->value->bare;
-    return {&bare.shape, bare.unread_type.empty() ? to_string(bare.dtype) : bare.unread_type};
+    const ValueType& type = *entry->value->type;
+    return {&type.shape, type.unread_type.empty() ? to_string(type.dtype) : type.unread_type};
   }
 
   static State state_of(const Difference& difference) {
@@ -312,8 +267,8 @@ class Comparison {
     row.step = entry.step;
     row.step_b = entry.step_b;
     row.state = state;
-    row.a = form_of(entry.a);
-    row.b = form_of(entry.b);
+    row.a = facts_of(entry.a);
+    row.b = facts_of(entry.b);
     if (first != nullptr && first->dtype && common_of(entry) == Common::values) {
       row.a = {&first->shape, to_string(*first->dtype)};
       row.b = {&first->shape_b, to_string(*first->dtype_b)};
@@ -412,7 +367,8 @@ class Comparison {
   const DiffCommandOptions& options_;
   DiffView& view_;
   Diagnostics& messages_;
-  Readers readers_;
+  ValueReader reader_a_;  // for what is to be known of large values
+  ValueReader reader_b_;
   Progress progress_;
   std::vector<PairedEntry> entries_;
   std::size_t next_ = 0;               // entry to be finished

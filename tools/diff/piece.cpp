@@ -6,7 +6,6 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,82 +17,70 @@ namespace {
 
 constexpr std::uint64_t part_bytes = std::uint64_t{16} << 20;
 
-TensorView view_of(Dtype dtype, const Shape& shape, std::span<const std::byte> bytes) { return {dtype, shape, bytes}; }
-
-/// Passes the elements of two values to a comparer.
-class ComparingSink : public PairSink {
- public:
-  ComparingSink(ComparedPiece& into, bool appends) : into_(into), appends_(appends) {}
-
-  bool begin(Dtype dtype_a, const Shape& shape_a, Dtype dtype_b, const Shape& shape_b) override {
-    if (!appends_) {
-      into_.comparer.clear();
-    }
-    dtype_a_ = dtype_a;
-    dtype_b_ = dtype_b;
-    into_.dtype = dtype_a;
-    into_.dtype_b = dtype_b;
-    into_.shape = shape_a;
-    into_.shape_b = shape_b;
-    if (shape_a != shape_b) {
-      return false;
-    }
-    const bool none = element_count(shape_a) == std::uint64_t{0};
-    const bool mixed = (dtype_a == Dtype::string) != (dtype_b == Dtype::string);
-    if (none || mixed) {
-      into_.comparer.add(view_of(dtype_a, shape_a, {}), view_of(dtype_b, shape_b, {}));
-      return false;
-    }
-    return true;
+/// Calls `use(a, b)` with two open values, again if reading failed and is repeated. Returns the first problem.
+template <class Use>
+std::optional<PairProblem> read_pair(PairReaders readers, const Place& a, std::string_view name_a, const Place& b,
+                                     std::string_view name_b, Use&& use) {
+  std::optional<Problem> of_b;
+  if (auto of_a = readers.a.read(a, name_a, [&](Extent& value_a) {
+        of_b = readers.b.read(b, name_b, [&](Extent& value_b) { use(value_a, value_b); });
+      })) {
+    return PairProblem{false, *std::move(of_a)};
   }
-
-  bool block(std::span<const std::byte> a, std::span<const std::byte> b) override {
-    if (dtype_a_ == Dtype::string) {
-      into_.comparer.add(view_of(dtype_a_, into_.shape, a), view_of(dtype_b_, into_.shape, b));
-      return true;
-    }
-    const auto count = static_cast<std::int64_t>(a.size() / item_size(dtype_a_));
-    const std::span<const std::int64_t> shape(&count, 1);
-    into_.comparer.add({dtype_a_, shape, a}, {dtype_b_, shape, b});
-    return true;
-  }
-
- private:
-  ComparedPiece& into_;
-  bool appends_;
-  Dtype dtype_a_ = Dtype::float32;
-  Dtype dtype_b_ = Dtype::float32;
-};
-
-/// Passes the elements of a value to a comparer, as equal to those of the other value.
-class EqualSink : public BlockSink {
- public:
-  explicit EqualSink(const DifferenceOptions& options) : comparer_(options) {}
-
-  bool begin(Dtype dtype, const Shape& /*shape*/) override {
-    dtype_ = dtype;
-    comparer_.clear();
-    return true;
-  }
-  bool block(std::span<const std::byte> bytes) override {
-    const auto count = static_cast<std::int64_t>(bytes.size() / item_size(dtype_));
-    comparer_.add_equal({dtype_, {&count, 1}, bytes});
-    return true;
-  }
-  [[nodiscard]] bool prefers_whole() const noexcept override { return false; }
-
-  [[nodiscard]] Comparer take() { return std::move(comparer_); }
-
- private:
-  Dtype dtype_ = Dtype::float32;
-  Comparer comparer_;
-};
-
-TensorLocation place_of(const TensorLocation& value, const PairPiece& piece) {
-  return piece.part ? *part_of(value, piece.part->first, piece.part->count) : value;
+  return of_b ? std::optional(PairProblem{true, *std::move(of_b)}) : std::nullopt;
 }
 
-void compare_statistics(PairReader& reader, const PairedEntry& entry, ComparedPiece& into) {
+/// Calls `take(a, b)` with the same elements of both values, block after block, as far as both can be read.
+template <class Take>
+void for_each_block(Extent& a, Extent& b, PairPiece::Part part, Take&& take) {
+  const std::size_t item_a = item_size(a.dtype());
+  const std::size_t item_b = item_size(b.dtype());
+  const std::uint64_t most = Extent::block_bytes / std::max(item_a, item_b);
+  for (std::uint64_t done = 0; done < part.count;) {
+    const std::span<const std::byte> bytes_a = a.view(part.first + done, std::min(most, part.count - done));
+    const std::span<const std::byte> bytes_b = b.view(part.first + done, bytes_a.size() / item_a);
+    const std::uint64_t count = std::min(bytes_a.size() / item_a, bytes_b.size() / item_b);
+    if (count == 0) {
+      return;
+    }
+    const auto size = static_cast<std::int64_t>(count);
+    const std::span<const std::int64_t> shape(&size, 1);
+    take(TensorView(a.dtype(), shape, bytes_a.first(count * item_a)),
+         TensorView(b.dtype(), shape, bytes_b.first(count * item_b)));
+    done += count;
+  }
+}
+
+/// Compares two values, or a part of both. Their shapes must be equal for that.
+void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, ComparedPiece& into) {
+  into.dtype = a.dtype();
+  into.dtype_b = b.dtype();
+  into.shape = a.shape();
+  into.shape_b = b.shape();
+  if (into.shape != into.shape_b) {
+    return;
+  }
+  if (part && part->first != 0) {  // the first part verifies the whole
+    a.trust();
+    b.trust();
+  }
+  const bool text_a = a.dtype() == Dtype::string;
+  const bool text_b = b.dtype() == Dtype::string;
+  if (a.size() == 0 || text_a != text_b) {
+    into.comparer.add(TensorView(a.dtype(), a.shape(), {}), TensorView(b.dtype(), b.shape(), {}));
+  } else if (text_a) {
+    const std::span<const std::byte> bytes_a = a.view(0, a.size());
+    const std::span<const std::byte> bytes_b = b.view(0, b.size());
+    if (!bytes_a.empty() && !bytes_b.empty()) {
+      into.comparer.add(TensorView(a.dtype(), a.shape(), bytes_a), TensorView(b.dtype(), b.shape(), bytes_b));
+    }
+  } else {
+    for_each_block(a, b, part.value_or(PairPiece::Part{0, a.size()}),
+                   [&](const TensorView& of_a, const TensorView& of_b) { into.comparer.add(of_a, of_b); });
+  }
+}
+
+void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedPiece& into) {
   const std::vector<SavedReduction>& a = entry.a->reductions;
   const std::vector<SavedReduction>& b = entry.b->reductions;
   auto next_a = a.begin();
@@ -107,8 +94,8 @@ void compare_statistics(PairReader& reader, const PairedEntry& entry, ComparedPi
       ++next_b;
     } else {
       const std::string name = reduction_tensor_name(next_a->name, entry.tensor());
-      ComparingSink sink(into, true);
-      into.problem = reader.read(next_a->location, name, next_b->location, name, sink);
+      into.problem = read_pair(readers, next_a->place, name, next_b->place, name,
+                               [&](Extent& value_a, Extent& value_b) { compare(value_a, value_b, {}, into); });
       if (!into.problem && into.shape != into.shape_b) {
         ++into.alone;
       }
@@ -135,17 +122,19 @@ Common common_of(const PairedEntry& entry) noexcept {
   return entry.a->reductions.empty() ? Common::shapes : Common::statistics;
 }
 
-void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces) {
+void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces) {
   PairPiece piece = {.entry = number, .part = {}};
   if (common_of(entry) == Common::values) {
-    const TensorLocation& a = *entry.a->value;
-    const TensorLocation& b = *entry.b->value;
+    const Place& a = *entry.a->value;
+    const Place& b = *entry.b->value;
     piece.bytes = a.length + b.length;
-    const bool in_parts =
-        a.length > part_bytes && part_of(a, 0, 0) && part_of(b, 0, 0) && a.bare->shape == b.bare->shape && b.length > 0;
-    if (in_parts) {
-      const std::uint64_t count = element_count(a.bare->shape).value_or(0);
-      const std::uint64_t most = part_bytes / std::max(item_size(a.bare->dtype), item_size(b.bare->dtype));
+    const Extent* const value_a = a.length > part_bytes ? readers.a.open(a, entry.a->tensor) : nullptr;
+    const Extent* const value_b = value_a != nullptr ? readers.b.open(b, entry.b->tensor) : nullptr;
+    if (value_b != nullptr && value_a->shape() == value_b->shape() && value_a->random_access() &&
+        value_b->random_access()) {
+      const std::size_t item = std::max(item_size(value_a->dtype()), item_size(value_b->dtype()));
+      const std::uint64_t count = value_a->size();
+      const std::uint64_t most = item == 0 ? count : part_bytes / item;
       for (std::uint64_t first = 0; first < count; first += most) {
         PairPiece part = piece;
         part.part = {first, std::min(most, count - first)};
@@ -153,63 +142,62 @@ void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<PairPi
         part.last = first + most >= count;
         pieces.push_back(part);
       }
-      return;
+      if (count != 0) {
+        return;
+      }
     }
   }
   pieces.push_back(piece);
 }
 
-ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const PairPiece& piece,
+ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const PairPiece& piece,
                             const DifferenceOptions& options) {
   ComparedPiece result(piece, options);
   if (common_of(entry) == Common::statistics) {
-    compare_statistics(reader, entry, result);
+    compare_statistics(readers, entry, result);
     return result;
   }
-  const TensorLocation a = place_of(*entry.a->value, piece);
-  const TensorLocation b = place_of(*entry.b->value, piece);
-  const auto compare = [&](ComparedPiece& into) {
-    ComparingSink sink(into, false);
-    into.problem = reader.read(a, entry.a->tensor, b, entry.b->tensor, sink);
+  const auto compare_into = [&](ComparedPiece& into) {
+    into.problem = read_pair(readers, *entry.a->value, entry.a->tensor, *entry.b->value, entry.b->tensor,
+                             [&](Extent& a, Extent& b) {
+                               into.comparer.clear();
+                               compare(a, b, piece.part, into);
+                             });
   };
-  compare(result);
+  compare_into(result);
   if (!result.problem && !result.comparer.complete() && !result.comparer.equal_bytes()) {
     // The equal elements before the first difference count too.
     DifferenceOptions with_sums = options;
     with_sums.sums_of_equal = true;
     ComparedPiece again(piece, with_sums);
-    compare(again);
+    compare_into(again);
     result = std::move(again);
-  }
-  if (piece.part) {
-    result.shape = entry.a->value->bare->shape;
-    result.shape_b = result.shape;
   }
   return result;
 }
 
 std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entry, std::vector<ComparedPiece>& pieces) {
   std::vector<ComparedPiece*> left;
-  std::vector<TensorLocation> places;
   for (ComparedPiece& piece : pieces) {
     if (!piece.comparer.complete()) {
       left.push_back(&piece);
-      places.push_back(place_of(*entry.a->value, piece.piece));
     }
   }
-  std::optional<PairProblem> trouble;
-  const std::vector<std::string> names(left.size(), std::string(entry.tensor()));
-  a.read_blocks(
-      places, names, [](std::size_t) { return std::make_unique<EqualSink>(DifferenceOptions()); },
-      [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
-        if (problem) {
-          trouble = PairProblem{false, std::move(*problem)};
-          return false;
-        }
-        left[i]->comparer = static_cast<EqualSink&>(*sink).take();
-        return true;
+  std::vector<std::optional<Problem>> problems(left.size());
+  parallel_read(a, reading_loop(a, left.size(), {}), {}, [&](const LoopIndex& at, ValueReader& reader) {
+    ComparedPiece& piece = *left[at.index];
+    problems[at.index] = reader.read(*entry.a->value, entry.a->tensor, [&](Extent& value) {
+      piece.comparer = Comparer();
+      value.trust();  // it was verified before
+      const PairPiece::Part part = piece.piece.part.value_or(PairPiece::Part{0, value.size()});
+      (void)value.for_each_block(part.first, part.count, [&](std::span<const std::byte> bytes) {
+        const auto count = static_cast<std::int64_t>(bytes.size() / item_size(value.dtype()));
+        piece.comparer.add_equal({value.dtype(), {&count, 1}, bytes});
       });
-  return trouble;
+    });
+  });
+  const auto trouble = std::find_if(problems.begin(), problems.end(), [](const auto& problem) { return problem; });
+  return trouble == problems.end() ? std::nullopt : std::optional(PairProblem{false, **trouble});
 }
 
 }  // namespace smd::tool::diff

@@ -6,16 +6,28 @@
 #include <optional>
 #include <smd/difference.hpp>
 #include <smd/dtype.hpp>
-#include <smd/pair_reader.hpp>
 #include <smd/shape.hpp>
+#include <smd/value_reader.hpp>
 #include <vector>
 
 #include "paired_entries.hpp"
 
 namespace smd::tool::diff {
 
-/// Independent work on one pair of entries: values that are stored bare are compared in parts, whose size does not
-/// depend on the number of threads, so that the results do not either.
+/// A reader of each trial.
+struct PairReaders {
+  ValueReader& a;
+  ValueReader& b;
+};
+
+/// A problem with one value of a pair.
+struct PairProblem {
+  bool of_b = false;
+  Problem problem;
+};
+
+/// Independent work on one pair of entries: large values are compared in parts, whose size does not depend on the
+/// number of threads, so that the results do not either.
 struct PairPiece {
   std::size_t entry = 0;  ///< Among those of a chunk.
   /// Some elements of both values; nullopt: all.
@@ -47,11 +59,11 @@ enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 [[nodiscard]] Common common_of(const PairedEntry& entry) noexcept;
 
 /// Appends the pieces of an entry. @pre `common_of` is values or statistics.
-void add_pieces(const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces);
+void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces);
 
 /// Reads and compares a piece. Saved statistics are compared as elements, one after another by name; those in one trial
 /// only differ.
-[[nodiscard]] ComparedPiece compare_piece(PairReader& reader, const PairedEntry& entry, const PairPiece& piece,
+[[nodiscard]] ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const PairPiece& piece,
                                           const DifferenceOptions& options);
 
 /// Adds the sums that `sums_of_equal` left out for pieces whose bytes turned out equal: reads A's part of them again,

@@ -32,7 +32,7 @@ enum class State : std::uint8_t {
 [[nodiscard]] std::string_view to_string(State state) noexcept;
 
 /// What is known of a value besides its elements. Borrowed.
-struct ValueForm {
+struct ValueFacts {
   const Shape* shape = nullptr;
   std::string_view dtype;
 };
@@ -46,8 +46,8 @@ struct DiffRow {
   std::optional<GlobalStep> step_b;
   State state = State::equal;
   std::optional<Difference> statistics;  ///< If elements were compared.
-  ValueForm a;                           ///< Not of pools.
-  ValueForm b;
+  ValueFacts a;                          ///< Not of pools.
+  ValueFacts b;
 };
 
 /// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.

@@ -110,7 +110,7 @@ struct Chart {
 };
 
 /// The least and the greatest of some numbers; empty: {inf, -inf}.
-struct Extent {
+struct AxisRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
 

@@ -95,7 +95,7 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
   ChartTable table;
   table.header = {"image", "rows", "columns", "least", "greatest"};
   for (const ImageTile& tile : grid.tiles) {
-    Extent extent;
+    AxisRange extent;
     for (const double number : tile.numbers) {
       if (std::isfinite(number)) {
         extent.add(number);

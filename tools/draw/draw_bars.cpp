@@ -39,8 +39,8 @@ void draw_content(Drawing& to, const Chart& chart, const BarSet& all) {
   const auto end = none ? static_cast<std::ptrdiff_t>(all.counts.size()) : last - all.counts.begin();
   const BarSet bars = {{all.edges.begin() + begin, all.edges.begin() + end + 1},
                        {all.counts.begin() + begin, all.counts.begin() + end}};
-  Extent x;
-  Extent y;
+  AxisRange x;
+  AxisRange y;
   y.add(0);
   for (std::size_t bin = 0; bin < bars.counts.size(); ++bin) {
     x.add(bars.edges[bin]);

@@ -43,8 +43,8 @@ Mark mark_of(double number) noexcept {
 }
 
 struct Extents {
-  Extent x;
-  Extent y;
+  AxisRange x;
+  AxisRange y;
 };
 
 Extents extents_of(const std::vector<ChartCurve>& curves, const ChartAxis& y) {

@@ -14,8 +14,8 @@ namespace smd::tool {
 namespace {
 
 // The range from the first bin that is not empty to the last.
-Extent filled_range(const HeatMap& map) {
-  Extent extent;
+AxisRange filled_range(const HeatMap& map) {
+  AxisRange extent;
   for (const HeatColumn& column : map.columns) {
     for (std::size_t bin = 0; bin < column.counts.size(); ++bin) {
       if (column.counts[bin] > 0) {
@@ -116,7 +116,7 @@ class ShareRaster {
 }  // namespace
 
 void draw_content(Drawing& to, const Chart& chart, const HeatMap& map) {
-  Extent x;
+  AxisRange x;
   for (std::size_t at = 0; at < map.columns.size(); ++at) {
     x.add(map.columns[at].x - half_width(map, at));
     x.add(map.columns[at].x + half_width(map, at));

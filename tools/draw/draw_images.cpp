@@ -34,7 +34,7 @@ TileSize size_of(const ImageTile& tile, double room) {
   return {width, std::clamp(width * rows / columns, 14.0, tallest_tile)};
 }
 
-std::vector<double> levels_of(const ImageTile& tile, const Extent& extent) {
+std::vector<double> levels_of(const ImageTile& tile, const AxisRange& extent) {
   std::vector<double> levels;
   levels.reserve(tile.numbers.size());
   for (const double number : tile.numbers) {
@@ -49,7 +49,7 @@ std::vector<double> levels_of(const ImageTile& tile, const Extent& extent) {
 }  // namespace
 
 void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
-  Extent extent;
+  AxisRange extent;
   bool no_number = false;
   std::size_t widest = 1;
   for (const ImageTile& tile : grid.tiles) {

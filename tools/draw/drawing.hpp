@@ -45,7 +45,7 @@ struct PlotFrame {
   Scale y;
 };
 /// Draws grid, ticks, names of the axes and findings; moves `y` below them. `margin` is that of the x axis.
-[[nodiscard]] PlotFrame put_frame(Drawing& to, const Chart& chart, Extent x, Extent y, double margin);
+[[nodiscard]] PlotFrame put_frame(Drawing& to, const Chart& chart, AxisRange x, AxisRange y, double margin);
 
 void draw_content(Drawing& to, const Chart& chart, const CurveSet& set);
 void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan);

@@ -26,7 +26,7 @@ double widest_label(const std::vector<Tick>& ticks) {
 }
 
 // As many ticks as fit beside each other.
-std::vector<Tick> ticks_along(const ChartAxis& axis, Extent extent, double length) {
+std::vector<Tick> ticks_along(const ChartAxis& axis, AxisRange extent, double length) {
   const Scale scale(axis, extent, 0, length);
   for (std::size_t most = 9; most > 2; --most) {
     std::vector<Tick> ticks = scale.ticks(most);
@@ -67,9 +67,9 @@ void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, d
 
 }  // namespace
 
-PlotFrame put_frame(Drawing& to, const Chart& chart, Extent x, Extent y, double margin) {
-  const Extent x_extent = Scale::extent(chart.x, x, margin);
-  const Extent y_extent = Scale::extent(chart.y, y, 0.06);
+PlotFrame put_frame(Drawing& to, const Chart& chart, AxisRange x, AxisRange y, double margin) {
+  const AxisRange x_extent = Scale::extent(chart.x, x, margin);
+  const AxisRange y_extent = Scale::extent(chart.y, y, 0.06);
   const std::vector<Tick> y_ticks = Scale(chart.y, y_extent, 0, 1).ticks(6);
   put_paragraph(to, "quiet", tick_font, chart.y.name, 1);
   const double top = to.y + 8 + (chart.findings.empty() ? 0 : flag_room);

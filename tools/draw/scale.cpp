@@ -38,10 +38,10 @@ std::string whole_label(double value) {
 
 }  // namespace
 
-Scale::Scale(const ChartAxis& axis, Extent extent, double from, double to) noexcept
+Scale::Scale(const ChartAxis& axis, AxisRange extent, double from, double to) noexcept
     : kind_(axis.scale), whole_(axis.whole), low_(extent.low), high_(extent.high), from_(from), to_(to) {}
 
-Extent Scale::extent(const ChartAxis& axis, Extent drawn, double margin) noexcept {
+AxisRange Scale::extent(const ChartAxis& axis, AxisRange drawn, double margin) noexcept {
   if (axis.least) {
     drawn.add(*axis.least);
   }
@@ -70,7 +70,7 @@ Extent Scale::extent(const ChartAxis& axis, Extent drawn, double margin) noexcep
   // Halves, so that the distance of any two numbers is finite.
   const double room = (drawn.high / 2 - drawn.low / 2) * margin * 2;
   const bool positive = drawn.low >= 0;
-  Extent wide = {std::max(drawn.low - room, -greatest_double), std::min(drawn.high + room, greatest_double)};
+  AxisRange wide = {std::max(drawn.low - room, -greatest_double), std::min(drawn.high + room, greatest_double)};
   if ((positive && wide.low < 0) || axis.least == drawn.low) {
     wide.low = positive ? std::min(drawn.low, 0.0) : drawn.low;
   }

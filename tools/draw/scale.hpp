@@ -20,11 +20,11 @@ class Scale {
  public:
   /// From `extent.low` at the place `from` to `extent.high` at the place `to`. @pre low < high, both finite, and
   /// positive on a logarithmic axis: as `Scale::extent` makes them.
-  Scale(const ChartAxis& axis, Extent extent, double from, double to) noexcept;
+  Scale(const ChartAxis& axis, AxisRange extent, double from, double to) noexcept;
 
   /// The numbers that an axis shows: those drawn, the axis' own bounds, and a margin (`margin`: its part of the
   /// whole). Equal numbers, or none, get room on both sides.
-  [[nodiscard]] static Extent extent(const ChartAxis& axis, Extent drawn, double margin) noexcept;
+  [[nodiscard]] static AxisRange extent(const ChartAxis& axis, AxisRange drawn, double margin) noexcept;
 
   /// Whether a number has a place: it is finite and, on a logarithmic axis, positive.
   [[nodiscard]] bool shows(double number) const noexcept;

@@ -44,7 +44,7 @@ std::vector<std::string> saved_names(Trial& trial, const Selection& selection, c
 std::uint64_t record_bytes(const TensorEntry& entry) noexcept {
   std::uint64_t bytes = entry.value ? entry.value->length : 0;
   for (const SavedReduction& reduction : entry.reductions) {
-    bytes += reduction.location.length;
+    bytes += reduction.place.length;
   }
   return bytes;
 }

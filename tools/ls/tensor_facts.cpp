@@ -88,24 +88,6 @@ class Collector {
   std::vector<Seen> seen_;
 };
 
-/// Notes the dtype and shape of a record, and reads no further.
-class HeadSink final : public BlockSink {
- public:
-  bool begin(Dtype dtype, const Shape& shape) override {
-    dtype_ = dtype;
-    shape_ = shape;
-    return false;
-  }
-  bool block(std::span<const std::byte>) override { return false; }
-
-  [[nodiscard]] const std::optional<Dtype>& dtype() const noexcept { return dtype_; }
-  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
-
- private:
-  std::optional<Dtype> dtype_;
-  Shape shape_;
-};
-
 /// Calls `visit(row, entry)` for the entries at one step of each row, without going through all entries.
 template <class Visit>
 void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep TensorSummary::*step, Visit&& visit) {
@@ -199,27 +181,24 @@ struct Head {
   Shape shape;
 };
 
-/// From the location, if a value has no record; else from the beginning of the record. `problem` says why it failed.
-std::optional<Head> head_of(const Trial& trial, const TensorLocation& location, const std::string& tensor,
-                            std::optional<Problem>& problem) {
-  if (const BareValue* const bare = location.bare.get()) {
-    return Head{bare->unread_type.empty() ? std::string(to_string(bare->dtype)) : bare->unread_type, bare->shape};
+/// From the place, if a value has no record; else from the beginning of the record. Nullopt if that cannot be read.
+std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::string& tensor) {
+  if (!place.has_record()) {
+    const ValueType& type = *place.type;
+    return Head{type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type, type.shape};
   }
-  HeadSink sink;
-  problem = trial.read_blocks(location, tensor, sink);
-  return !problem && sink.dtype() ? std::optional(Head{std::string(to_string(*sink.dtype())), sink.shape()})
-                                  : std::nullopt;
+  const Extent* const value = reader.open(place, tensor);
+  return value == nullptr ? std::nullopt : std::optional(Head{std::string(to_string(value->dtype())), value->shape()});
 }
 
 // Compares until both are known to vary, or all others were read.
-void compare_others(const Trial& trial, TensorFacts& row, const Head& first) {
-  for (const TensorLocation& other : row.others) {
+void compare_others(ValueReader& reader, TensorFacts& row, const Head& first) {
+  for (const Place& other : row.others) {
     if (row.shape_varies && row.dtype_varies) {
       return;
     }
-    std::optional<Problem> ignored;  // the command that prints the record reports what is wrong with it
-    const std::optional<Head> head =
-        other == *row.value ? std::nullopt : head_of(trial, other, row.summary.tensor, ignored);
+    // The command that prints the record reports what is wrong with it.
+    const std::optional<Head> head = other == *row.value ? std::nullopt : head_of(reader, other, row.summary.tensor);
     row.shape_varies = row.shape_varies || (head && head->shape != first.shape);
     row.dtype_varies = row.dtype_varies || (head && head->dtype != first.dtype);
   }
@@ -228,23 +207,21 @@ void compare_others(const Trial& trial, TensorFacts& row, const Head& first) {
 }  // namespace
 
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
+  ValueReader reader(trial);
   for (TensorFacts& row : facts) {
     if (!row.value) {
       continue;
     }
-    std::optional<Problem> problem;
-    const std::optional<Head> head = head_of(trial, *row.value, row.summary.tensor, problem);
-    if (problem) {
-      messages.report_record(*problem, trial.path(), single_quoted(row.summary.tensor), Level::warning);
-    }
+    const std::optional<Head> head = head_of(reader, *row.value, row.summary.tensor);
     if (!head) {
+      messages.report_record(*reader.problem(), trial.path(), single_quoted(row.summary.tensor), Level::warning);
       continue;
     }
     row.dtype = head->dtype;
     if (!row.summary.shape) {
       row.summary.shape = head->shape;
     }
-    compare_others(trial, row, *head);
+    compare_others(reader, row, *head);
   }
 }
 

@@ -17,12 +17,10 @@ constexpr std::size_t most_records = 64;  // of one tensor
 struct RecordKind {
   std::string_view worker;
   std::uint64_t length = 0;
-  std::shared_ptr<const BareValue> bare;  // holds both
+  std::shared_ptr<const ValueType> type;  // holds both, or is null
 
   bool operator==(const RecordKind& other) const {
-    const bool same =
-        (!bare && !other.bare) || (bare && other.bare && bare->dtype == other.bare->dtype &&
-                                   bare->shape == other.bare->shape && bare->unread_type == other.bare->unread_type);
+    const bool same = type == other.type || (type && other.type && *type == *other.type);
     return same && worker == other.worker && length == other.length;
   }
 };
@@ -78,7 +76,7 @@ void find_variants(const Trial& trial, const EntryQuery& query, std::vector<Tens
     if (!entry.value || of_tensor.records.size() == most_records) {
       return true;
     }
-    RecordKind kind{entry.worker, entry.value->length, entry.value->bare};
+    RecordKind kind{entry.worker, entry.value->length, entry.value->type};
     if (std::find(of_tensor.records.rbegin(), of_tensor.records.rend(), kind) == of_tensor.records.rend()) {
       of_tensor.records.push_back(std::move(kind));
       tensor.others.push_back(*entry.value);

@@ -45,7 +45,7 @@ class RecordPrinter {
       }
     }
     for (const SavedReduction& reduction : entry.reductions) {
-      hold(reduction_tensor_name(reduction.name, entry.tensor), entry, reduction.location);
+      hold(reduction_tensor_name(reduction.name, entry.tensor), entry, reduction.place);
     }
   }
 
@@ -63,20 +63,20 @@ class RecordPrinter {
   struct Held : Step {
     std::string tensor;
     std::string_view worker;  // borrowed from the trial
-    TensorLocation location;
+    Place place;
   };
 
   template <class StepLike>
-  void print(std::string_view tensor, std::string_view worker, const StepLike& step, const TensorLocation& location) {
-    const bool ranged = !location.bare || !location.bare->number;  // a number was read along with its record
-    rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, location.file,
-               ranged ? Cell(location.offset) : Cell(), location.length, step.superseded,
-               PlaceCell{step.step.value, location.offset}});
+  void print(std::string_view tensor, std::string_view worker, const StepLike& step, const Place& place) {
+    const bool ranged = place.form() != ValueForm::number;  // a number was read along with its record
+    rows_.row({tensor, step.step.value, to_string(step.mode), step.mode_step.value, worker, *place.file,
+               ranged ? Cell(place.offset) : Cell(), place.length, step.superseded,
+               PlaceCell{step.step.value, place.offset}});
   }
 
-  void hold(std::string tensor, const TensorEntry& entry, const TensorLocation& location) {
+  void hold(std::string tensor, const TensorEntry& entry, const Place& place) {
     held_.push_back(
-        {{entry.step, entry.mode, entry.mode_step, entry.superseded}, std::move(tensor), entry.worker, location});
+        {{entry.step, entry.mode, entry.mode_step, entry.superseded}, std::move(tensor), entry.worker, place});
   }
 
   void print_held() {
@@ -84,7 +84,7 @@ class RecordPrinter {
       return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker);
     });
     for (const Held& record : held_) {
-      print(record.tensor, record.worker, record, record.location);
+      print(record.tensor, record.worker, record, record.place);
     }
     held_.clear();
   }

@@ -18,14 +18,14 @@ namespace {
 std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps,
                                               const EntryQuery& query, Diagnostics& messages) {
   struct Smallest {
-    TensorLocation location;
-    std::string tensor;
+    Place place;
+    std::string name;
   };
   std::vector<std::optional<Smallest>> smallest(steps.size());
   std::size_t at = 0;
-  const auto consider = [&](const TensorLocation& location, std::string tensor) {
-    if (!smallest[at] || location.length < smallest[at]->location.length) {
-      smallest[at] = {location, std::move(tensor)};
+  const auto consider = [&](const Place& place, std::string name) {
+    if (!smallest[at] || place.length < smallest[at]->place.length) {
+      smallest[at] = {place, std::move(name)};
     }
   };
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
@@ -37,30 +37,29 @@ std::vector<std::optional<double>> step_times(const Trial& trial, const std::vec
         consider(*entry.value, std::string(entry.tensor));
       }
       for (const SavedReduction& reduction : entry.reductions) {
-        consider(reduction.location, reduction_tensor_name(reduction.name, entry.tensor));
+        consider(reduction.place, reduction_tensor_name(reduction.name, entry.tensor));
       }
     }
     return at < steps.size();
   });
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> tensors;
+  std::vector<WantedValue> wanted;
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < smallest.size(); ++i) {
     if (smallest[i]) {
-      locations.push_back(std::move(smallest[i]->location));
-      tensors.push_back(std::move(smallest[i]->tensor));
+      wanted.push_back({smallest[i]->place, smallest[i]->name});
       rows.push_back(i);
     }
   }
   std::vector<std::optional<double>> times(steps.size());
-  trial.read(locations, tensors, [&](std::size_t i, ReadResult&& result) {
+  const auto take = [&](std::size_t i, ReadResult&& result) {
     if (result.problem) {
       messages.report(*result.problem, trial.path());
     } else {
       times[rows[i]] = result.wall_time;
     }
     return true;
-  });
+  };
+  trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
   return times;
 }
 

@@ -156,9 +156,9 @@ struct Held {
   void add(const TensorFacts& tensor) {
     ++tensors;
     bytes += tensor.summary.bytes;
-    if (tensor.value && tensor.value->bare && !tensor.value->bare->number) {
+    if (tensor.value && tensor.value->form() == ValueForm::elements) {
       ++with_parameters;
-      parameters += element_count(tensor.value->bare->shape).value_or(0);
+      parameters += element_count(tensor.value->type->shape).value_or(0);
     }
   }
   [[nodiscard]] Held without(const Held& less) const {

@@ -132,7 +132,7 @@ class HistWork : public Work {
       : out_(out), options_(options), several_(several), messages_(messages) {}
 
   [[nodiscard]] bool looks_ahead() const override { return !options_.bins.low; }
-  void prepare(const Session& session) override { widen(bounds_, session, options_, messages_); }
+  void prepare(const Session& session) override { widen(bounds_, session, options_); }
   void start() override { view_.emplace(out_, options_, bounds_, several_, messages_); }
   ReduceOutcome process(const Session& session) override { return view_->show(session); }
   void finish() override { view_->finish(); }

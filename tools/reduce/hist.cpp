@@ -6,17 +6,21 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
+#include "pieces.hpp"
 #include "rows/buckets.hpp"
 #include "rows/histogram_charts.hpp"
 #include "rows/row_writer.hpp"
 #include "rows/written.hpp"
-#include "value_sink.hpp"
+#include "select/slice.hpp"
 
 #include <unistd.h>
 #include <smd/reduction.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -24,47 +28,6 @@
 namespace smd::tool::reduce {
 
 namespace {
-
-bool countable(Dtype dtype) { return is_real(dtype); }
-
-class RangeSink : public ViewSink {
- public:
-  RangeSink(const SliceSpec* slice, const std::vector<Reduction>& wanted) : ViewSink(slice), reducer(wanted) {}
-  Reducer reducer;
-
- protected:
-  bool start(Dtype dtype) override {
-    reducer.clear();
-    return countable(dtype);
-  }
-  void take(const TensorView& view, bool) override { reducer.add(view); }
-  bool take_repeated(std::span<const std::byte> element, std::uint64_t count) override {
-    reducer.add_repeated(dtype(), element, count);
-    return true;
-  }
-};
-
-class CountingSink : public ViewSink {
- public:
-  CountingSink(const SliceSpec* slice, const Histogram& like) : ViewSink(slice), histogram(like), like_(like) {}
-  Histogram histogram;
-
- protected:
-  bool start(Dtype dtype) override {
-    if (counted_) {
-      histogram = like_;
-    }
-    return countable(dtype);
-  }
-  void take(const TensorView& view, bool) override {
-    counted_ = true;
-    histogram.add(view);
-  }
-
- private:
-  const Histogram& like_;
-  bool counted_ = false;
-};
 
 // A part of a value has no saved buckets.
 bool has_buckets(const TensorEntry& entry, const ReduceCommandOptions& options) {
@@ -80,111 +43,230 @@ std::uint64_t count_values(const Session& session, const ReduceCommandOptions& o
   return count;
 }
 
-// Reads the values of some entries, in the order of the files, and passes their sinks to `take`.
-template <class Make, class Take>
-void read_values(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
-                 Progress& progress, Make&& make, Take&& take) {
-  std::vector<std::size_t> order(entries.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tie(entries[a].value->file, entries[a].value->offset) <
-           std::tie(entries[b].value->file, entries[b].value->offset);
-  });
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> names;
-  for (const std::size_t i : order) {
-    locations.push_back(*entries[i].value);
-    names.emplace_back(entries[i].tensor);
-  }
-  session.trial.read_blocks(
-      locations, names, [&](std::size_t) -> std::unique_ptr<BlockSink> { return make(); },
-      [&](std::size_t i, std::unique_ptr<BlockSink>&& sink, std::optional<Problem>&& problem) {
-        progress.advance();
-        take(entries[order[i]], static_cast<ViewSink&>(*sink), problem);
-        return true;
-      },
-      {.jobs = options.reading.jobs});
+constexpr std::size_t most_counts = std::size_t{1} << 18;  // of a piece, which holds them until they are shown
+
+std::vector<Piece> hist_pieces(const Session& session, const ReduceCommandOptions& options) {
+  return pieces_of(session, options, 1, std::max<std::size_t>(most_counts / options.bins.count, 1));
 }
 
-// As `read_values`, for saved buckets: take(entry, buckets, problem), where `buckets` is nullopt if they are invalid.
-template <class Take>
-void read_buckets(const Session& session, const std::vector<TensorEntry>& entries, const ReduceCommandOptions& options,
-                  Progress& progress, Take&& take) {
-  std::vector<TensorLocation> locations;
-  std::vector<std::string> names;
-  for (const TensorEntry& entry : entries) {
-    locations.push_back(saved_buckets(entry)->location);
-    names.push_back(reduction_tensor_name(buckets_name, entry.tensor));
+/// The values and saved buckets of one piece after another. Used by one thread at a time.
+class PieceValues {
+ public:
+  PieceValues(const Session& session, const ReduceCommandOptions& options) : session_(session), options_(options) {}
+  PieceValues(const PieceValues&) = delete;
+  PieceValues& operator=(const PieceValues&) = delete;
+
+  [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+
+ protected:
+  struct Entry {
+    std::string_view tensor;
+    std::string_view worker;
+    GlobalStep step;
+    Mode mode;
+    ModeStep mode_step;
+    PlaceCell written;
+    bool buckets;
+  };
+  ~PieceValues() = default;
+
+  /// Calls `use(entry, value)` and `done(entry, problem)` as `ValueReader::read_each`.
+  template <class Use, class Done>
+  void read(const Piece& piece, ValueReader& reader, Use&& use, Done&& done) {
+    entries_.clear();
+    records_.clear();
+    names_.clear();
+    session_.for_each_entry(options_, piece.tensors, piece.steps, [&](const TensorEntry& entry) {
+      const bool buckets = !entry.value && has_buckets(entry, options_);
+      if (entry.value || buckets) {
+        entries_.push_back(
+            {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry), buckets});
+        records_.push_back(buckets ? WantedValue{saved_buckets(entry)->place,
+                                                 names_.emplace_back(reduction_tensor_name(buckets_name, entry.tensor))}
+                                   : WantedValue{*entry.value, entry.tensor});
+      }
+      return true;
+    });
+    reader.read_each(
+        records_, [&](std::size_t i, Extent& value) { use(entries_[i], value); },
+        [&](std::size_t i, const std::optional<Problem>& problem) { done(entries_[i], problem); });
   }
-  session.trial.read(locations, names,
-                     [&](std::size_t i, ReadResult&& result) {
-                       progress.advance();
-                       take(entries[i], result.value ? counts_of_buckets(result.value->view()) : std::nullopt,
-                            result.problem);
-                       return true;
-                     },
-                     {.jobs = options.reading.jobs});
+  [[nodiscard]] std::string narrow(Extent& value) const {
+    return options_.slice ? tool::narrow(value, *options_.slice) : std::string();
+  }
+
+  const Session& session_;
+  const ReduceCommandOptions& options_;
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<WantedValue> records_;
+  std::deque<std::string> names_;
+};
+
+std::optional<BucketCounts> read_counts(Extent& value) {
+  const std::optional<TensorValue> buckets = value.value();
+  return buckets ? counts_of_buckets(buckets->view()) : std::nullopt;
 }
 
-constexpr std::size_t histogram_chunk = 8192;
+/// The bounds of one piece after another. What cannot be read is reported when it is counted.
+class PieceBounds : public PieceValues {
+ public:
+  using PieceValues::PieceValues;
+
+  void make(const Piece& piece, ValueReader& reader) {
+    bounds = {};
+    read(
+        piece, reader, [&](const Entry& entry, Extent& value) { found_ = bounds_in(entry, value); },
+        [&](const Entry&, const std::optional<Problem>& problem) {
+          if (!problem) {
+            bounds.include(found_);
+          }
+        });
+  }
+  FiniteBounds bounds;
+
+ private:
+  FiniteBounds bounds_in(const Entry& entry, Extent& value) {
+    if (entry.buckets) {
+      const std::optional<BucketCounts> counts = read_counts(value);
+      const BucketBounds of = counts ? bounds_of(*counts) : BucketBounds{FiniteBounds().low, FiniteBounds().high};
+      return {of.low, of.high};
+    }
+    if (!is_real(value.dtype()) || !narrow(value).empty()) {
+      return {};
+    }
+    reducer_.clear();
+    (void)reducer_.add(value);
+    const PartialReduction part = reducer_.partial();
+    return {part.min, part.max};
+  }
+
+  Reducer reducer_{std::array<Reduction, 2>{{{ReductionKind::min}, {ReductionKind::max}}}};
+  FiniteBounds found_;
+};
+
+using Key = std::tuple<std::int64_t, std::string_view, std::string_view>;
+
+/// What is counted in a row.
+struct Counted {
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  PlaceCell written;  ///< Of the first record counted.
+  std::optional<Histogram> histogram = {};
+  std::optional<BucketCounts> estimated = {};  ///< What buckets add to the counts.
+
+  void add(Counted&& other) {
+    written = std::min(written, other.written);
+    if (histogram && other.histogram) {
+      histogram->merge(*other.histogram);
+    } else if (other.histogram) {
+      histogram = std::move(other.histogram);
+    }
+    if (estimated && other.estimated) {
+      std::transform(estimated->counts.begin(), estimated->counts.end(), other.estimated->counts.begin(),
+                     estimated->counts.begin(), std::plus<>());
+      estimated->outside += other.estimated->outside;
+    } else if (other.estimated) {
+      estimated = std::move(other.estimated);
+    }
+  }
+};
+using Rows = std::map<Key, Counted>;
+
+/// Counts the elements of one piece after another.
+class PieceCounts : public PieceValues {
+ public:
+  PieceCounts(const Session& session, const ReduceCommandOptions& options, const Histogram& empty)
+      : PieceValues(session, options), empty_(empty), scratch_(empty) {}
+
+  void make(const Piece& piece, ValueReader& reader) {
+    rows.clear();
+    others.clear();
+    said_.clear();
+    first_step = piece.steps.front().step;
+    read(
+        piece, reader,
+        [&](const Entry& entry, Extent& value) {
+          dtype_ = value.dtype();
+          misfit_ = entry.buckets || !is_real(dtype_) ? std::string() : narrow(value);
+          if (entry.buckets) {
+            buckets_ = read_counts(value);
+          } else if (is_real(dtype_) && misfit_.empty()) {
+            scratch_.clear();
+            (void)scratch_.add(value);
+          }
+        },
+        [&](const Entry& entry, const std::optional<Problem>& problem) { finish(entry, problem); });
+  }
+  void say(Diagnostics& messages) const {
+    for (const auto& said : said_) {
+      said(messages);
+    }
+  }
+
+  Rows rows;
+  std::set<std::string, std::less<>> others;  ///< Tensors that have no histogram.
+  GlobalStep first_step;
+
+ private:
+  void finish(const Entry& entry, const std::optional<Problem>& problem) {
+    Counted& row = rows.try_emplace({options_.by.step ? entry.step.value : 0,
+                                     options_.by.tensor ? entry.tensor : std::string_view(),
+                                     options_.by.worker ? entry.worker : std::string_view()},
+                                    Counted{entry.mode, entry.mode_step, entry.written})
+                       .first->second;
+    row.written = std::min(row.written, entry.written);
+    if (problem) {
+      said_.emplace_back([this, problem = *problem, tensor = entry.tensor, step = entry.step](Diagnostics& messages) {
+        report(problem, tensor, step, session_.trial, messages);
+      });
+    } else if (!misfit_.empty()) {
+      said_.emplace_back(
+          [tensor = entry.tensor, why = misfit_](Diagnostics& messages) { report_slice(tensor, why, messages); });
+    } else if (entry.buckets && !buckets_) {
+      said_.emplace_back([tensor = entry.tensor, step = entry.step](Diagnostics& messages) {
+        messages.fail("Damaged",
+                      single_quoted(tensor) + " step " + std::to_string(step.value) +
+                          ": the buckets of its saved histogram do not ascend",
+                      ExitStatus::damaged);
+      });
+    } else if (entry.buckets) {
+      if (!row.estimated) {
+        row.estimated = {empty_.edges(), std::vector<double>(empty_.counts().size())};
+      }
+      add_buckets(*row.estimated, *buckets_);
+    } else if (!is_real(dtype_)) {
+      others.emplace(entry.tensor);
+    } else if (row.histogram) {
+      row.histogram->merge(scratch_);
+    } else {
+      row.histogram = scratch_;
+    }
+  }
+
+  const Histogram& empty_;
+  Histogram scratch_;  // of the last value
+  Dtype dtype_ = Dtype::float32;
+  std::string misfit_;
+  std::optional<BucketCounts> buckets_;
+  std::vector<std::function<void(Diagnostics&)>> said_;
+};
 
 }  // namespace
 
-void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics&) {
-  std::vector<Reduction> wanted = {{ReductionKind::min}, {ReductionKind::max}};
-  std::vector<TensorEntry> entries;
-  std::vector<TensorEntry> of_buckets;
+void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options) {
   Progress progress("finding bounds", [&] { return count_values(session, options); });
-  const auto work = [&] {
-    read_values(
-        session, entries, options, progress,
-        [&] { return std::make_unique<RangeSink>(options.slice ? &*options.slice : nullptr, wanted); },
-        [&](const TensorEntry&, ViewSink& sink, const std::optional<Problem>& problem) {
-          // Problems are reported when the elements are counted.
-          if (!problem) {
-            const PartialReduction part = static_cast<RangeSink&>(sink).reducer.partial();
-            bounds.low = std::min(bounds.low, part.min);
-            bounds.high = std::max(bounds.high, part.max);
-          }
-        });
-    entries.clear();
-    read_buckets(session, of_buckets, options, progress,
-                 [&](const TensorEntry&, const std::optional<BucketCounts>& saved, const std::optional<Problem>&) {
-                   if (saved) {
-                     const BucketBounds of = bounds_of(*saved);
-                     bounds.low = std::min(bounds.low, of.low);
-                     bounds.high = std::max(bounds.high, of.high);
-                   }
-                 });
-    of_buckets.clear();
-  };
-  session.for_each_entry(options, [&](const TensorEntry& entry) {
-    if (entry.value) {
-      entries.push_back(entry);
-    } else if (has_buckets(entry, options)) {
-      of_buckets.push_back(entry);
-    }
-    if (entries.size() == histogram_chunk || of_buckets.size() == histogram_chunk) {
-      work();
-    }
-    return true;
-  });
-  work();
+  read_pieces(
+      session, options, hist_pieces(session, options), [&] { return std::make_unique<PieceBounds>(session, options); },
+      [&](const PieceBounds& piece) {
+        progress.advance(piece.size());
+        bounds.include(piece.bounds);
+        return true;
+      });
 }
 
 struct HistView::Impl {
-  using Key = std::tuple<std::int64_t, std::string_view, std::string_view>;
-  struct Group {
-    Mode mode = Mode::global;
-    ModeStep mode_step;
-    PlaceCell written;  // of the first record counted
-    Histogram histogram;
-    bool counted = false;
-    std::optional<BucketCounts> estimated = {};  // what buckets add to the counts
-  };
-
   OutputFile& out;
   const ReduceCommandOptions& options;
   Diagnostics& messages;
@@ -212,24 +294,6 @@ struct HistView::Impl {
                                      : Histogram(options.bins.count, 0, 1);
   }
 
-  [[nodiscard]] Key key_of(const TensorEntry& entry) const {
-    return {options.by.step ? entry.step.value : 0, options.by.tensor ? entry.tensor : std::string_view(),
-            options.by.worker ? entry.worker : std::string_view()};
-  }
-
-  /// What is counted of one trial.
-  struct Counting {
-    Counting(const Session& of, const ReduceCommandOptions& options)
-        : session(of), progress("counting", [&of, &options] { return count_values(of, options); }) {}
-
-    const Session& session;
-    std::map<Key, Group> groups = {};
-    std::vector<TensorEntry> entries = {};  ///< Values that are still to be read.
-    std::vector<TensorEntry> of_buckets = {};
-    std::set<std::string, std::less<>> others = {};  ///< Tensors that have no histogram.
-    Progress progress;
-  };
-
   ReduceOutcome show(const Session& session) {
     trial = session.name;
     charts.set_trial(trial);
@@ -237,102 +301,51 @@ struct HistView::Impl {
       rows->set_trial(trial);
     }
     ReduceOutcome outcome = ReduceOutcome::nothing;
-    Counting counting(session, options);
-    GlobalStep last_step;
-    session.for_each_entry(options, [&](const TensorEntry& entry) {
-      if (!entry.value && !has_buckets(entry, options)) {
-        return true;
-      }
-      outcome = std::max(outcome, ReduceOutcome::no_row);
-      if (counting.entries.size() + counting.of_buckets.size() >= histogram_chunk &&
-          (!options.by.step || last_step != entry.step)) {
-        count(counting);
-        if (options.by.step && print_all(counting)) {
+    Progress progress("counting", [&] { return count_values(session, options); });
+    Rows waiting;
+    std::set<std::string, std::less<>> others;
+    // Prints the rows before a step, or all, and forgets them.
+    const auto print_before = [&](std::optional<GlobalStep> step) {
+      while (!waiting.empty() && (!step || std::get<0>(waiting.begin()->first) < step->value)) {
+        const auto& [key, row] = *waiting.begin();
+        if (row.histogram || row.estimated) {
+          print(key, row);
           outcome = ReduceOutcome::rows;
         }
+        waiting.erase(waiting.begin());
       }
-      (entry.value ? counting.entries : counting.of_buckets).push_back(entry);
-      last_step = entry.step;
-      return true;
-    });
-    count(counting);
-    if (print_all(counting)) {
-      outcome = ReduceOutcome::rows;
-    }
-    if (!counting.others.empty()) {
-      const std::vector<std::string> names(counting.others.begin(), counting.others.end());
+    };
+    read_pieces(
+        session, options, hist_pieces(session, options),
+        [&] { return std::make_unique<PieceCounts>(session, options, empty); },
+        [&](PieceCounts& piece) {
+          progress.advance(piece.size());
+          piece.say(messages);
+          if (options.by.step) {
+            print_before(piece.first_step);
+          }
+          others.merge(piece.others);
+          for (auto& [key, row] : piece.rows) {
+            outcome = std::max(outcome, ReduceOutcome::no_row);
+            if (const auto known = waiting.find(key); known != waiting.end()) {
+              known->second.add(std::move(row));
+            } else {
+              waiting.emplace(key, std::move(row));
+            }
+          }
+          return true;
+        });
+    print_before({});
+    if (!others.empty()) {
+      const std::vector<std::string> names(others.begin(), others.end());
       messages.warning("no histogram, because not of real numbers: " + quoted_list(names, 3));
     }
     return outcome;
   }
 
-  /// Adds what is still to be read to its groups.
-  void count(Counting& to) const {
-    const auto place_in_group = [&](const TensorEntry& entry) {
-      const auto group =
-          to.groups.try_emplace(key_of(entry), Group{entry.mode, entry.mode_step, place_of(entry), empty}).first;
-      group->second.written = std::min(group->second.written, place_of(entry));
-    };
-    std::for_each(to.entries.begin(), to.entries.end(), place_in_group);
-    std::for_each(to.of_buckets.begin(), to.of_buckets.end(), place_in_group);
-    read_values(
-        to.session, to.entries, options, to.progress,
-        [&] { return std::make_unique<CountingSink>(options.slice ? &*options.slice : nullptr, empty); },
-        [&](const TensorEntry& entry, ViewSink& sink, const std::optional<Problem>& problem) {
-          if (problem) {
-            report(*problem, entry.tensor, entry.step, to.session.trial, messages);
-          } else if (!sink.slice_error().empty()) {
-            report_slice(entry.tensor, sink.slice_error(), messages);
-          } else if (!countable(sink.dtype())) {
-            to.others.emplace(entry.tensor);
-          } else {
-            Group& group = to.groups.at(key_of(entry));
-            group.histogram.merge(static_cast<CountingSink&>(sink).histogram);
-            group.counted = true;
-          }
-        });
-    to.entries.clear();
-    read_buckets(
-        to.session, to.of_buckets, options, to.progress,
-        [&](const TensorEntry& entry, const std::optional<BucketCounts>& saved, const std::optional<Problem>& problem) {
-          if (problem) {
-            report(*problem, entry.tensor, entry.step, to.session.trial, messages);
-          } else if (!saved) {
-            messages.fail("Damaged",
-                          single_quoted(entry.tensor) + " step " + std::to_string(entry.step.value) +
-                              ": the buckets of its saved histogram do not ascend",
-                          ExitStatus::damaged);
-          } else {
-            add(to.groups.at(key_of(entry)), *saved);
-          }
-        });
-    to.of_buckets.clear();
-  }
-
-  /// Prints the groups, and forgets them. Returns whether any had something to print.
-  bool print_all(Counting& counting) {
-    bool printed = false;
-    for (const auto& [key, group] : counting.groups) {
-      if (group.counted) {
-        print(key, group);
-        printed = true;
-      }
-    }
-    counting.groups.clear();
-    return printed;
-  }
-
-  void add(Group& group, const BucketCounts& saved) const {
-    if (!group.estimated) {
-      group.estimated = {empty.edges(), std::vector<double>(empty.counts().size())};
-    }
-    add_buckets(*group.estimated, saved);
-    group.counted = true;
-  }
-
   // Counts of elements and of buckets together.
-  static std::vector<double> counts_of(const Group& group) {
-    const std::vector<std::uint64_t>& counted = group.histogram.counts();
+  [[nodiscard]] std::vector<double> counts_of(const Counted& group) const {
+    const std::vector<std::uint64_t>& counted = (group.histogram ? *group.histogram : empty).counts();
     std::vector<double> counts(counted.begin(), counted.end());
     for (std::size_t bin = 0; group.estimated && bin < counts.size(); ++bin) {
       counts[bin] += group.estimated->counts[bin];
@@ -340,9 +353,9 @@ struct HistView::Impl {
     return counts;
   }
 
-  void print(const Key& key, const Group& group) {
+  void print(const Key& key, const Counted& group) {
     const auto& [step, tensor, worker] = key;
-    const Histogram& of = group.histogram;
+    const Histogram& of = group.histogram ? *group.histogram : empty;
     const std::uint64_t outside = of.below() + of.above();
     if (group.estimated && group.estimated->outside != 0) {
       messages.note((options.by.tensor ? single_quoted(tensor) : "pooled values") +
@@ -391,12 +404,12 @@ struct HistView::Impl {
     }
   }
 
-  void draw(const Key& key, const Group& group) {
+  void draw(const Key& key, const Counted& group) {
     const auto& [step, tensor, worker] = key;
     if (options.svg()) {
       charts.add({tensor, worker, options.by.step ? group.mode : Mode::global,
                   options.by.step ? std::optional(step) : std::nullopt},
-                 group.histogram.edges(), counts_of(group));
+                 empty.edges(), counts_of(group));
       return;
     }
     const bool ascii = options.output.terminal.ascii;
@@ -414,8 +427,8 @@ struct HistView::Impl {
       add(printable(worker, ascii));
     }
     text += (title.empty() ? "all" : title) + "\n" +
-            bars(group.histogram.edges(), counts_of(group),
-                 options.output.precision != 0 ? options.output.precision : 4, terminal_width(STDOUT_FILENO), ascii);
+            bars(empty.edges(), counts_of(group), options.output.precision != 0 ? options.output.precision : 4,
+                 terminal_width(STDOUT_FILENO), ascii);
     out.write(text);
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/diagnostics.hpp"
@@ -15,10 +16,15 @@ namespace smd::tool::reduce {
 struct FiniteBounds {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
+
+  void include(const FiniteBounds& other) noexcept {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
 };
 
 /// Widens bounds to hold what is selected of a trial.
-void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options, Diagnostics& messages);
+void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options);
 
 /// Shows a histogram for each row of what is selected of some trials.
 class HistView {

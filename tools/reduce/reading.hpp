@@ -16,7 +16,7 @@ namespace smd::tool::reduce {
 /// Adds the names of the reductions that were saved in the selection. Buckets are for --hist: they are no number.
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
-/// Reduces what is selected of a trial, in parallel and chunk by chunk, and shows rows in the documented order. Records
+/// Reduces what is selected of a trial, in parallel and piece by piece, and shows rows in the documented order. Records
 /// are pooled in the same order for any number of threads. Reports once what is unavailable.
 ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);

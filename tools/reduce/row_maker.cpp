@@ -5,35 +5,83 @@
 #include "rows/written.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace smd::tool::reduce {
 
 namespace {
 
-constexpr std::uint32_t few_files = 8;  // that are looked through one by one
+const SavedReduction* find_saved(const TensorEntry& entry, const Wanted& wanted) {
+  const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
+                                  [&](const SavedReduction& one) { return one.name == wanted.name; });
+  return saved == entry.reductions.end() ? nullptr : &*saved;
+}
+
+// Merges what two pieces have of a row.
+void pool(std::optional<Reducer>& into, std::optional<Reducer>&& from) {
+  if (into && from) {
+    into->merge(*std::move(from));
+  } else if (from) {
+    into = std::move(from);
+  }
+}
 
 }  // namespace
 
+void PoolPlans::note(const TensorEntry& entry) {
+  const auto [place, fresh] = pools_.try_emplace(key_of(entry), Pool{.mode = entry.mode,
+                                                                     .mode_step = entry.mode_step,
+                                                                     .superseded = entry.superseded,
+                                                                     .written = place_of(entry)});
+  Pool& pool = place->second;
+  pool.written = std::min(pool.written, place_of(entry));
+  ++pool.members;
+  pool.values += entry.value ? 1 : 0;
+  if (!entry.reductions.empty()) {
+    pool.saved.resize(wanted_.size());
+  }
+  for (std::size_t i = 0; i < pool.saved.size(); ++i) {
+    pool.saved[i] += find_saved(entry, wanted_[i]) != nullptr ? 1 : 0;
+  }
+}
+
+void PoolPlans::finish() {
+  std::vector<How> how(wanted_.size());
+  const RowPlan* last = nullptr;  // mostly all have the same
+  for (auto& [key, pool] : pools_) {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const bool saved =
+          !pool.saved.empty() && pool.saved[i] == pool.members && (pool.members == 1 || pooling_of(wanted_[i]));
+      how[i] = how_of(options_, wanted_[i], saved, pool.values == pool.members);
+    }
+    pool.plan = last != nullptr && last->how == how ? last : &plans_.of(how);
+    last = pool.plan;
+  }
+}
+
 RowMaker::RowMaker(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                   const ResultView& view)
+                   const ResultView& view, const PoolPlans* plans)
     : session_(session),
       options_(options),
       wanted_(wanted),
-      text_view_(view.row_text()),
-      sink_(options.reduce, options.slice ? &*options.slice : nullptr, options.shard.has_value()),
+      single_(options.by == By()),
+      shared_plans_(plans),
+      own_plans_(options, wanted),
+      text_view_(single_ ? view.row_text() : nullptr),
+      result_(options, options.shard.has_value() || !single_),
       plans_(wanted),
       how_(wanted.size()) {}
 
 void RowMaker::clear() {
   rows_.clear();
+  statistics_.clear();
   failed_.clear();
   partials_.clear();
+  places_.clear();
+  pools_.clear();
+  entries_ = 0;
   records_.clear();
-  file_count_ = last_file_ = 0;
-  file_ids_.clear();
+  targets_.clear();
   names_.clear();
   if (any_unavailable_) {
     unavailable_.clear();
@@ -42,18 +90,31 @@ void RowMaker::clear() {
   said_.clear();
 }
 
-void RowMaker::make(const Piece& piece, BlockReader& reader) {
+void RowMaker::make(const Piece& piece, ValueReader& reader) {
   clear();
-  session_.for_each_entry(options_, piece.tensors, piece.steps, [&](const TensorEntry& entry) {
-    take(entry);
-    return true;
-  });
+  const auto for_each_entry = [&](const auto& visit) {
+    session_.for_each_entry(options_, piece.tensors, piece.steps, [&](const TensorEntry& entry) {
+      visit(entry);
+      return true;
+    });
+  };
+  if (!single_ && shared_plans_ == nullptr) {
+    own_plans_.clear();
+    for_each_entry([this](const TensorEntry& entry) { own_plans_.note(entry); });
+    own_plans_.finish();
+  }
+  for_each_entry([this](const TensorEntry& entry) { take(entry); });
   statistics_.resize(rows_.size() * wanted_.size());
-  std::fill(statistics_.begin(), statistics_.end(), Statistic());
   if (options_.shard) {
     partials_.resize(rows_.size());
   }
-  read(reader);
+  reader.read_each(
+      records_,
+      [this](std::size_t i, Extent& value) {
+        const Target& target = targets_[i];
+        result_.read(value, target.statistic == Target::value ? rows_[target.row].plan : nullptr);
+      },
+      [this](std::size_t i, const std::optional<Problem>& problem) { finish(targets_[i], problem); });
   text_rows_ = 0;
   if (text_view_) {
     ResultRow row;
@@ -67,29 +128,40 @@ void RowMaker::make(const Piece& piece, BlockReader& reader) {
   }
 }
 
+std::uint32_t RowMaker::row_of(const TensorEntry& entry) {
+  const auto next = static_cast<std::uint32_t>(rows_.size());
+  if (single_) {
+    rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, entry.superseded,
+                     place_of(entry), &plan_of(entry)});
+    return next;
+  }
+  const PoolKey key = own_plans_.key_of(entry);
+  const auto [place, fresh] = places_.emplace(key, next);
+  if (fresh) {
+    const PoolPlans::Pool& pool = (shared_plans_ != nullptr ? *shared_plans_ : own_plans_).of(key);
+    rows_.push_back({std::get<1>(key), std::get<2>(key), GlobalStep(std::get<0>(key)), pool.mode, pool.mode_step,
+                     pool.superseded, pool.written, pool.plan, pool.members > 1});
+  }
+  return place->second;
+}
+
 void RowMaker::take(const TensorEntry& entry) {
-  const RowPlan& plan = plan_of(entry);
-  const auto index = static_cast<std::uint32_t>(rows_.size());
-  rows_.push_back(
-      {entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, entry.superseded, place_of(entry), &plan});
+  ++entries_;
+  const std::uint32_t row = row_of(entry);
+  const RowPlan& plan = *rows_[row].plan;
   if (plan.lacks) {
     unavailable_.lacks(entry, plan, wanted_);
     any_unavailable_ = true;
   }
-  if (!plan.computed.empty()) {
-    records_.push_back({file_of(entry.value->file), index, entry.value->offset, entry.value->length, entry.tensor,
-                        RecordToRead::value, entry.value->bare});
+  if (!plan.computed.empty() && entry.value) {
+    records_.push_back({*entry.value, entry.tensor});
+    targets_.push_back({row, Target::value, entry.tensor, entry.step});
   }
-  if (entry.reductions.empty()) {
-    return;
-  }
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (plan.how[i] == How::saved) {
-      const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
-                                      [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
-      const std::string& name = names_.emplace_back(reduction_tensor_name(saved->name, entry.tensor));
-      records_.push_back({file_of(saved->location.file), index, saved->location.offset, saved->location.length, name, i,
-                          saved->location.bare});
+  for (std::size_t i = 0; i < wanted_.size() && !entry.reductions.empty(); ++i) {
+    if (is_saved(plan.how[i])) {
+      const SavedReduction& saved = *find_saved(entry, wanted_[i]);
+      records_.push_back({saved.place, names_.emplace_back(reduction_tensor_name(saved.name, entry.tensor))});
+      targets_.push_back({row, i, entry.tensor, entry.step});
     }
   }
 }
@@ -101,9 +173,7 @@ const RowPlan& RowMaker::plan_of(const TensorEntry& entry) {
     return *plain_[has_value ? 1 : 0];
   }
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const bool saved = std::any_of(entry.reductions.begin(), entry.reductions.end(),
-                                   [&](const SavedReduction& one) { return one.name == wanted_[i].name; });
-    how_[i] = how_of(options_, wanted_[i], saved, has_value);
+    how_[i] = how_of(options_, wanted_[i], find_saved(entry, wanted_[i]) != nullptr, has_value);
   }
   const RowPlan& plan = plans_.of(how_);
   if (plain) {
@@ -112,130 +182,82 @@ const RowPlan& RowMaker::plan_of(const TensorEntry& entry) {
   return plan;
 }
 
-// Workers take turns from entry to entry, so the next file is mostly the one after the last.
-std::uint32_t RowMaker::file_of(const std::string& name) {
-  for (std::uint32_t tries = 0; tries < std::min(few_files, file_count_); ++tries) {
-    if (files_[last_file_] == name) {
-      return last_file_;
-    }
-    last_file_ = last_file_ + 1 == file_count_ ? 0 : last_file_ + 1;
-  }
-  if (file_count_ > few_files) {
-    if (file_ids_.empty()) {
-      for (std::uint32_t id = 0; id < file_count_; ++id) {
-        file_ids_.emplace(files_[id], id);
-      }
-    }
-    if (const auto known = file_ids_.find(name); known != file_ids_.end()) {
-      return last_file_ = known->second;
-    }
-    file_ids_.emplace(name, file_count_);
-  }
-  if (file_count_ == files_.size()) {
-    files_.emplace_back();
-  }
-  files_[file_count_] = name;
-  return last_file_ = file_count_++;
-}
-
-// Reads records in the order of file names and of their places in files, whatever the order of rows.
-void RowMaker::read(BlockReader& reader) {
-  std::vector<std::uint32_t> by_name(file_count_);
-  std::iota(by_name.begin(), by_name.end(), 0U);
-  std::sort(by_name.begin(), by_name.end(), [this](std::uint32_t a, std::uint32_t b) { return files_[a] < files_[b]; });
-  std::vector<std::size_t> ends(file_count_ + 1);  // by file: first how many, then where its records end
-  for (const RecordToRead& record : records_) {
-    ++ends[record.file];
-  }
-  std::size_t end = 0;
-  for (const std::uint32_t file : by_name) {
-    end += std::exchange(ends[file], end);
-  }
-  std::vector<RecordToRead> sorted(records_.size());
-  for (const RecordToRead& record : records_) {
-    sorted[ends[record.file]++] = record;
-  }
-  records_.swap(sorted);
-  std::size_t begin = 0;
-  for (const std::uint32_t file : by_name) {
-    const std::span<RecordToRead> records = std::span(records_).subspan(begin, ends[file] - begin);
-    const auto before = [](const RecordToRead& a, const RecordToRead& b) { return a.offset < b.offset; };
-    if (!std::is_sorted(records.begin(), records.end(), before)) {
-      std::stable_sort(records.begin(), records.end(), before);
-    }
-    read_file(files_[file], records, reader);
-    begin = ends[file];
-  }
-}
-
-void RowMaker::read_file(const std::string& file, std::span<const RecordToRead> records, BlockReader& reader) {
-  ranges_.clear();
-  for (const RecordToRead& record : records) {
-    ranges_.push_back({record.offset, record.length, record.name, record.bare.get()});
-  }
-  aim(records.front());
-  reader.read(file, ranges_, sink_, [&](std::size_t i, std::optional<Problem>&& problem) {
-    finish(records[i], problem);
-    if (i + 1 < records.size()) {
-      aim(records[i + 1]);
-    }
-    return true;
-  });
-}
-
-void RowMaker::aim(const RecordToRead& record) {
-  sink_.aim(record.statistic == RecordToRead::value ? rows_[record.row].plan : nullptr);
-}
-
-void RowMaker::finish(const RecordToRead& record, const std::optional<Problem>& problem) {
+void RowMaker::finish(const Target& target, const std::optional<Problem>& problem) {
   if (problem) {
-    const Row& row = rows_[record.row];
-    said_.emplace_back([this, problem = *problem, tensor = row.tensor, step = row.step](Diagnostics& messages) {
+    said_.emplace_back([this, problem = *problem, tensor = target.tensor, step = target.step](Diagnostics& messages) {
       report(problem, tensor, step, session_.trial, messages);
     });
-    fail(record);
-  } else if (record.statistic != RecordToRead::value) {
-    take_saved(record);
+    fail(target);
+  } else if (target.statistic != Target::value) {
+    take_saved(target);
   } else {
-    take_computed(record);
+    take_computed(target);
   }
 }
 
-void RowMaker::take_saved(const RecordToRead& record) {
-  if (sink_.dtype() != Dtype::string && !sink_.saved().missing()) {
-    statistics_of(record.row)[record.statistic] = sink_.saved();
+void RowMaker::take_saved(const Target& target) {
+  const std::string_view name = wanted_[target.statistic].name;
+  if (result_.saved().missing()) {
+    said_.emplace_back([tensor = target.tensor, step = target.step, name](Diagnostics& messages) {
+      report_no_number(tensor, step, name, messages);
+    });
+    fail(target);
     return;
   }
-  const Row& row = rows_[record.row];
-  said_.emplace_back([tensor = row.tensor, step = row.step, name = std::string_view(wanted_[record.statistic].name)](
-                         Diagnostics& messages) { report_no_number(tensor, step, name, messages); });
-  fail(record);
+  if (!rows_[target.row].pools) {
+    Statistic& statistic = statistics_of(target.row)[target.statistic];
+    statistic = result_.saved();
+    if (!options_.by.step && is_floating(result_.dtype())) {
+      // Another shard may have more to pool with it, as a double: the shortest text of a float32 would not do.
+      statistic.set(statistic.number());
+    }
+    return;
+  }
+  std::vector<std::optional<Reducer>>& saved = pools_[target.row].saved;
+  saved.resize(wanted_.size());
+  if (!saved[target.statistic]) {
+    const Reduction pooling = *pooling_of(wanted_[target.statistic]);
+    saved[target.statistic].emplace(std::span(&pooling, 1));
+  }
+  result_.saved().add_to(*saved[target.statistic]);
 }
 
-void RowMaker::take_computed(const RecordToRead& record) {
-  const Row& row = rows_[record.row];
-  if (!sink_.slice_error().empty()) {
-    said_.emplace_back([tensor = row.tensor, why = sink_.slice_error()](Diagnostics& messages) {
+void RowMaker::take_computed(const Target& target) {
+  if (!result_.misfit().empty()) {
+    said_.emplace_back([tensor = target.tensor, why = result_.misfit()](Diagnostics& messages) {
       report_slice(tensor, why, messages);
     });
-    fail(record);
+    fail(target);
     return;
   }
-  if (sink_.dtype() == Dtype::string) {
-    unavailable_.string(row.tensor);
+  if (result_.dtype() == Dtype::string) {
+    unavailable_.string(target.tensor);
     any_unavailable_ = true;
-    fail(record);
+    fail(target);
     return;
   }
-  if (options_.shard && !is_complex(sink_.dtype())) {
-    partials_[record.row] = sink_.partial();
+  const Row& row = rows_[target.row];
+  if (row.pools) {
+    std::optional<Reducer>& elements = pools_[target.row].elements;
+    if (!elements) {
+      elements.emplace(row.plan->computed, options_.reduce);
+    }
+    elements->merge(std::move(result_.reducer()));
+    return;
   }
-  const std::span<const ReducedValue> values = sink_.values();
-  const std::span<Statistic> statistics = statistics_of(record.row);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t position = row.plan->positions[i];
+  if (options_.shard && !is_complex(result_.dtype())) {
+    partials_[target.row] = result_.reducer().partial();
+  }
+  take_values(target.row, result_.computed(), target.tensor);
+}
+
+void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor) {
+  const RowPlan& plan = *rows_[row].plan;
+  const std::span<Statistic> statistics = statistics_of(row);
+  for (std::size_t i = 0; i < plan.positions.size(); ++i) {
+    const std::size_t position = plan.positions[i];
     if (values[i].kind == ReducedValue::Kind::undefined) {
-      unavailable_.undefined(wanted_[position].name, row.tensor);
+      unavailable_.undefined(wanted_[position].name, tensor);
       any_unavailable_ = true;
     }
     if (values[i].kind == ReducedValue::Kind::real) {
@@ -246,24 +268,86 @@ void RowMaker::take_computed(const RecordToRead& record) {
   }
 }
 
-void RowMaker::fail(const RecordToRead& record) {
-  failed_.resize(statistics_.size());
-  const std::size_t first = record.row * wanted_.size();
-  if (record.statistic != RecordToRead::value) {
-    failed_[first + record.statistic] = true;
+void RowMaker::fail(const Target& target) {
+  if (target.statistic != Target::value) {
+    fail(target.row, target.statistic);
     return;
   }
-  for (const std::size_t position : rows_[record.row].plan->positions) {
-    failed_[first + position] = true;
+  rows_[target.row].lost = true;
+  for (const std::size_t position : rows_[target.row].plan->positions) {
+    fail(target.row, position);
+  }
+}
+
+void RowMaker::fail(std::size_t row, std::size_t statistic) {
+  failed_.resize(statistics_.size());
+  failed_[row * wanted_.size() + statistic] = true;
+}
+
+void RowMaker::absorb(RowMaker& piece) {
+  entries_ += piece.entries_;
+  unavailable_.merge(piece.unavailable_);
+  for (const auto& [key, from] : piece.places_) {
+    const auto [place, fresh] = places_.emplace(key, static_cast<std::uint32_t>(rows_.size()));
+    const std::uint32_t to = place->second;
+    if (fresh) {
+      rows_.push_back(piece.rows_[from]);
+      statistics_.resize(rows_.size() * wanted_.size());
+      partials_.resize(options_.shard ? rows_.size() : 0);
+    }
+    rows_[to].lost = rows_[to].lost || piece.rows_[from].lost;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (Statistic& statistic = piece.statistics_of(from)[i]; !statistic.missing()) {
+        statistics_of(to)[i] = std::move(statistic);
+      }
+      if (piece.failed(from, i)) {
+        fail(to, i);
+      }
+    }
+    if (options_.shard && piece.partials_[from]) {
+      partials_[to] = piece.partials_[from];
+    }
+    if (const auto pooled = piece.pools_.find(from); pooled != piece.pools_.end()) {
+      Pooled& into = pools_[to];
+      pool(into.elements, std::move(pooled->second.elements));
+      into.saved.resize(std::max(into.saved.size(), pooled->second.saved.size()));
+      for (std::size_t i = 0; i < pooled->second.saved.size(); ++i) {
+        pool(into.saved[i], std::move(pooled->second.saved[i]));
+      }
+    }
+  }
+}
+
+void RowMaker::finish_pool(std::uint32_t row, const Pooled& pooled) {
+  if (pooled.elements) {
+    const RowPlan& plan = *rows_[row].plan;
+    std::vector<ReducedValue> values(plan.computed.size());
+    pooled.elements->results(values);
+    take_values(row, values, rows_[row].tensor.empty() ? "(pooled)" : rows_[row].tensor);
+    if (options_.shard && !rows_[row].lost) {
+      try {
+        partials_[row] = pooled.elements->partial();
+      } catch (const InvalidArgument&) {
+        partials_[row].reset();  // complex numbers
+      }
+    }
+  }
+  for (std::size_t i = 0; i < pooled.saved.size(); ++i) {
+    if (pooled.saved[i]) {
+      statistics_of(row)[i] = Statistic::of(pooled.saved[i]->result(*pooling_of(wanted_[i])));
+    }
   }
 }
 
 bool RowMaker::fill(std::size_t index, ResultRow& row) {
   const Row& from = rows_[index];
-  const std::span<const Statistic> statistics = statistics_of(index);
+  const std::span<Statistic> statistics = statistics_of(index);
   bool damaged = false;
   for (std::size_t i = 0; i < statistics.size() && !failed_.empty(); ++i) {
-    damaged = damaged || failed_[index * wanted_.size() + i];
+    if (failed(index, i)) {
+      statistics[i] = Statistic();  // a part of the whole would be taken for the whole
+      damaged = true;
+    }
   }
   const RowSource source(statistics, *from.plan);
   if (damaged && source.nothing()) {
@@ -284,21 +368,33 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   return true;
 }
 
-bool RowMaker::show(ResultView& view, Diagnostics& messages) {
+void RowMaker::say(Diagnostics& messages) {
   for (const Said& said : said_) {
     said(messages);
   }
+}
+
+bool RowMaker::show(ResultView& view) {
   if (text_view_) {
     view.append(text_, text_rows_);
     return text_rows_ != 0;
   }
+  for (const auto& [row, pooled] : pools_) {
+    finish_pool(row, pooled);
+  }
   ResultRow row;
   bool any = false;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
+  const auto show_row = [&](std::size_t i) {
     if (fill(i, row)) {
       view.row(row);
       any = true;
     }
+  };
+  for (std::size_t i = 0; i < rows_.size() && single_; ++i) {
+    show_row(i);
+  }
+  for (const auto& [key, i] : places_) {
+    show_row(i);
   }
   return any;
 }

@@ -51,8 +51,8 @@ std::string axes_of(const Chart& chart) {
   if (set == nullptr) {
     return {};
   }
-  Extent x;
-  Extent y;
+  AxisRange x;
+  AxisRange y;
   const Scale scale(chart.y, {1, 2}, 0, 1);
   for (const ChartCurve& curve : set->curves) {
     for (const ChartPoint& point : curve.points) {
@@ -65,8 +65,8 @@ std::string axes_of(const Chart& chart) {
   if (x.empty() || y.empty()) {
     return {};
   }
-  const Extent shown_x = Scale::extent(chart.x, x, 0.02);
-  const Extent shown_y = Scale::extent(chart.y, y, 0.06);
+  const AxisRange shown_x = Scale::extent(chart.x, x, 0.02);
+  const AxisRange shown_y = Scale::extent(chart.y, y, 0.06);
   return fmt::format(" data-axes=\"{} {} {} {} {}\"", exact_text(shown_x.low), exact_text(shown_x.high),
                      exact_text(shown_y.low), exact_text(shown_y.high),
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");

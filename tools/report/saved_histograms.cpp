@@ -16,7 +16,7 @@ constexpr std::size_t most_columns_of_map = 64;
 
 struct SavedAt {
   GlobalStep step;
-  TensorLocation location;
+  Place place;
 };
 
 bool within(GlobalStep step, const EvaluationOptions& steps) {
@@ -29,7 +29,7 @@ std::vector<SavedAt> places_of(const Trial& trial, const std::string& tensor, co
   std::vector<SavedAt> places;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
     if (const SavedReduction* const buckets = saved_buckets(entry); buckets != nullptr && within(entry.step, steps)) {
-      places.push_back({entry.step, buckets->location});
+      places.push_back({entry.step, buckets->place});
     }
     return true;
   });
@@ -44,14 +44,14 @@ std::vector<SavedAt> places_of(const Trial& trial, const std::string& tensor, co
 }
 
 HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vector<SavedAt>& places) {
-  std::vector<TensorLocation> locations;
-  locations.reserve(places.size());
-  for (const SavedAt& place : places) {
-    locations.push_back(place.location);
+  const std::string name = reduction_tensor_name(buckets_name, tensor);
+  std::vector<WantedValue> wanted;
+  wanted.reserve(places.size());
+  for (const SavedAt& saved : places) {
+    wanted.push_back({saved.place, name});
   }
-  const std::vector<std::string> names(places.size(), reduction_tensor_name(buckets_name, tensor));
   HeatMap map;
-  trial.read(locations, names, [&](std::size_t i, ReadResult&& result) {
+  trial.read(wanted, [&](std::size_t i, ReadResult&& result) {
     if (!result.value) {
       return true;
     }

@@ -17,7 +17,7 @@ namespace smd::tool {
     place.offset = entry.value->offset;
   }
   for (const SavedReduction& reduction : entry.reductions) {
-    place.offset = std::min(place.offset, reduction.location.offset);
+    place.offset = std::min(place.offset, reduction.place.offset);
   }
   return place;
 }

@@ -252,7 +252,7 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
   if (!only_end) {
     Saver saver(options_, config, messages);
     try {
-      const Place place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
+      const StepToSave place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
       for (const Named& named : arrays) {
         std::visit([&](const auto& value) { saver.save(place, named.tensor, value, options_.collections); },
                    named.value);

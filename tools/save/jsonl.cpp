@@ -141,7 +141,7 @@ void check_keys(const json& object) {
 
 /// What one line holds.
 struct Line {
-  Place place;
+  StepToSave place;
   std::string tensor;
   Array array;
   std::vector<std::string> collections;

@@ -45,7 +45,7 @@ void Saver::warn_of_silence(const std::string& worker, const Hook& hook) {
   }
 }
 
-std::int64_t Saver::mode_step_of(const Place& place) {
+std::int64_t Saver::mode_step_of(const StepToSave& place) {
   if (place.mode == Mode::global) {
     return place.step;
   }
@@ -72,7 +72,7 @@ std::int64_t Saver::mode_step_of(const Place& place) {
   return at->second;
 }
 
-Hook& Saver::hook_at(const Place& place) {
+Hook& Saver::hook_at(const StepToSave& place) {
   Hook& hook = hook_of(place.worker);
   const std::int64_t mode_step = mode_step_of(place);
   if (hook.step() != GlobalStep(place.step) || hook.mode() != place.mode || hook.mode_step() != ModeStep(mode_step)) {
@@ -81,17 +81,17 @@ Hook& Saver::hook_at(const Place& place) {
   return hook;
 }
 
-void Saver::save(const Place& place, const std::string& tensor, const TensorValue& value,
+void Saver::save(const StepToSave& place, const std::string& tensor, const TensorValue& value,
                  const std::vector<std::string>& collections) {
   count(place, tensor, hook_at(place).save_tensor(tensor, value, collections));
 }
 
-void Saver::save(const Place& place, const std::string& tensor, const StoredArray& value,
+void Saver::save(const StepToSave& place, const std::string& tensor, const StoredArray& value,
                  const std::vector<std::string>& collections) {
   count(place, tensor, hook_at(place).save_tensor(tensor, value.dtype, value.shape, value.read, collections));
 }
 
-void Saver::count(const Place& place, const std::string& tensor, bool saved) {
+void Saver::count(const StepToSave& place, const std::string& tensor, bool saved) {
   if (saved) {
     ++saved_;
     return;

@@ -15,7 +15,7 @@
 namespace smd::tool::save {
 
 /// The step, mode and worker of a tensor value.
-struct Place {
+struct StepToSave {
   std::int64_t step = 0;
   Mode mode = Mode::global;
   std::optional<std::int64_t> mode_step;
@@ -30,9 +30,9 @@ class Saver {
   Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages);
 
   /// @throws Error.
-  void save(const Place& place, const std::string& tensor, const TensorValue& value,
+  void save(const StepToSave& place, const std::string& tensor, const TensorValue& value,
             const std::vector<std::string>& collections);
-  void save(const Place& place, const std::string& tensor, const StoredArray& value,
+  void save(const StepToSave& place, const std::string& tensor, const StoredArray& value,
             const std::vector<std::string>& collections);
   /// Writes what is left. @return false, after a message, if another process saved one of the steps in the meantime.
   /// @throws WriteError.
@@ -48,11 +48,11 @@ class Saver {
  private:
   Hook& hook_of(const std::string& worker);
   /// The hook of the place's worker, set to the place's step.
-  Hook& hook_at(const Place& place);
-  void count(const Place& place, const std::string& tensor, bool saved);
+  Hook& hook_at(const StepToSave& place);
+  void count(const StepToSave& place, const std::string& tensor, bool saved);
   /// Warns if a hook saves nothing, and says why.
   void warn_of_silence(const std::string& worker, const Hook& hook);
-  std::int64_t mode_step_of(const Place& place);
+  std::int64_t mode_step_of(const StepToSave& place);
 
   const SaveOptions& options_;
   Diagnostics& messages_;

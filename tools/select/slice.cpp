@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <string>
 
 namespace smd::tool {
@@ -115,78 +113,7 @@ std::vector<std::int64_t> whole_strides(const Shape& shape) {
   return strides;
 }
 
-// Calls `visit(element, count)` for the runs of a part.
-template <class Visit>
-void for_each_run(const StridedLayout& part, Visit&& visit) {
-  for (PartRuns run(part); !run.done(); run.next()) {
-    visit(run.first(), run.count());
-  }
-}
-
-TensorValue take_strings(const TensorValue& value, const StridedLayout& part) {
-  const std::vector<std::string_view> all = strings(value.view());
-  std::size_t size = 0;
-  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = first; i < first + count; ++i) {
-      size += 4 + all[static_cast<std::size_t>(i)].size();
-    }
-  });
-  std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(size);
-  std::byte* at = bytes.get();
-  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t i = first; i < first + count; ++i) {
-      const std::string_view text = all[static_cast<std::size_t>(i)];
-      for (unsigned shift = 0; shift < 32; shift += 8) {
-        *at++ = static_cast<std::byte>(text.size() >> shift & 0xFF);
-      }
-      at = std::copy_n(reinterpret_cast<const std::byte*>(text.data()), text.size(), at);
-    }
-  });
-  return {value.dtype(), part.shape, std::move(bytes), size};
-}
-
 }  // namespace
-
-PartRuns::PartRuns(StridedLayout part, Length length) : part_(std::move(part)), first_(part_.offset) {
-  const std::size_t axes = part_.shape.size();
-  const bool runs = length == Length::any && axes != 0 && part_.strides.back() == 1;
-  outer_ = runs ? axes - 1 : axes;
-  count_ = element_count(part_.shape).value_or(0) == 0 ? 0 : runs ? part_.shape.back() : 1;
-  counter_.resize(outer_);
-}
-
-void PartRuns::next() noexcept {
-  for (std::size_t axis = outer_; axis-- > 0;) {
-    first_ += part_.strides[axis];
-    if (++counter_[axis] < part_.shape[axis]) {
-      return;
-    }
-    first_ -= part_.strides[axis] * part_.shape[axis];
-    counter_[axis] = 0;
-  }
-  count_ = 0;
-}
-
-StridedLayout ascending(StridedLayout part) {
-  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
-    if (part.strides[axis] < 0) {
-      part.offset += part.strides[axis] * (part.shape[axis] - 1);
-      part.strides[axis] = -part.strides[axis];
-    }
-  }
-  return part;
-}
-
-StridedLayout places_of(const StridedLayout& part) {
-  StridedLayout places{part.shape, whole_strides(part.shape), 0};
-  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
-    if (part.strides[axis] < 0) {
-      places.offset += places.strides[axis] * (part.shape[axis] - 1);
-      places.strides[axis] = -places.strides[axis];
-    }
-  }
-  return places;
-}
 
 SliceSpec SliceSpec::parse(std::string_view text) {
   SliceSpec spec;
@@ -205,7 +132,7 @@ SliceSpec SliceSpec::parse(std::string_view text) {
   return spec;
 }
 
-StridedLayout SliceSpec::apply(const Shape& shape) const {
+StridedPart SliceSpec::apply(const Shape& shape) const {
   const auto named = static_cast<std::size_t>(std::count_if(
       terms_.begin(), terms_.end(), [](const SliceTerm& term) { return term.kind != SliceTerm::Kind::ellipsis; }));
   if (named > shape.size()) {
@@ -213,7 +140,7 @@ StridedLayout SliceSpec::apply(const Shape& shape) const {
                        std::to_string(named) + " were indexed");
   }
   const std::vector<std::int64_t> strides = whole_strides(shape);
-  StridedLayout part;
+  StridedPart part;
   std::size_t axis = 0;
   const auto keep = [&](std::size_t count) {
     for (; count != 0; --count, ++axis) {
@@ -240,21 +167,11 @@ StridedLayout SliceSpec::apply(const Shape& shape) const {
   return part;
 }
 
-TensorValue take(const TensorValue& value, const StridedLayout& part) {
-  if (value.dtype() == Dtype::string) {
-    return take_strings(value, part);
-  }
-  const std::size_t item = item_size(value.dtype());
-  const auto size = static_cast<std::size_t>(element_count(part.shape).value_or(0)) * item;
-  std::shared_ptr<std::byte[]> bytes = std::make_shared_for_overwrite<std::byte[]>(size);
-  std::byte* at = bytes.get();
-  const std::byte* const from = value.bytes().data();
-  for_each_run(part, [&](std::int64_t first, std::int64_t count) {
-    const std::size_t length = static_cast<std::size_t>(count) * item;
-    std::memcpy(at, from + static_cast<std::size_t>(first) * item, length);
-    at += length;
-  });
-  return {value.dtype(), part.shape, std::move(bytes), size};
+std::string narrow(Extent& value, const SliceSpec& slice) try {
+  value.narrow(slice.apply(value.shape()));
+  return {};
+} catch (const InvalidValue& error) {
+  return error.what();
 }
 
 }  // namespace smd::tool

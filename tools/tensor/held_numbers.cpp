@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "held_numbers.hpp"
 
-#include "rows/idle_objects.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <optional>
-#include <smd/snapshot.hpp>
+#include <smd/column.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,23 +20,23 @@ constexpr std::size_t piece_numbers = 4096;  // whose text fits the L2 cache
 
 /// What one thread makes the text of: numbers of one worker and type.
 struct Piece {
-  std::span<const HeldNumbers> numbers;
+  std::span<const ColumnPart> parts;
   std::size_t count = 0;
   const NumberText* text = nullptr;
 };
 
-bool alike(const HeldNumbers& a, const HeldNumbers& b) noexcept {
+bool alike(const ColumnPart& a, const ColumnPart& b) noexcept {
   return a.worker() == b.worker() && a.dtype() == b.dtype();
 }
 
-std::vector<Piece> pieces_of(std::span<const HeldNumbers> numbers) {
+std::vector<Piece> pieces_of(std::span<const ColumnPart> parts) {
   std::vector<Piece> pieces;
   std::size_t begin = 0;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    count += numbers[i].size();
-    if (count >= piece_numbers || i + 1 == numbers.size() || !alike(numbers[i], numbers[i + 1])) {
-      pieces.push_back({numbers.subspan(begin, i + 1 - begin), count});
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    count += parts[i].size();
+    if (count >= piece_numbers || i + 1 == parts.size() || !alike(parts[i], parts[i + 1])) {
+      pieces.push_back({parts.subspan(begin, i + 1 - begin), count});
       begin = i + 1;
       count = 0;
     }
@@ -47,77 +44,65 @@ std::vector<Piece> pieces_of(std::span<const HeldNumbers> numbers) {
   return pieces;
 }
 
-/// Makes the text of a piece.
-class PieceWork : public TrialPart {
- public:
-  /// Overwrites `into`, whose memory is reused.
-  PieceWork(const Piece& piece, std::unique_ptr<std::string> into) : piece_(piece), out_(std::move(into)) {}
-
-  void work(BlockReader& /*reader*/) override {
-    const RowPattern& pattern = piece_.text->pattern;
-    std::size_t most = pattern.end.size();  // bytes of a row
-    for (const RowPattern::Number& number : pattern.numbers) {
-      most += number.before.size() + number_chars;
+char* write_row(char* out, const NumberText& text, const ColumnPart& part, std::size_t i) {
+  const RowPattern& pattern = text.pattern;
+  for (std::size_t k = 0; k < pattern.numbers.size(); ++k) {
+    out += pattern.numbers[k].before.copy(out, std::string::npos);
+    switch (text.columns[k]) {
+      case NumberColumn::step:
+        out = write_number(out, part.step(i).value, pattern.precision);
+        break;
+      case NumberColumn::wall_time:
+        out = write_number(out, part.wall_time(i), pattern.precision);
+        break;
+      case NumberColumn::value:
+        out =
+            part.dtype() == Dtype::float32
+                ? write_number(out, std::bit_cast<float>(static_cast<std::uint32_t>(part.number(i))), pattern.precision)
+                : write_number(out, std::bit_cast<double>(part.number(i)), pattern.precision);
+        break;
     }
-    std::size_t used = 0;
-    for (const HeldNumbers& numbers : piece_.numbers) {
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (out_->size() - used < most) {
-          out_->resize(std::max(2 * out_->size(), out_->size() + most));
-        }
-        used = static_cast<std::size_t>(write_row(out_->data() + used, numbers, i) - out_->data());
-      }
-    }
-    out_->resize(used);
   }
-  [[nodiscard]] std::unique_ptr<std::string> take_text() noexcept { return std::move(out_); }
+  return out + pattern.end.copy(out, std::string::npos);
+}
 
- private:
-  char* write_row(char* out, const HeldNumbers& numbers, std::size_t i) const {
-    const RowPattern& pattern = piece_.text->pattern;
-    for (std::size_t k = 0; k < pattern.numbers.size(); ++k) {
-      out += pattern.numbers[k].before.copy(out, std::string::npos);
-      switch (piece_.text->columns[k]) {
-        case NumberColumn::step:
-          out = write_number(out, numbers.step(i).value, pattern.precision);
-          break;
-        case NumberColumn::wall_time:
-          out = write_number(out, numbers.wall_time(i), pattern.precision);
-          break;
-        case NumberColumn::value:
-          out = numbers.dtype() == Dtype::float32
-                    ? write_number(out, std::bit_cast<float>(static_cast<std::uint32_t>(numbers.number(i))),
-                                   pattern.precision)
-                    : write_number(out, std::bit_cast<double>(numbers.number(i)), pattern.precision);
-          break;
-      }
-    }
-    return out + pattern.end.copy(out, std::string::npos);
+/// Overwrites the start of `text`, which grows as needed, with the rows of a piece. Returns their bytes.
+std::size_t write_rows(const Piece& piece, std::string& text) {
+  std::size_t most = piece.text->pattern.end.size();  // bytes of a row
+  for (const RowPattern::Number& number : piece.text->pattern.numbers) {
+    most += number.before.size() + number_chars;
   }
-
-  Piece piece_;
-  std::unique_ptr<std::string> out_;
-};
+  std::size_t used = 0;
+  for (const ColumnPart& part : piece.parts) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (text.size() - used < most) {
+        text.resize(std::max(2 * text.size(), text.size() + most));
+      }
+      used = static_cast<std::size_t>(write_row(text.data() + used, *piece.text, part, i) - text.data());
+    }
+  }
+  return used;
+}
 
 /// Sets the texts of all pieces; pieces that are alike share one. Returns the texts; empty if the view has none.
-std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tensor, const TrialSnapshot& snapshot,
-                                 ValueView& view) {
+std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tensor, ValueView& view) {
   std::deque<NumberText> texts;
-  const HeldNumbers* last = nullptr;
+  const ColumnPart* last = nullptr;
   for (Piece& piece : pieces) {
-    const HeldNumbers& numbers = piece.numbers.front();
-    if (last == nullptr || !alike(*last, numbers)) {
+    const ColumnPart& part = piece.parts.front();
+    if (last == nullptr || !alike(*last, part)) {
       ValueKey key;
       key.tensor = tensor;
-      key.worker = snapshot.worker(numbers.worker());
-      std::optional<NumberText> text = view.text_of_numbers(key, numbers.dtype());
+      key.worker = part.worker();
+      const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
+      std::optional<NumberText> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
       if (!text) {
         return {};
       }
       texts.push_back(*std::move(text));
     }
     piece.text = &texts.back();
-    last = &numbers;
+    last = &part;
   }
   return texts;
 }
@@ -126,32 +111,25 @@ std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tenso
 
 bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
                        Progress& progress) {
-  const TrialSnapshot snapshot = TrialSnapshot::take(trial);
-  const std::optional<std::uint32_t> id = snapshot.find_tensor(tensor);
-  const auto numbers = id ? snapshot.held_numbers(*id) : std::nullopt;
-  if (!numbers) {
+  const std::optional<smd::ScalarColumn> column = smd::ScalarColumn::held(trial, tensor);
+  if (!column) {
     return false;
   }
-  std::vector<Piece> pieces = pieces_of(*numbers);
-  const std::deque<NumberText> texts = set_texts(pieces, tensor, snapshot, view);
+  std::vector<Piece> pieces = pieces_of(column->parts());
+  const std::deque<NumberText> texts = set_texts(pieces, tensor, view);
   if (texts.empty()) {
     return false;
   }
-  IdleObjects<std::string> idle;
-  trial.parallel_for_each(
-      pieces.size(),
-      [&](std::size_t i) {
-        std::unique_ptr<std::string> text = idle.take();
-        return std::make_unique<PieceWork>(pieces[i], text ? std::move(text) : std::make_unique<std::string>());
-      },
-      [&](std::size_t i, std::unique_ptr<TrialPart>&& part) {
-        std::unique_ptr<std::string> text = static_cast<PieceWork&>(*part).take_text();
-        view.append(*text, pieces[i].count);
-        progress.advance(pieces[i].count);
-        idle.put(std::move(text));
+  const ParallelLoop loop = reading_loop(trial, pieces.size(), {.jobs = jobs});
+  std::vector<std::string> rows(loop.slots());
+  std::vector<std::size_t> bytes(loop.slots());
+  parallel_for_each(
+      loop, [&](const LoopIndex& at) { bytes[at.slot] = write_rows(pieces[at.index], rows[at.slot]); },
+      [&](const LoopIndex& at) {
+        view.append(std::string_view(rows[at.slot]).substr(0, bytes[at.slot]), pieces[at.index].count);
+        progress.advance(pieces[at.index].count);
         return true;
-      },
-      {.jobs = jobs});
+      });
   return true;
 }
 

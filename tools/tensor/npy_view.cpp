@@ -7,7 +7,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-class NpyView : public ValueView, private BlockSink {
+class NpyView : public ValueView {
  public:
   explicit NpyView(ViewContext context) : context_(context) {}
 
@@ -15,48 +15,44 @@ class NpyView : public ValueView, private BlockSink {
   void announce(const ValueKey& key) override { one_.announce(key); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
-    name_ = value_name(key);
-    begin(value.dtype(), value.shape());
-    block(value.bytes());
+    const NpyType type = value.dtype() == Dtype::string ? type_of_text(key, value) : npy_type(value.dtype());
+    context_.out.write(npy_header(type, value.shape()));
+    write(value.dtype(), type, value.bytes());
   }
-  BlockSink* stream(const ValueKey& key) override {
-    name_ = value_name(key);
-    return this;
+  [[nodiscard]] bool streams() const override { return true; }
+  void show_blocks(const ValueKey& key, Extent& value) override {
+    if (value.dtype() == Dtype::string) {
+      if (const std::optional<TensorValue> whole = value.value()) {
+        show(key, *whole);
+      }
+      return;
+    }
+    const NpyType type = npy_type(value.dtype());
+    context_.out.write(npy_header(type, value.shape()));
+    (void)value.for_each_block([&](std::span<const std::byte> bytes) { write(value.dtype(), type, bytes); });
   }
 
  private:
-  bool begin(Dtype dtype, const Shape& shape) override {
-    dtype_ = dtype;
-    shape_ = shape;
-    if (dtype != Dtype::string) {  // the width of strings is not known yet
-      type_ = npy_type(dtype);
-      context_.out.write(npy_header(type_, shape));
+  /// The width of strings varies.
+  [[nodiscard]] static NpyType type_of_text(const ValueKey& key, const TensorValue& value) {
+    const std::string name = value_name(key);
+    if (!Elements(value.view()).utf8()) {
+      throw UsageError("-f npy: " + name + ": " + std::string(not_text));
     }
-    return true;
+    NpyType type = npy_type(value.view());
+    if (const std::string why = too_much_padding(type, value.dtype(), value.shape(), {value.bytes()}); !why.empty()) {
+      throw UsageError("-f npy: " + name + ": " + why);
+    }
+    return type;
   }
 
-  bool block(std::span<const std::byte> bytes) override {
-    if (dtype_ == Dtype::string) {
-      if (!Elements(TensorView(dtype_, shape_, bytes)).utf8()) {
-        throw UsageError("-f npy: " + name_ + ": " + std::string(not_text));
-      }
-      type_ = npy_type(TensorView(dtype_, shape_, bytes));
-      if (const std::string why = too_much_padding(type_, dtype_, shape_, {bytes}); !why.empty()) {
-        throw UsageError("-f npy: " + name_ + ": " + why);
-      }
-      context_.out.write(npy_header(type_, shape_));
-    }
-    const ByteWriter write = [this](std::span<const std::byte> part) { context_.out.write(part); };
-    write_npy_elements(dtype_, type_, bytes, write);
-    return true;
+  void write(Dtype dtype, const NpyType& type, std::span<const std::byte> bytes) {
+    const ByteWriter to_output = [this](std::span<const std::byte> part) { context_.out.write(part); };
+    write_npy_elements(dtype, type, bytes, to_output);
   }
 
   ViewContext context_;
   OneValue one_{"-f npy", "add --stack to join steps, or use -f npz"};
-  std::string name_;
-  Dtype dtype_ = Dtype::float32;
-  Shape shape_;
-  NpyType type_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-class RawView : public ValueView, private BlockSink {
+class RawView : public ValueView {
  public:
   explicit RawView(ViewContext context) : out_(context.out) {
     if (context.several_trials) {
@@ -33,51 +33,38 @@ class RawView : public ValueView, private BlockSink {
     }
   }
 
-  void show(const ValueKey&, const TensorValue& value) override { write(value.view()); }
+  void show(const ValueKey&, const TensorValue& value) override {
+    if (value.dtype() == Dtype::string) {
+      if (several_ || std::exchange(any_strings_, true)) {
+        throw UsageError("-f raw shows the strings of one value only" +
+                         (values_.empty() ? "" : ", and there are " + values_) + ": " + std::string(instead));
+      }
+      const std::vector<std::string_view> texts = strings(value.view());
+      if (texts.size() == 1) {
+        out_.write(texts.front());
+        return;
+      }
+    }
+    out_.write(value.bytes());  // of several strings, each after its length
+  }
   void end_step() override { out_.flush(); }
-  BlockSink* stream(const ValueKey&) override { return this; }
+  [[nodiscard]] bool streams() const override { return true; }
+  void show_blocks(const ValueKey& key, Extent& value) override {
+    if (value.dtype() != Dtype::string) {
+      (void)value.for_each_block([this](std::span<const std::byte> bytes) { out_.write(bytes); });
+    } else if (const std::optional<TensorValue> whole = value.value()) {
+      show(key, *whole);
+    }
+  }
 
  private:
   static constexpr std::string_view instead = "-o DIR/ writes each to a file; or choose one by name, -s and -w";
-
-  bool begin(Dtype dtype, const Shape& shape) override {
-    dtype_ = dtype;
-    shape_ = shape;
-    return true;
-  }
-  bool block(std::span<const std::byte> bytes) override {
-    if (dtype_ == Dtype::string) {
-      write({dtype_, shape_, bytes});
-    } else {
-      out_.write(bytes);
-    }
-    return true;
-  }
-
-  void write(const TensorView& value) {
-    if (value.dtype() != Dtype::string) {
-      out_.write(value.bytes());
-      return;
-    }
-    if (several_ || std::exchange(any_strings_, true)) {
-      throw UsageError("-f raw shows the strings of one value only" +
-                       (values_.empty() ? "" : ", and there are " + values_) + ": " + std::string(instead));
-    }
-    const std::vector<std::string_view> texts = strings(value);
-    if (texts.size() == 1) {
-      out_.write(texts.front());
-    } else {
-      out_.write(value.bytes());  // each after its length
-    }
-  }
 
   OutputFile& out_;
   std::optional<OneValue> one_;
   std::string values_;  // the first two announced
   bool several_ = false;
   bool any_strings_ = false;
-  Dtype dtype_ = Dtype::float32;
-  Shape shape_;
 };
 
 }  // namespace

@@ -70,9 +70,9 @@ class RowsView final : public ValueView {
     }
   }
 
-  void show_number(const ValueKey& key, const BareValue& value) override {
-    const TensorView view(value.dtype, {}, std::as_bytes(std::span(&*value.number, 1)));
-    show_row(key, value.dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
+  void show_number(const ValueKey& key, const Place& value) override {
+    const TensorView view(value.type->dtype, {}, std::as_bytes(std::span(&value.number, 1)));
+    show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
   }
 
   [[nodiscard]] std::optional<NumberText> text_of_numbers(const ValueKey& key, Dtype dtype) override {

@@ -250,12 +250,12 @@ StepSpec default_steps(const TensorOptions& options) {
   return curves ? StepSpec() : StepSpec::parse("last");
 }
 
-const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
+const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
   if (entry.value) {
     return &*entry.value;
   }
   const SavedReduction* const buckets = options.view == TensorViewKind::hist ? saved_buckets(entry) : nullptr;
-  return buckets != nullptr ? &buckets->location : nullptr;
+  return buckets != nullptr ? &buckets->place : nullptr;
 }
 
 SelectionNeeds selection_needs(const TensorOptions& options) {

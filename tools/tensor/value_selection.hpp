@@ -41,7 +41,7 @@ struct ValueSelection {
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
 /// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.
-[[nodiscard]] const TensorLocation* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept;
+[[nodiscard]] const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept;
 
 /// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
 [[nodiscard]] SelectionNeeds selection_needs(const TensorOptions& options);

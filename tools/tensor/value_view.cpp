@@ -41,11 +41,12 @@ constexpr std::array<KindRow, 5> kinds = {{{TensorViewKind::stat, make_stat_view
 
 }  // namespace
 
-void ValueView::show_number(const ValueKey& key, const BareValue& value) {
-  const std::size_t size = item_size(value.dtype);
+void ValueView::show_number(const ValueKey& key, const Place& value) {
+  const Dtype dtype = value.type->dtype;
+  const std::size_t size = item_size(dtype);
   const std::shared_ptr<std::byte[]> bytes = std::make_shared<std::byte[]>(size);
-  std::memcpy(bytes.get(), &*value.number, size);  // little endian, as this machine is: see `Elements`
-  show(key, TensorValue(value.dtype, {}, bytes, size));
+  std::memcpy(bytes.get(), &value.number, size);  // little endian, as this machine is: see `Elements`
+  show(key, TensorValue(dtype, {}, bytes, size));
 }
 
 std::unique_ptr<ValueView> make_view(ViewContext context) {

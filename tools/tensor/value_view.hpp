@@ -59,8 +59,8 @@ class ValueView {
   [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   /// Values come in the documented order.
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
-  /// The same for a single float32 or float64 that the trial holds: `BareValue::number`.
-  virtual void show_number(const ValueKey& key, const BareValue& value);
+  /// The same for a single float32 or float64 that the trial holds: `Place::number`.
+  virtual void show_number(const ValueKey& key, const Place& value);
   /// The text in which the view shows numbers that differ from this one only in `NumberColumn`s. Nullopt if it needs
   /// the numbers themselves.
   [[nodiscard]] virtual std::optional<NumberText> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
@@ -68,8 +68,10 @@ class ValueView {
   }
   /// Appends so many numbers in such text.
   virtual void append(std::string_view /*text*/, std::size_t /*numbers*/) {}
-  /// Takes a value in blocks, for values too large to be held. Null if the view cannot.
-  virtual BlockSink* stream(const ValueKey& /*key*/) { return nullptr; }
+  /// Whether the view can show a value block by block.
+  [[nodiscard]] virtual bool streams() const { return false; }
+  /// Shows a value that is too large to be held, as far as it can be read. Precondition: streams().
+  virtual void show_blocks(const ValueKey& /*key*/, Extent& /*value*/) {}
   /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
   /// After the last value of a trial: what is borrowed from it may be gone, unless the view `plans`.

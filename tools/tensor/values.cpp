@@ -5,14 +5,15 @@
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "held_numbers.hpp"
-#include "part_sink.hpp"
 #include "rows/buckets.hpp"
 #include "rows/written.hpp"
 #include "select/nothing_selected.hpp"
+#include "select/slice.hpp"
 #include "value_selection.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
+#include <functional>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -24,33 +25,15 @@ constexpr std::size_t batch_size = 16384;
 constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
 
 // Whether the trial holds the value itself, so that there is nothing to read: a single number of a log.
-bool is_held(const TensorLocation& location) {
-  return location.bare && location.bare->number &&
-         (location.bare->dtype == Dtype::float32 || location.bare->dtype == Dtype::float64);
+bool is_held(const Place& place) {
+  return place.form() == ValueForm::number &&
+         (place.type->dtype == Dtype::float32 || place.type->dtype == Dtype::float64);
 }
 
-// Shows progress while a value comes in blocks, which may take long.
-class ShowingProgress : public BlockSink {
+class SelectedValues {
  public:
-  ShowingProgress(BlockSink& to, Progress& progress) : to_(to), progress_(progress) {}
-
-  void written(double wall_time) override { to_.written(wall_time); }
-  bool begin(Dtype dtype, const Shape& shape) override { return to_.begin(dtype, shape); }
-  bool block(std::span<const std::byte> bytes) override {
-    progress_.advance(0);
-    return to_.block(bytes);
-  }
-  [[nodiscard]] bool prefers_whole() const noexcept override { return to_.prefers_whole(); }
-
- private:
-  BlockSink& to_;
-  Progress& progress_;
-};
-
-class ValueReader {
- public:
-  ValueReader(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
-              Diagnostics& messages)
+  SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                 Diagnostics& messages)
       : trial_(trial),
         options_(options),
         selection_(selection),
@@ -150,63 +133,44 @@ class ValueReader {
   }
 
   void take(const TensorEntry& entry) {
-    const TensorLocation& location = *shown_of(options_, entry);
-    if (is_held(location) && !options_.slice) {
+    const Place& place = *shown_of(options_, entry);
+    if (is_held(place) && !options_.slice) {
       read_batch();
       ValueKey key = key_of(entry);
-      key.wall_time = location.bare->wall_time;
-      view_.show_number(key, *location.bare);
+      key.wall_time = place.wall_time;
+      view_.show_number(key, place);
       shown_ = true;
       progress_.advance();
       return;
     }
-    const bool large = entry.value && location.length > checked_bytes;
-    if (large && options_.slice) {
-      if (take_part(entry)) {
-        return;
-      }
-    } else if (large) {
-      if (BlockSink* sink = view_.stream(key_of(entry)); sink != nullptr) {
-        read_batch();
-        ShowingProgress showing(*sink, progress_);
-        if (const std::optional<Problem> problem = trial_.read_blocks(location, entry.tensor, showing)) {
-          say(*problem, key_of(entry));
-        } else {
-          shown_ = true;
-        }
-        progress_.advance();
-        return;
-      }
+    if (view_.streams() && entry.value && !options_.slice && place.length > checked_bytes) {
+      read_batch();
+      stream(place, key_of(entry));
+      return;
     }
     keys_.push_back(key_of(entry));
-    locations_.push_back(location);
-    tensors_.push_back(entry.value ? std::string(entry.tensor) : reduction_tensor_name(buckets_name, entry.tensor));
+    names_.push_back(entry.value ? std::string(entry.tensor) : reduction_tensor_name(buckets_name, entry.tensor));
+    values_.push_back({place, names_.back()});
     if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
       read_batch();
     }
   }
 
-  /// Holds only the part of a large value. False if the value is made of strings.
-  bool take_part(const TensorEntry& entry) {
-    PartSink part(*options_.slice);
-    ShowingProgress showing(part, progress_);
-    const std::optional<Problem> problem = trial_.read_blocks(*entry.value, entry.tensor, showing);
-    if (part.has_strings() && !problem) {
-      return false;
+  // Shows a value that is too large to be held.
+  void stream(const Place& place, const ValueKey& key) {
+    ValueReader reader(trial_, {.stop = [this] {
+                         progress_.advance(0);  // it may take long
+                         return false;
+                       }});
+    if (Extent* const value = reader.open(place, key.tensor)) {
+      view_.show_blocks(key, *value);
     }
-    read_batch();
-    progress_.advance();
-    ValueKey key = key_of(entry);
-    key.wall_time = part.wall_time();
-    if (problem) {
-      say(*problem, key);
-    } else if (part.misfit()) {
-      say_misfit(key, *part.misfit());
+    if (reader.problem()) {
+      say(*reader.problem(), key);
     } else {
-      view_.show(key, part.value());
       shown_ = true;
     }
-    return true;
+    progress_.advance();
   }
 
   void say(const Problem& problem, const ValueKey& key) {
@@ -219,45 +183,31 @@ class ValueReader {
   }
 
   void read_batch() {
-    if (keys_.empty()) {
-      return;
-    }
-    trial_.read(locations_, tensors_,
-                [&](std::size_t i, ReadResult&& result) {
-                  progress_.advance();
-                  keys_[i].wall_time = result.wall_time;
-                  if (result.value) {
-                    show(keys_[i], *result.value);
-                  } else {
-                    say(*result.problem, keys_[i]);
-                  }
-                  return !full();
-                },
-                {.jobs = options_.reading.jobs});
+    std::vector<std::string> misfits(options_.slice ? values_.size() : 0);
+    const auto narrow_to_slice = [&](std::size_t i, Extent& value) {
+      misfits[i] = keys_[i].buckets ? "only the histogram of the whole was saved" : narrow(value, *options_.slice);
+      return misfits[i].empty();
+    };
+    trial_.read(
+        values_,
+        [&](std::size_t i, ReadResult&& result) {
+          progress_.advance();
+          keys_[i].wall_time = result.wall_time;
+          if (result.value) {
+            view_.show(keys_[i], *result.value);
+            shown_ = true;
+          } else if (result.problem) {
+            say(*result.problem, keys_[i]);
+          } else {
+            say_misfit(keys_[i], misfits[i]);
+          }
+          return !full();
+        },
+        {.jobs = options_.reading.jobs},
+        options_.slice ? narrow_to_slice : std::function<bool(std::size_t, Extent&)>());
     keys_.clear();
-    locations_.clear();
-    tensors_.clear();
-  }
-
-  void show(const ValueKey& key, const TensorValue& value) {
-    if (options_.slice && key.buckets) {
-      say_misfit(key, "only the histogram of the whole was saved");
-      return;
-    }
-    if (!options_.slice) {
-      view_.show(key, value);
-      shown_ = true;
-      return;
-    }
-    StridedLayout part;
-    try {
-      part = options_.slice->apply(value.shape());
-    } catch (const InvalidValue& error) {
-      say_misfit(key, error.what());
-      return;
-    }
-    view_.show(key, smd::tool::take(value, part));
-    shown_ = true;
+    values_.clear();
+    names_.clear();
   }
 
   const Trial& trial_;
@@ -267,8 +217,8 @@ class ValueReader {
   Diagnostics& messages_;
   Progress progress_;
   std::vector<ValueKey> keys_;
-  std::vector<TensorLocation> locations_;
-  std::vector<std::string> tensors_;
+  std::vector<WantedValue> values_;
+  std::deque<std::string> names_;  // of their records
   bool found_ = false;
   bool shown_ = false;
   bool refused_ = false;  // some value is sound, and of a type that is not read
@@ -318,7 +268,7 @@ StepRange range_to_open(const TensorOptions& options) {
 void announce_values(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
                      Diagnostics& messages) {
   if (!selection.empty()) {
-    ValueReader(trial, options, selection, view, messages).announce();
+    SelectedValues(trial, options, selection, view, messages).announce();
   }
 }
 
@@ -328,7 +278,7 @@ bool show_values(Trial& trial, const TensorOptions& options, ValueSelection& sel
     report_nothing(&trial, options, selection, false, messages);
     return false;
   }
-  ValueReader reader(trial, options, selection, view, messages);
+  SelectedValues reader(trial, options, selection, view, messages);
   const bool shown = reader.run();
   if (!reader.full()) {
     report_missing(trial, options, selection, messages);
@@ -360,7 +310,7 @@ bool follow_values(const std::vector<std::string>& trials, const TensorOptions& 
         selection.steps = std::move(at_step.steps);
         selection.arrivals = at_step.arrivals;
         if (!selection.tensors.empty()) {
-          ValueReader reader(trial, options, selection, *view, messages);
+          SelectedValues reader(trial, options, selection, *view, messages);
           shown = reader.run() || shown;
           found = reader.found() || found;
         }

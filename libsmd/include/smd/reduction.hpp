@@ -15,6 +15,8 @@
 
 namespace smd {
 
+class Extent;
+
 /// What can be computed from the elements of a value. With n elements x, regardless of shape:
 ///
 // clang-format off
@@ -207,6 +209,9 @@ class SMD_EXPORT Reducer {
   void add(const TensorView& view);
   /// Adds elements from bytes in the layout that `TensorView` describes; ignores bytes after the last whole element.
   void add(Dtype dtype, std::span<const std::byte> bytes);
+  /// Adds all elements of an open value, read block by block. Returns false if reading failed; some elements may have
+  /// been added. @throws InvalidArgument for strings.
+  [[nodiscard]] bool add(Extent& value);
   /// Adds `count` elements that are all equal to `element`. Takes time logarithmic in `count`, or linear for median
   /// and percentiles, which keep each element. @throws InvalidArgument for strings.
   void add_repeated(Dtype dtype, std::span<const std::byte> element, std::uint64_t count);
@@ -258,8 +263,12 @@ class SMD_EXPORT Histogram {
 
   /// Adds the elements of a view. @throws InvalidArgument for strings and complex numbers.
   void add(const TensorView& view);
+  /// Adds all elements of an open value. Returns false if reading failed; some elements may have been added.
+  [[nodiscard]] bool add(Extent& value);
   /// @throws InvalidArgument unless bins and bounds are equal.
   void merge(const Histogram& other);
+  /// Removes all elements.
+  void clear() noexcept;
 
   [[nodiscard]] const std::vector<double>& edges() const noexcept { return edges_; }  ///< One more than bins.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }

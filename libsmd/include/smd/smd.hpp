@@ -3,9 +3,9 @@
 
 /// All of libsmd's public interface.
 #include <smd/aws.hpp>
-#include <smd/block_reader.hpp>
 #include <smd/check.hpp>
 #include <smd/collection.hpp>
+#include <smd/column.hpp>
 #include <smd/custom_rule.hpp>
 #include <smd/difference.hpp>
 #include <smd/dtype.hpp>
@@ -22,7 +22,8 @@
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/other_value.hpp>
-#include <smd/pair_reader.hpp>
+#include <smd/parallel.hpp>
+#include <smd/place.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/reduction.hpp>
@@ -47,5 +48,7 @@
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>
+#include <smd/value_reader.hpp>
+#include <smd/value_reducer.hpp>
 #include <smd/version.hpp>
 #include <smd/wait.hpp>

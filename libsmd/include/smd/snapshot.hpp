@@ -2,7 +2,6 @@
 #pragma once
 
 #include <smd/collection.hpp>
-#include <smd/dtype.hpp>
 #include <smd/export.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
@@ -11,7 +10,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -101,45 +99,6 @@ struct IndexProblem {
   std::optional<std::uint32_t> worker = {};  ///< Id of the file's worker if nothing of the file could be read.
 };
 
-/// Single numbers of one tensor, by one worker, at steps that are equally far apart; the trial holds them, so nothing
-/// needs to be read. All steps have mode `global`. Valid as long as the snapshot that returned it.
-class HeldNumbers {
- public:
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] std::uint32_t worker() const noexcept { return worker_; }  ///< Id of the worker.
-  [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }            ///< float32 or float64.
-  // Precondition: i < size().
-  [[nodiscard]] GlobalStep step(std::size_t i) const noexcept {
-    return GlobalStep(first_step_ + static_cast<std::int64_t>(i) * stride_);
-  }
-  /// As `BareValue::number`.
-  [[nodiscard]] std::uint64_t number(std::size_t i) const noexcept {
-    std::uint64_t bits = 0;  // little endian, as this machine is
-    std::memcpy(&bits, numbers_ + i * numbers_apart_, dtype_ == Dtype::float32 ? sizeof(float) : sizeof(double));
-    return bits;
-  }
-  /// As `BareValue::wall_time`.
-  [[nodiscard]] double wall_time(std::size_t i) const noexcept {
-    double time = 0;
-    std::memcpy(&time, times_ + i * times_apart_, sizeof time);
-    return time;
-  }
-
- private:
-  friend class TrialSnapshot;
-  HeldNumbers() = default;
-
-  std::size_t size_ = 0;
-  std::uint32_t worker_ = 0;
-  Dtype dtype_ = Dtype::float32;
-  std::int64_t first_step_ = 0;
-  std::int64_t stride_ = 0;
-  const std::byte* numbers_ = nullptr;  // and so many bytes from one to the next:
-  std::size_t numbers_apart_ = 0;
-  const std::byte* times_ = nullptr;
-  std::size_t times_apart_ = 0;
-};
-
 /// A trial as it was at one moment. It never changes, and copying is cheap. Many threads may call const members at the
 /// same time. References, views, spans and handles that it returns are valid as long as any copy of it exists.
 ///
@@ -215,20 +174,18 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::size_t lists() const noexcept;  ///< Number of lists; their numbers are below it.
   /// Returns one more than the largest position of the row's items.
   [[nodiscard]] std::size_t records(SavedRow row) const noexcept;
-  /// Returns where a record lies in the row's event file, for `BlockReader`.
-  [[nodiscard]] RecordRange record(SavedRow row, std::uint32_t position) const noexcept;
-  /// Returns the `TensorLocation::bare` of a value without a record, for `RecordRange::bare`. Null if the value has a
-  /// record.
-  [[nodiscard]] std::shared_ptr<const BareValue> bare_value(SavedRow row, std::uint32_t position) const;
-  /// Returns the path of the row's event file, relative to the trial.
-  [[nodiscard]] std::string event_file(SavedRow row) const;
+  /// Returns the bytes that an entry takes in its file; of a number, the size of its element.
+  [[nodiscard]] std::uint64_t bytes(SavedRow row, std::uint32_t position) const noexcept;
+  /// Returns the name that its record has: `WantedValue::name`.
+  [[nodiscard]] std::string_view stored_name(SavedRow row, std::uint32_t position) const noexcept;
+  /// Returns the path of the row's file, relative to the trial.
+  [[nodiscard]] std::shared_ptr<const std::string> file(SavedRow row) const;
+  /// Returns where an entry is. `file`: that of the row, which its places share.
+  [[nodiscard]] Place place(SavedRow row, std::uint32_t position, std::shared_ptr<const std::string> file) const;
   /// Returns the rows in which a worker saved anything of a tensor (values, reductions or shapes) at the complete steps
   /// of one mode, or of all modes, ascending, one row for each step.
   [[nodiscard]] std::vector<SavedRow> series(std::uint32_t tensor, std::uint32_t worker,
                                              std::optional<Mode> mode = {}) const;
-  /// Returns all values of a tensor, by step, if the trial holds each of them as a float32 or float64, and if there are
-  /// many. Nullopt if not: they must then be asked for one by one.
-  [[nodiscard]] std::optional<std::vector<HeldNumbers>> held_numbers(std::uint32_t tensor) const;
 
  private:
   struct Impl;

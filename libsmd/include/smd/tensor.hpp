@@ -3,6 +3,7 @@
 
 #include <smd/dtype.hpp>
 #include <smd/export.hpp>
+#include <smd/place.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
@@ -10,12 +11,10 @@
 #include <compare>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,47 +23,10 @@ namespace smd {
 
 class Trial;
 
-/// Describes a value that lies in a file without a record around it, or in no file at all.
-struct BareValue {
-  Dtype dtype = Dtype::float32;
-  Shape shape = {};  ///< Empty for a number, which is a scalar.
-  /// The value itself, already read: the bytes of its element, little endian, from the low end. The byte range is not
-  /// used.
-  std::optional<std::uint64_t> number = {};
-  double wall_time = 0;  ///< Seconds since 1970 at which it was written.
-  /// The element type as the file names it (`F4`), if the library does not read that type. Then `dtype` means nothing,
-  /// and reading the value is refused. Empty: `dtype` is the type.
-  std::string unread_type = {};
-
-  bool operator==(const BareValue&) const = default;
-};
-
-/// Which elements of a record's tensor form the value.
-enum class RecordPart : std::uint8_t {
-  all,
-  images,  ///< The encoded pictures, without width and height, which precede them.
-  clips,   ///< The encoded sounds, of a tensor of sounds and labels.
-};
-
-/// Where one value lies: a file, relative to the trial, and a byte range in it.
-struct TensorLocation {
-  std::string file;
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
-  /// Null: the range is a whole record, which contains type and shape. Else the range holds only the elements.
-  std::shared_ptr<const BareValue> bare = {};
-  RecordPart part = RecordPart::all;  ///< Of a record.
-
-  bool operator==(const TensorLocation& other) const {
-    const bool same = bare == other.bare || (bare && other.bare && *bare == *other.bare);
-    return same && part == other.part && offset == other.offset && length == other.length && file == other.file;
-  }
-};
-
 /// A reduction that the job computed and saved instead of, or beside, a value.
 struct SavedReduction {
   std::string name;  ///< As saved: `mean`, `abs_l2`, or a name that the library does not know.
-  TensorLocation location;
+  Place place;
 };
 
 /// What was saved of one tensor at one step by one worker.
@@ -75,7 +37,7 @@ struct TensorEntry {
   Mode mode = Mode::global;
   ModeStep mode_step;
   bool superseded = false;                   ///< A later value replaced this one: see `TrialOptions::superseded`.
-  std::optional<TensorLocation> value;       ///< Where the value lies, if it was saved.
+  std::optional<Place> value;                ///< Where the value is, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
   std::optional<Shape> shape;                ///< The shape, if it was saved by itself.
   std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.

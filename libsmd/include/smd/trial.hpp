@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/block_reader.hpp>
 #include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/error.hpp>
@@ -18,6 +17,7 @@
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial_options.hpp>
+#include <smd/value_reader.hpp>
 #include <smd/wait.hpp>
 
 #include <concepts>
@@ -34,11 +34,16 @@
 
 namespace smd {
 
-class Trial;
-
 namespace detail {
 struct TrialAccess;
 }
+
+/// The result of reading one value: the value or a problem.
+struct ReadResult {
+  std::optional<TensorValue> value;
+  std::optional<Problem> problem;  ///< Set if `value` could not be read.
+  double wall_time = 0;            ///< Seconds since 1970 at which the value was written.
+};
 
 /// One training job's output directory, open for reading.
 ///
@@ -49,8 +54,7 @@ struct TrialAccess;
 /// Ways to read values, the simplest first:
 /// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
 /// - `read`: many values of any tensors, each as a whole, in parallel.
-/// - `read_blocks`: one or many values of any size, in blocks, with bounded memory.
-/// - `parallel_for_each`, with a `BlockReader` for each thread: many short values for one result, such as a row.
+/// - `ValueReader`: values of any size, block by block; with `parallel_for_each`, one in each thread.
 ///
 /// Thread safety: const members may be called concurrently, also with `refresh` and `load_range`; each query sees one
 /// consistent snapshot.
@@ -183,40 +187,14 @@ class SMD_EXPORT Trial {
   /// Calls `visit` for the selected entries in the order step, tensor (byte order), worker; stops if it returns false.
   void for_each_entry(const EntryQuery& query, const std::function<bool(const TensorEntry&)>& visit) const;
 
-  /// Reads records in parallel, and passes the results to `take` in the order of `locations`, in the calling thread.
-  /// `tensors[i]` is the name that record `i` must have (for a reduction, the whole stored name). Stops if `take`
-  /// returns false or throws. A record that cannot be read gives a result with a problem.
-  /// @throws InvalidArgument unless there are as many `tensors` as `locations`.
-  void read(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
-            const std::function<bool(std::size_t, ReadResult&&)>& take, const ReadOptions& options = {}) const;
-
-  /// Reads one record in blocks. Returns the problem, nullopt if all was read; `sink` may have received blocks before
-  /// it.
-  [[nodiscard]] std::optional<Problem> read_blocks(const TensorLocation& location, std::string_view tensor,
-                                                   BlockSink& sink) const;
-
-  /// Reads records in blocks, in parallel, with memory that does not depend on the values' sizes: for reducing many
-  /// values. `make(i)` returns the sink of record `i`, and is called again if reading failed and is retried; `make` and
-  /// the sink are called in the thread that reads the record. `take(i, sink, problem)` receives each sink, with the
-  /// problem if there was one, in the order of `locations`, in the calling thread; reading stops if it returns false.
-  /// The first exception of `make`, `take` or a sink ends the reading and is rethrown. Records that are adjacent in a
-  /// file should be adjacent in `locations`: short ones are then read together.
-  /// @throws InvalidArgument unless there are as many `tensors` as `locations`.
-  void read_blocks(std::span<const TensorLocation> locations, std::span<const std::string> tensors,
-                   const std::function<std::unique_ptr<BlockSink>(std::size_t)>& make,
-                   const std::function<bool(std::size_t, std::unique_ptr<BlockSink>&&, std::optional<Problem>&&)>& take,
-                   const ReadOptions& options = {}) const;
-
-  /// Works on parts in parallel: `make(i)` returns part `i`, with `i` below `parts`; `make` and the part's `work` are
-  /// called in one of the threads. `take(i, part)` receives each finished part, in the order of parts, in the calling
-  /// thread; the work stops if it returns false. Few finished parts wait for `take`, so the memory that they hold is
-  /// bounded. The first exception ends the work and is rethrown.
-  void parallel_for_each(std::size_t parts, const std::function<std::unique_ptr<TrialPart>(std::size_t)>& make,
-                         const std::function<bool(std::size_t, std::unique_ptr<TrialPart>&&)>& take,
-                         const ReadOptions& options = {}) const;
+  /// Reads whole values in parallel, and passes the results to `take` in the order of `wanted`, in the calling thread.
+  /// Stops if `take` returns false or throws. A value that cannot be read gives a result with a problem. `open`, unless
+  /// it is empty, sees each open value, in the thread that reads it, and may narrow it; if it returns false, the value
+  /// is not read, and its result has neither value nor problem.
+  void read(std::span<const WantedValue> wanted, const std::function<bool(std::size_t, ReadResult&&)>& take,
+            const ReadOptions& options = {}, const std::function<bool(std::size_t, Extent&)>& open = {}) const;
 
  private:
-  friend class BlockReader;
   friend class Tensor;
   friend class StepFollower;
   friend class RefreshGuard;

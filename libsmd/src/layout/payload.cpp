@@ -27,7 +27,7 @@ void* take_large_pages(std::size_t bytes) {
 
 }  // namespace
 
-std::uint32_t TypeList::add_kind(EntryType type) {
+std::uint32_t TypeList::add_kind(ValueType type) {
   constexpr std::size_t compared = 4;  // only with the last kinds
   for (std::size_t back = 1; back <= std::min(compared, kinds_.size()); ++back) {
     if (kinds_[kinds_.size() - back] == type) {

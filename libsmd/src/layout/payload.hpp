@@ -3,9 +3,8 @@
 
 #include "layout/name_table.hpp"
 
-#include <smd/dtype.hpp>
+#include <smd/place.hpp>
 #include <smd/shape.hpp>
-#include <smd/tensor.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -33,52 +32,26 @@ struct SavedShape {
   bool operator==(const SavedShape&) const = default;
 };
 
-/// How an entry is stored.
-enum class PlaceKind : std::uint8_t {
-  record,    ///< A framed record, which contains type and shape.
-  images,    ///< A framed record; the value is its `RecordPart::images`.
-  clips,     ///< A framed record; the value is its `RecordPart::clips`.
-  elements,  ///< Bare elements at an offset, which need not be aligned.
-  number,    ///< A single number of at most 8 bytes, held in the payload itself.
-};
-
-/// Returns the part of a record that is the value of an entry of that kind.
-[[nodiscard]] constexpr RecordPart part_of_record(PlaceKind kind) noexcept {
-  return kind == PlaceKind::images  ? RecordPart::images
-         : kind == PlaceKind::clips ? RecordPart::clips
-                                    : RecordPart::all;
-}
-
-/// The type of an entry that is not a whole record.
-struct EntryType {
-  PlaceKind kind = PlaceKind::record;
-  Dtype dtype = Dtype::float32;  ///< Of elements and numbers.
-  Shape shape;                   ///< Of elements.
-  std::string unread_type = {};  ///< Name of an element type that is listed but cannot be read; `dtype` is then unused.
-
-  bool operator==(const EntryType&) const = default;
-};
-
 /// Types by position in the payload. Very many entries share a few types, so each is stored once.
 class TypeList {
  public:
   void reserve(std::size_t count) { which_.reserve(count); }
   /// Appends a type. Returns its index in `kinds()`.
-  std::uint32_t push_back(EntryType type) { return which_.emplace_back(add_kind(std::move(type))); }
+  std::uint32_t push_back(ValueType type) { return which_.emplace_back(add_kind(std::move(type))); }
   /// Adds a type that entries may have. Returns its index in `kinds()`.
-  std::uint32_t add_kind(EntryType type);
+  std::uint32_t add_kind(ValueType type);
   /// Appends the type that has an index in `kinds()`.
   void push_back_kind(std::uint32_t kind) { which_.push_back(kind); }
 
   [[nodiscard]] std::size_t size() const noexcept { return which_.size(); }
-  [[nodiscard]] const EntryType& operator[](std::size_t i) const noexcept { return kinds_[which_[i]]; }
-  [[nodiscard]] const EntryType& at(std::size_t i) const { return kinds_[which_.at(i)]; }
+  [[nodiscard]] const ValueType& operator[](std::size_t i) const noexcept { return kinds_[which_[i]]; }
+  [[nodiscard]] const ValueType& at(std::size_t i) const { return kinds_[which_.at(i)]; }
   /// Returns the stored types; a type may occur twice.
-  [[nodiscard]] const std::vector<EntryType>& kinds() const noexcept { return kinds_; }
+  [[nodiscard]] const std::vector<ValueType>& kinds() const noexcept { return kinds_; }
   bool operator==(const TypeList& other) const;
 
  private:
-  std::vector<EntryType> kinds_;
+  std::vector<ValueType> kinds_;
   std::vector<std::uint32_t> which_;
 };
 

@@ -34,7 +34,7 @@ void StepRowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool se
 }
 
 std::uint32_t StepRowWriter::list_of_types() {
-  const TypeCode record = type_code(PlaceKind::record, Dtype::float32);
+  const TypeCode record = type_code(ValueForm::record, Dtype::float32);
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
@@ -43,7 +43,7 @@ std::uint32_t StepRowWriter::list_of_types() {
     TypeList& list = tables_.type_lists.emplace_back();
     list.reserve(types_.size());
     for (const TypeCode code : types_) {
-      list.push_back({static_cast<PlaceKind>(code >> dtype_bits), static_cast<Dtype>(code & 0xFFu), {}});
+      list.push_back({static_cast<ValueForm>(code >> dtype_bits), static_cast<Dtype>(code & 0xFFu), {}});
     }
   }
   return id;

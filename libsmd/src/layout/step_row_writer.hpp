@@ -53,8 +53,8 @@ class StepRowWriter {
   /// Returns the id of the row that takes the next entry.
   [[nodiscard]] std::uint64_t row() const noexcept { return row_; }
   /// Adds an entry: a record's place, or a number's bits and the bits of its wall time.
-  void add(std::uint32_t name, PlaceKind kind, Dtype dtype, std::uint64_t start, std::uint64_t length) {
-    const TypeCode type = type_code(kind, dtype);
+  void add(std::uint32_t name, ValueForm form, Dtype dtype, std::uint64_t start, std::uint64_t length) {
+    const TypeCode type = type_code(form, dtype);
     if (!fits(name, type, start, length)) {
       leave_stretch();
       names_.push_back(name);
@@ -86,7 +86,7 @@ class StepRowWriter {
   [[nodiscard]] std::span<const std::uint32_t> repeated_names() const noexcept { return stretch_->names; }
   /// Returns whether all its entries are numbers of that type, of 4 bytes. @pre repeats()
   [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
-    const TypeCode type = type_code(PlaceKind::number, dtype);
+    const TypeCode type = type_code(ValueForm::number, dtype);
     return !stretch_->wide && stretch_->wide_lengths &&
            std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
   }
@@ -127,8 +127,8 @@ class StepRowWriter {
     auto operator<=>(const StretchKey&) const = default;
   };
 
-  [[nodiscard]] static constexpr TypeCode type_code(PlaceKind kind, Dtype dtype) noexcept {
-    return static_cast<TypeCode>(static_cast<unsigned>(kind) << dtype_bits | static_cast<unsigned>(dtype));
+  [[nodiscard]] static constexpr TypeCode type_code(ValueForm form, Dtype dtype) noexcept {
+    return static_cast<TypeCode>(static_cast<unsigned>(form) << dtype_bits | static_cast<unsigned>(dtype));
   }
   [[nodiscard]] static bool is_wide(std::uint64_t number) noexcept { return number > 0xFFFFFFFF; }
   /// Returns whether the last row had an entry of this name and type in this place, and the stretch has room for it.

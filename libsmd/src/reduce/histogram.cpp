@@ -76,4 +76,9 @@ void Histogram::merge(const Histogram& other) {
   nan_ += other.nan_;
 }
 
+void Histogram::clear() noexcept {
+  std::fill(counts_.begin(), counts_.end(), 0);
+  below_ = above_ = nan_ = 0;
+}
+
 }  // namespace smd

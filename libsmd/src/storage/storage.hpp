@@ -33,7 +33,8 @@ struct DirEntry {
 class File {
  public:
   virtual ~File() = default;
-  /// Returns the length of the file when it was opened.
+  static constexpr std::uint64_t unknown_size = UINT64_MAX;
+  /// Returns the length of the file when it was opened; `unknown_size` if only reading shows where it ends.
   [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
   /// Fills `into` from `offset`. Returns the number of bytes read: fewer only at the end of the file, never because of
   /// a signal.

@@ -77,9 +77,9 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
 std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   layout::Fnv hash;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const layout::EntryType& type = types[i];
+    const ValueType& type = types[i];
     hash.add(static_cast<std::uint64_t>(type.dtype));
-    hash.add(static_cast<std::uint64_t>(type.kind));
+    hash.add(static_cast<std::uint64_t>(type.form));
     for (const std::int64_t size : type.shape) {
       hash.add(static_cast<std::uint64_t>(size));
     }

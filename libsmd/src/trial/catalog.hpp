@@ -84,14 +84,18 @@ class Catalog {
     const std::uint32_t id = payloads_[row.payload].shapes;
     return id == no_id ? nullptr : shapes_[id].get();
   }
-  [[nodiscard]] const layout::EntryType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
-    static const layout::EntryType whole_record;
+  [[nodiscard]] const ValueType& type(const layout::Payload& payload, std::uint32_t position) const noexcept {
+    static const ValueType whole_record;
     return payload.types == no_id ? whole_record : (*types_[payload.types])[position];
+  }
+  /// Returns the types of a payload's entries. Precondition: they are not all whole records.
+  [[nodiscard]] const std::shared_ptr<const layout::TypeList>& types(const layout::Payload& payload) const noexcept {
+    return types_[payload.types];
   }
   /// Returns the bytes that an entry takes in its file; of a number, the size of its element.
   [[nodiscard]] std::uint64_t bytes(const layout::Payload& payload, std::uint32_t position) const noexcept {
-    const layout::EntryType& of = type(payload, position);
-    return of.kind == layout::PlaceKind::number ? item_size(of.dtype) : payload.length(position);
+    const ValueType& of = type(payload, position);
+    return of.form == ValueForm::number ? item_size(of.dtype) : payload.length(position);
   }
   [[nodiscard]] const layout::NameTable& tensors() const noexcept { return *tensors_; }
   [[nodiscard]] const layout::NameTable& reductions() const noexcept { return *reductions_; }

@@ -2,8 +2,7 @@
 #include "base/parallel.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
-#include "trial/record_reader.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/trial_impl.hpp"
 
 #include <smd/trial.hpp>
 
@@ -19,16 +18,15 @@
 namespace smd {
 
 using detail::layout::StepRow;
-using detail::trial::RecordReader;
 using detail::trial::Records;
 using detail::trial::Snapshot;
 using detail::trial::TrialState;
 
 namespace {
 
-/// The result of checking one row's records.
+/// The result of checking one row's values.
 struct RowReport {
-  std::string event_file;
+  std::string file;
   std::uint64_t records = 0;
   std::uint64_t unprotected = 0;
   std::uint64_t bytes = 0;
@@ -38,58 +36,39 @@ struct RowReport {
   std::vector<std::pair<std::string, std::string_view>> unread;  // by type
 };
 
-/// Discards all elements.
-class NoSink final : public BlockSink {
- public:
-  bool begin(Dtype /*dtype*/, const Shape& /*shape*/) override { return true; }
-  bool block(std::span<const std::byte> /*bytes*/) override { return true; }
-};
-
-/// Checks bare elements. They have no checksum, so the only check is whether they can be read.
-void check_elements(const Records& records, const Snapshot& snapshot, const TensorLocation& place,
-                    std::string_view name, RecordReader& reader, RowReport& report) {
-  NoSink sink;
-  ++report.unprotected;
-  if (!place.bare->unread_type.empty()) {
-    report.unread.emplace_back(place.bare->unread_type, name);
-    return;
-  }
-  if (element_count(place.bare->shape) == 0) {
-    report.empty.push_back(name);
-  }
-  if (detail::Status read = reader.stream(place, {}, sink); !read) {
-    report.problems.push_back(records.explain(std::move(read.problem()), place, snapshot));
-  }
-}
-
-/// Reads every record that a row names, including repeated ones.
-RowReport check_row(const Records& records, const Snapshot& snapshot, const StepRow& row, RecordReader& reader) {
+/// Reads every value that a row names, including repeated ones.
+RowReport check_row(const Records& records, const Snapshot& snapshot, const StepRow& row, ValueReader& reader) {
   RowReport report;
   const detail::layout::Payload payload = snapshot.catalog.payload(row);
   const detail::trial::ItemList& list = snapshot.catalog.items(row);
+  const std::shared_ptr<const std::string> file = records.file(snapshot, row);
   for (std::uint32_t position = 0; position < payload.count; ++position) {
-    const TensorLocation place = records.location(snapshot, row, position);
-    report.event_file = place.file;
+    const Place place = records.place(snapshot, row, position, file);
+    report.file = *file;
     ++report.records;
     report.bytes += place.length;
     const std::string_view name = snapshot.catalog.stored_names()[list.names[position]];
-    if (place.bare && !place.bare->number) {
-      check_elements(records, snapshot, place, name, reader, report);
+    if (place.form() == ValueForm::elements && !place.type->unread_type.empty()) {
+      ++report.unprotected;
+      report.unread.emplace_back(place.type->unread_type, name);
       continue;
     }
-    auto record = reader.read(place, name);
-    if (record) {
-      report.unprotected += record->has_checksum ? 0 : 1;
-      if (element_count(record->value.shape()) == 0) {
-        report.empty.push_back(name);
+    bool has_checksum = place.form() != ValueForm::elements;
+    bool empty = false;
+    const auto problem = reader.read(place, name, [&](Extent& value) {
+      has_checksum = value.has_checksum();
+      empty = value.size() == 0;
+      (void)value.for_each_block([](std::span<const std::byte>) {});
+    });
+    report.unprotected += has_checksum || (problem && place.has_record()) ? 0 : 1;
+    if (empty && (!problem || !place.has_record())) {
+      report.empty.push_back(name);
+    }
+    if (problem) {
+      report.problems.push_back(*problem);
+      if (!problem->offset && place.has_record()) {
+        break;  // the whole file's, so the same for each of its records
       }
-      continue;
-    }
-    Problem problem = records.explain(std::move(record.problem()), place, snapshot);
-    const bool whole_file = !problem.offset.has_value();
-    report.problems.push_back(std::move(problem));
-    if (whole_file) {
-      break;  // the same for each of its records
     }
   }
   return report;
@@ -103,7 +82,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
   all.range_steps = {};
   all.auto_refresh = false;
   all.strict = false;
-  TrialState state(path, all);
+  const Trial trial = detail::TrialAccess::open(path, all, {});
+  TrialState& state = detail::TrialAccess::state(trial);
   const std::shared_ptr<const Snapshot> snapshot = state.snapshot();
   CheckReport report;
   report.layout = state.traits();
@@ -131,16 +111,15 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     const std::span<const StepRow> of_step = snapshot->rows_of(step);
     rows.insert(rows.end(), of_step.begin(), of_step.end());
   }
-  const unsigned jobs = state.jobs();
-  std::vector<std::unique_ptr<RecordReader>> readers(jobs);
+  std::vector<std::optional<ValueReader>> readers(state.jobs());
   std::unordered_set<std::string> event_files;
   std::set<std::string_view> empty;
   std::map<std::string, std::set<std::string_view>> unread;
   detail::parallel_ordered(
-      jobs, rows.size(), std::size_t{jobs} * 4,
+      state.jobs(), rows.size(), std::size_t{state.jobs()} * 4,
       [&](std::size_t i, unsigned worker) {
         if (!readers[worker]) {
-          readers[worker] = std::make_unique<RecordReader>(state.records().reader());
+          readers[worker].emplace(trial);
         }
         return check_row(state.records(), *snapshot, rows[i], *readers[worker]);
       },
@@ -156,8 +135,8 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         for (auto& [type, name] : row.unread) {
           unread[std::move(type)].insert(name);
         }
-        if (!row.event_file.empty()) {
-          event_files.insert(std::move(row.event_file));
+        if (!row.file.empty()) {
+          event_files.insert(std::move(row.file));
         }
         return true;
       });

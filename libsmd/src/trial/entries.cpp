@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the places of a row's entries to public types.
+// Where the entries of a row are.
 #include "trial/records.hpp"
 
 #include <algorithm>
@@ -7,56 +7,57 @@
 
 namespace smd::detail::trial {
 
-/// Sets all members of a location except its file.
-void Records::place(const Snapshot& snapshot, const layout::Payload& payload, std::uint32_t position,
-                    TensorLocation& location) const {
-  location.offset = payload.start(position);
-  location.length = payload.length(position);
-  const layout::EntryType& type = snapshot.catalog.type(payload, position);
-  location.part = layout::part_of_record(type.kind);
-  if (type.kind == layout::PlaceKind::number && location.bare && location.bare->number &&
-      location.bare.use_count() == 1) {  // not shared, so it can be reused
-    BareValue& bare = *std::const_pointer_cast<BareValue>(location.bare);
-    location.offset = 0;
-    location.length = item_size(type.dtype);
-    bare.dtype = type.dtype;
-    bare.number = payload.start(position);
-    bare.wall_time = payload.number_time(position);
+void Records::set(const Snapshot& snapshot, const layout::Payload& payload, std::uint32_t position,
+                  Place& place) const {
+  place.offset = payload.start(position);
+  place.length = payload.length(position);
+  place.number = 0;
+  place.wall_time = 0;
+  if (payload.types == no_id) {
+    place.type = nullptr;
     return;
   }
-  location.bare.reset();
-  if (type.kind == layout::PlaceKind::elements) {
-    location.bare =
-        std::make_shared<BareValue>(BareValue{type.dtype, type.shape, {}, payload.wall_time, type.unread_type});
-  } else if (type.kind == layout::PlaceKind::number) {
-    location.offset = 0;
-    location.length = item_size(type.dtype);
-    location.bare =
-        std::make_shared<BareValue>(BareValue{type.dtype, {}, payload.start(position), payload.number_time(position)});
+  const std::shared_ptr<const layout::TypeList>& types = snapshot.catalog.types(payload);
+  const ValueType& type = (*types)[position];
+  if (type.form == ValueForm::record) {  // a file whose values all are records has no list of types
+    place.type = nullptr;
+    return;
+  }
+  if (place.type.get() != &type) {
+    place.type = {types, &type};
+  }
+  if (type.form == ValueForm::elements) {
+    place.wall_time = payload.wall_time;
+  } else if (type.form == ValueForm::number) {
+    place.offset = 0;
+    place.length = item_size(type.dtype);
+    place.number = payload.start(position);
+    place.wall_time = payload.number_time(position);
   }
 }
 
-std::string Records::event_path(const Snapshot& snapshot, const layout::StepRow& row) const {
-  return row.event_file == no_id ? layout_.event_path(*snapshot.listing, row.file)
-                                 : std::string(snapshot.catalog.paths()[row.event_file]);
+std::shared_ptr<const std::string> Records::file(const Snapshot& snapshot, const layout::StepRow& row) const {
+  return std::make_shared<const std::string>(row.event_file == no_id
+                                                 ? layout_.event_path(*snapshot.listing, row.file)
+                                                 : std::string(snapshot.catalog.paths()[row.event_file]));
 }
 
-TensorLocation Records::location(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position) const {
-  const layout::Payload payload = snapshot.catalog.payload(row);
-  TensorLocation location;
-  location.file = event_path(snapshot, row);
-  place(snapshot, payload, position, location);
-  return location;
+Place Records::place(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position,
+                     std::shared_ptr<const std::string> file) const {
+  Place place;
+  place.file = std::move(file);
+  set(snapshot, snapshot.catalog.payload(row), position, place);
+  return place;
 }
 
 std::optional<TensorEntry> Records::entry(const Snapshot& snapshot, const layout::StepRow& row,
                                           std::uint32_t tensor) const {
   TensorEntry entry;
-  return fill(snapshot, row, tensor, event_path(snapshot, row), entry) ? std::optional(std::move(entry)) : std::nullopt;
+  return fill(snapshot, row, tensor, file(snapshot, row), entry) ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor,
-                   const std::string& event_path, TensorEntry& entry) const {
+                   const std::shared_ptr<const std::string>& file, TensorEntry& entry) const {
   const Catalog& catalog = snapshot.catalog;
   const std::span<const Item> items = catalog.items(row).of(tensor);
   const ShapeList* const shapes = catalog.shapes(row);
@@ -76,16 +77,18 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
   entry.superseded = row.superseded;
   bool has_value = false;
   for (const Item& item : items) {
-    TensorLocation* at = nullptr;
+    Place* at = nullptr;
     if (item.reduction == no_id) {
       has_value = true;
       at = entry.value ? &*entry.value : &entry.value.emplace();
     } else {
       entry.reductions.push_back({std::string(catalog.reductions()[item.reduction]), {}});
-      at = &entry.reductions.back().location;
+      at = &entry.reductions.back().place;
     }
-    at->file = event_path;
-    place(snapshot, payload, item.position, *at);
+    if (at->file != file) {
+      at->file = file;
+    }
+    set(snapshot, payload, item.position, *at);
   }
   if (!has_value) {
     entry.value.reset();

@@ -10,8 +10,8 @@
 namespace smd::detail::trial {
 
 /// Looks at the newest step files only.
-bool Records::writer_went_on(const TensorLocation& location, const Snapshot& snapshot) const {
-  const layout::StepRow* const own = row_naming(location.file, snapshot);
+bool Records::writer_went_on(const std::string& file, const Snapshot& snapshot) const {
+  const layout::StepRow* const own = row_naming(file, snapshot);
   if (own == nullptr || !snapshot.listing->named) {
     return false;
   }
@@ -45,7 +45,7 @@ bool Records::writer_went_on(const TensorLocation& location, const Snapshot& sna
         if (snapshot.catalog.payload(*row).count == 0) {
           continue;
         }
-        event_file = event_path(snapshot, *row);
+        event_file = *this->file(snapshot, *row);
       }
     }
     ++looked;
@@ -84,19 +84,19 @@ const layout::StepRow* Records::row_naming(std::string_view event_file, const Sn
   return nullptr;
 }
 
-Problem Records::explain(Problem problem, const TensorLocation& location, const Snapshot& snapshot) const {
+Problem Records::explain(Problem problem, const Place& place, const Snapshot& snapshot) const {
   if (problem.kind == ProblemKind::damaged && !problem.offset) {
     // The file could not even be opened: its name is at fault, which an index file contains.
-    if (const layout::StepRow* const row = row_naming(location.file, snapshot)) {
-      problem.text = "its event file '" + printable(location.file) + "' is refused: " + problem.text;
+    if (const layout::StepRow* const row = row_naming(*place.file, snapshot)) {
+      problem.text = "its event file '" + printable(*place.file) + "' is refused: " + problem.text;
       problem.file = snapshot.listing->path(row->file);
     }
     return problem;
   }
   if (problem.kind == ProblemKind::damaged && problem.offset == 0) {
     // The first record of a file: perhaps it is another file.
-    const auto first = layout::read_first_bytes(storage_, location.file);
-    const wire::KnownFile* const known = first ? wire::known_file(*first, location.file) : nullptr;
+    const auto first = layout::read_first_bytes(storage_, *place.file);
+    const wire::KnownFile* const known = first ? wire::known_file(*first, *place.file) : nullptr;
     if (known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::gzip) {
       problem.text = say(*known);
     }
@@ -105,8 +105,8 @@ Problem Records::explain(Problem problem, const TensorLocation& location, const 
     return problem;
   }
   const bool missing = problem.kind == ProblemKind::not_found;
-  const bool gone_on = snapshot.ended || writer_went_on(location, snapshot);
-  problem.file = location.file;
+  const bool gone_on = snapshot.ended || writer_went_on(*place.file, snapshot);
+  problem.file = *place.file;
   if (missing && layout_.rows_name_seen_files()) {
     problem.offset.reset();
     problem.text = "is no longer there: it was removed while the trial was read";

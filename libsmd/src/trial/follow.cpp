@@ -311,7 +311,7 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
     const detail::layout::Payload payload = snapshot->catalog.payload(row);
     std::uint64_t end = 0;
     for (std::uint32_t i = 0; i < payload.count; ++i) {
-      if (snapshot->catalog.type(payload, i).kind == detail::layout::PlaceKind::number) {
+      if (snapshot->catalog.type(payload, i).form == ValueForm::number) {
         continue;
       }
       const std::uint64_t start = payload.start(i);
@@ -320,12 +320,12 @@ std::vector<std::string> StepFollower::Impl::missing_files(const Step& step, boo
     if (end == 0) {
       continue;
     }
-    const TensorLocation location = trial->records().location(*snapshot, row, 0);
-    const auto file = trial->storage().open_at(location.file, end - std::min<std::uint64_t>(end, 1), 1);
+    const std::string name = *trial->records().file(*snapshot, row);
+    const auto file = trial->storage().open_at(name, end - std::min<std::uint64_t>(end, 1), 1);
     const bool there = file ? (*file)->size() >= end : file.problem().kind != ProblemKind::not_found;
     if (!there) {
-      missing.push_back(location.file);
-      all_hopeless = all_hopeless && trial->records().writer_went_on(location, *snapshot);
+      all_hopeless = all_hopeless && trial->records().writer_went_on(name, *snapshot);
+      missing.push_back(name);
     }
   }
   hopeless = hopeless || all_hopeless;

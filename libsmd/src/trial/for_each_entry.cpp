@@ -171,9 +171,9 @@ class EntryWalk {
   /// What rows at the same position of successive steps mostly have in common.
   struct RowInCommon {
     std::optional<std::uint32_t> list;
-    std::vector<std::uint32_t> tensors;  ///< The wanted tensors of the list of items, by name.
-    std::uint32_t event_file = no_id;    ///< Id of `path`.
-    std::string path;                    ///< Of the event file; empty if not needed yet.
+    std::vector<std::uint32_t> tensors;       ///< The wanted tensors of the list of items, by name.
+    std::uint32_t event_file = no_id;         ///< Id of `file`.
+    std::shared_ptr<const std::string> file;  ///< Null if not needed yet.
   };
 
   // Each `visit_…` returns false if the visit is over.
@@ -190,7 +190,7 @@ class EntryWalk {
       RowInCommon& common = common_[r];
       if (row.event_file == no_id || row.event_file != common.event_file) {
         common.event_file = row.event_file;
-        common.path.clear();
+        common.file.reset();
       }
       if (!wants(row)) {
         continue;
@@ -198,7 +198,7 @@ class EntryWalk {
       update(common, row);
       if (rows.size() == 1 && catalog_.shapes(row) == nullptr) {
         return std::all_of(common.tensors.begin(), common.tensors.end(),
-                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.path); });
+                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.file); });
       }
       find_tensors(row, r, common);
     }
@@ -254,7 +254,7 @@ class EntryWalk {
         continue;
       }
       const StepRow& row = rows[found_[i].row];
-      if (!visit_tensor(row, found_[i].tensor, common_[found_[i].row].path)) {
+      if (!visit_tensor(row, found_[i].tensor, common_[found_[i].row].file)) {
         return false;
       }
       if (query_.first_worker_only) {
@@ -269,11 +269,11 @@ class EntryWalk {
     return true;
   }
 
-  bool visit_tensor(const StepRow& row, std::uint32_t tensor, std::string& path) {
-    if (path.empty()) {
-      path = records_.event_path(snapshot_, row);
+  bool visit_tensor(const StepRow& row, std::uint32_t tensor, std::shared_ptr<const std::string>& file) {
+    if (!file) {
+      file = records_.file(snapshot_, row);
     }
-    return !records_.fill(snapshot_, row, tensor, path, entry_) || visit_(entry_);
+    return !records_.fill(snapshot_, row, tensor, file, entry_) || visit_(entry_);
   }
 
   const Snapshot& snapshot_;

@@ -30,7 +30,7 @@ std::uint64_t payload_bytes(const detail::trial::Catalog& catalog, const detail:
 /// Returns the bytes of one entry in all rows of a sequence. A number takes the same in each.
 std::uint64_t entry_bytes(const detail::trial::Catalog& catalog, const RowSequence& rows, std::uint32_t position) {
   const detail::layout::Payload first = catalog.payload(rows.row);
-  if (catalog.type(first, position).kind == detail::layout::PlaceKind::number) {
+  if (catalog.type(first, position).form == ValueForm::number) {
     return rows.count * catalog.bytes(first, position);
   }
   std::uint64_t bytes = 0;

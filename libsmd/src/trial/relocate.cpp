@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t most_kept = 64;
 
 /// Returns the place of a record according to an index file that was just read. Nullopt if it does not list the record.
-std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::string_view tensor,
-                                      std::string expected_path) {
+std::optional<Place> find_in(const layout::LoadedSteps& loaded, std::string_view tensor, std::string expected_path) {
   if (loaded.rows.empty() || loaded.rows.front().row.payload == no_id) {
     return std::nullopt;
   }
@@ -29,10 +28,12 @@ std::optional<TensorLocation> find_in(const layout::LoadedSteps& loaded, std::st
     return std::nullopt;
   }
   const auto position = static_cast<std::uint32_t>(names.rend() - found - 1);
-  return TensorLocation{row.event_file == no_id ? std::move(expected_path) : std::string(tables.paths[row.event_file]),
-                        payload.start(position),
-                        payload.length(position),
-                        {}};
+  Place place;
+  place.file = std::make_shared<const std::string>(row.event_file == no_id ? std::move(expected_path)
+                                                                           : std::string(tables.paths[row.event_file]));
+  place.offset = payload.start(position);
+  place.length = payload.length(position);
+  return place;
 }
 
 }  // namespace
@@ -57,21 +58,21 @@ void Records::forget_again() {
   again_.clear();
 }
 
-std::optional<TensorLocation> Records::again(const Problem& problem, const TensorLocation& location,
-                                             std::string_view tensor, const Snapshot& snapshot) const {
+std::optional<Place> Records::again(const Problem& problem, const Place& place, std::string_view tensor,
+                                    const Snapshot& snapshot) const {
   const bool passing = problem.kind == ProblemKind::io;
   // Without an offset, the file's name was refused.
   const bool no_fit =
       problem.kind == ProblemKind::not_yet || (problem.kind == ProblemKind::damaged && problem.offset.has_value());
   const layout::StepRow* const row =
-      storage_.remote() && (passing || no_fit) ? row_naming(location.file, snapshot) : nullptr;
+      storage_.remote() && (passing || no_fit) ? row_naming(*place.file, snapshot) : nullptr;
   if (row != nullptr) {
-    auto place = find_in(*read_again(row->file, snapshot), tensor, layout_.event_path(*snapshot.listing, row->file));
-    if (place && *place != location) {
-      return place;
+    auto moved = find_in(*read_again(row->file, snapshot), tensor, layout_.event_path(*snapshot.listing, row->file));
+    if (moved && *moved != place) {
+      return moved;
     }
   }
-  return passing ? std::optional(location) : std::nullopt;
+  return passing ? std::optional(place) : std::nullopt;
 }
 
 }  // namespace smd::detail::trial

@@ -17,7 +17,6 @@ namespace smd {
 
 using detail::trial::Item;
 using detail::trial::no_id;
-using detail::trial::RecordReader;
 
 Tensor::Tensor(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
 Tensor::Tensor(const Tensor&) = default;
@@ -74,10 +73,10 @@ std::optional<std::uint32_t> Tensor::Impl::position(const Snapshot& snapshot, co
   return std::nullopt;
 }
 
-std::optional<TensorLocation> Tensor::Impl::location(const Snapshot& snapshot, const StepRow& row,
-                                                     std::string_view reduction) const {
+std::optional<Place> Tensor::Impl::place(const Snapshot& snapshot, const StepRow& row,
+                                         std::string_view reduction) const {
   const std::optional<std::uint32_t> at = position(snapshot, row, reduction);
-  return at ? std::optional(trial->records().location(snapshot, row, *at)) : std::nullopt;
+  return at ? std::optional(trial->records().place(snapshot, row, *at)) : std::nullopt;
 }
 
 bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const {
@@ -104,27 +103,29 @@ void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row,
                                  name, step, std::move(saved));
 }
 
-TensorValue Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
-                               bool shape_only) const {
-  const std::optional<TensorLocation> place = location(snapshot, row, reduction);
-  if (!place) {
+void Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
+                        const std::function<void(Extent&)>& use) const {
+  const std::optional<Place> at = place(snapshot, row, reduction);
+  if (!at) {
     throw_not_saved(snapshot, row, step, reduction.empty() ? "value" : reduction);
   }
-  RecordReader reader = trial->records().reader();
-  const std::string tag = reduction.empty() ? name : reduction_tensor_name(reduction, name);
-  auto record = trial->records().read_or_again(reader, *place, tag, snapshot, [&](const TensorLocation& at) {
-    return shape_only ? reader.peek(at, tag) : reader.read_once(at, tag);
-  });
-  if (record) {
-    if (shape_only) {
-      return std::move(record->value);
-    }
-    if (std::optional<TensorValue> value = std::move(*record).whole()) {
-      return *std::move(value);
-    }
-    throw ReadError({ProblemKind::io, place->file, place->offset, "memory ran out"});
+  ValueReader reader{Trial(trial)};
+  if (auto problem = reader.read(*at, reduction.empty() ? name : reduction_tensor_name(reduction, name), use)) {
+    throw_problem(*std::move(problem), step);
   }
-  throw_problem(trial->records().explain(std::move(record.problem()), *place, snapshot), step);
+}
+
+TensorValue Tensor::Impl::value(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                std::string_view reduction) const {
+  std::optional<TensorValue> value;
+  read(snapshot, row, step, reduction, [&](Extent& extent) { value = extent.value(); });
+  return *std::move(value);
+}
+
+Shape Tensor::Impl::shape(const Snapshot& snapshot, const StepRow& row, StepKey step) const {
+  Shape shape;
+  read(snapshot, row, step, {}, [&](Extent& extent) { shape = extent.shape(); });
+  return shape;
 }
 
 void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
@@ -141,37 +142,12 @@ TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, S
     throw InvalidArgument("'" + detail::printable(reduction) + "' is not a reduction, and none of that name of '" +
                           detail::printable(name) + "' was saved at " + detail::trial::describe(step));
   }
-  class Sink : public BlockSink {
-   public:
-    explicit Sink(const Reduction& wanted) : reducer({&wanted, 1}) {}
-    bool begin(Dtype dtype, const Shape&) override {
-      type_ = dtype;
-      reducer.add(dtype, {});
-      return true;
-    }
-    bool block(std::span<const std::byte> bytes) override {
-      reducer.add(type_, bytes);
-      return true;
-    }
-    bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
-      reducer.add_repeated(type_, element, count);
-      return true;
-    }
-    Reducer reducer;
-
-   private:
-    Dtype type_ = Dtype::float32;
-  };
-  const TensorLocation place = *location(snapshot, row, {});
-  RecordReader reader = trial->records().reader();
-  std::optional<Sink> sink;
-  auto status = trial->records().read_or_again(reader, place, name, snapshot, [&](const TensorLocation& at) {
-    return reader.stream(at, name, sink.emplace(*wanted));
+  Reducer reducer({&*wanted, 1});
+  read(snapshot, row, step, {}, [&](Extent& value) {
+    reducer.clear();
+    (void)reducer.add(value);
   });
-  if (!status) {
-    throw_problem(trial->records().explain(std::move(status.problem()), place, snapshot), step);
-  }
-  const ReducedValue result = sink->reducer.result(*wanted);
+  const ReducedValue result = reducer.result(*wanted);
   if (result.kind == ReducedValue::Kind::undefined) {
     throw InvalidArgument("there is no " + reduction + " of the value of '" + detail::printable(name) + "' at " +
                           detail::trial::describe(step));
@@ -272,28 +248,26 @@ std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const
 TensorValue Tensor::value(StepKey step, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
-  return impl_->read(*snapshot, impl_->row(*snapshot, step, worker, has), step, {});
+  return impl_->value(*snapshot, impl_->row(*snapshot, step, worker, has), step, {});
 }
 
 std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<std::string>& worker) const {
   const auto snapshot = impl_->trial->snapshot();
   std::vector<ModeStep> steps;
-  std::vector<TensorLocation> locations;
+  std::vector<WantedValue> wanted;
   const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
   for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
     steps.push_back(step);
-    locations.push_back(*impl_->location(*snapshot, *row, {}));
+    wanted.push_back({*impl_->place(*snapshot, *row, {}), impl_->name});
   }
   std::map<ModeStep, TensorValue> values;
-  const std::vector<std::string> names(locations.size(), impl_->name);
-  impl_->trial->records().read(*snapshot, locations, names, impl_->trial->jobs(),
-                               [&](std::size_t i, ReadResult&& result) {
-                                 if (result.problem) {
-                                   throw ReadError(std::move(*result.problem));
-                                 }
-                                 values.emplace_hint(values.end(), steps[i], std::move(*result.value));
-                                 return true;
-                               });
+  Trial(impl_->trial).read(wanted, [&](std::size_t i, ReadResult&& result) {
+    if (result.problem) {
+      throw ReadError(std::move(*result.problem));
+    }
+    values.emplace_hint(values.end(), steps[i], std::move(*result.value));
+    return true;
+  });
   return values;
 }
 
@@ -305,7 +279,7 @@ Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) cons
       entry->shape) {
     return *entry->shape;
   }
-  return impl_->read(*snapshot, row, step, {}, true).shape();
+  return impl_->shape(*snapshot, row, step);
 }
 
 std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::string>& worker) const {
@@ -317,7 +291,7 @@ std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::str
         entry->shape) {
       shapes.emplace(step, *entry->shape);
     } else {
-      shapes.emplace(step, impl_->read(*snapshot, *row, {mode, step}, {}, true).shape());
+      shapes.emplace(step, impl_->shape(*snapshot, *row, {mode, step}));
     }
   }
   return shapes;
@@ -332,7 +306,7 @@ TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bo
   };
   const auto& row = impl_->row(*snapshot, step, worker, has);
   if (impl_->position(*snapshot, row, stored) || !impl_->position(*snapshot, row, {})) {
-    return impl_->read(*snapshot, row, step, stored);
+    return impl_->value(*snapshot, row, step, stored);
   }
   return impl_->reduce(*snapshot, row, step, stored);
 }
@@ -349,7 +323,7 @@ std::map<ReductionKey, TensorValue> Tensor::reduction_values(StepKey step,
   for (const Item& item : snapshot->catalog.items(row).of(impl_->id(*snapshot))) {
     if (item.reduction != no_id) {
       const std::string reduction(snapshot->catalog.reductions()[item.reduction]);
-      values.emplace(reduction, impl_->read(*snapshot, row, step, reduction));
+      values.emplace(reduction, impl_->value(*snapshot, row, step, reduction));
     }
   }
   return values;

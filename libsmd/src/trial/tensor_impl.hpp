@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trial/record_reader.hpp"
-#include "trial/trial_state.hpp"
+#include "trial/trial_impl.hpp"
 
 #include <smd/tensor.hpp>
 
@@ -22,7 +21,7 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
   using Snapshot = detail::trial::Snapshot;
   using Rows = std::vector<const StepRow*>;
 
-  std::shared_ptr<detail::trial::TrialState> trial;
+  std::shared_ptr<Trial::Impl> trial;
   std::string name;
 
   [[nodiscard]] std::uint32_t id(const Snapshot& snapshot) const noexcept {
@@ -36,9 +35,13 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
   /// data, else of the first that saved anything of the tensor. @throws as `Tensor::value` if there is none.
   [[nodiscard]] const StepRow& row(const Snapshot& snapshot, StepKey step, const std::optional<std::string>& worker,
                                    const Has& has) const;
-  /// Reads the value (`reduction` empty) or a saved reduction. @throws as `Tensor::value`.
-  [[nodiscard]] TensorValue read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
-                                 bool shape_only = false) const;
+  /// Calls `use(value)` with the open value (`reduction` empty) or a saved reduction, perhaps twice. @throws as
+  /// `Tensor::value`.
+  void read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
+            const std::function<void(Extent&)>& use) const;
+  [[nodiscard]] TensorValue value(const Snapshot& snapshot, const StepRow& row, StepKey step,
+                                  std::string_view reduction) const;
+  [[nodiscard]] Shape shape(const Snapshot& snapshot, const StepRow& row, StepKey step) const;
   /// Computes a reduction of the value. Precondition: the row has the value. @throws as `Tensor::reduction_value`.
   [[nodiscard]] TensorValue reduce(const Snapshot& snapshot, const StepRow& row, StepKey step,
                                    const std::string& reduction) const;
@@ -47,8 +50,8 @@ struct __attribute__((visibility("hidden"))) Tensor::Impl {
   /// row does not have it.
   [[nodiscard]] std::optional<std::uint32_t> position(const Snapshot& snapshot, const StepRow& row,
                                                       std::string_view reduction) const;
-  [[nodiscard]] std::optional<TensorLocation> location(const Snapshot& snapshot, const StepRow& row,
-                                                       std::string_view reduction) const;
+  [[nodiscard]] std::optional<Place> place(const Snapshot& snapshot, const StepRow& row,
+                                           std::string_view reduction) const;
   [[nodiscard]] std::vector<ModeStep> steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const;
   /// Returns rows that have the requested data, one for each mode step of complete steps, of one worker or the first by
   /// name.

@@ -5,7 +5,6 @@
 #include "text/nearest.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
-#include "wire/event.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,25 +25,6 @@ std::vector<std::string> texts(const T& views) {
 }
 
 }  // namespace
-
-BlockSink::~BlockSink() = default;
-
-bool BlockSink::repeat(std::span<const std::byte> element, std::uint64_t count) {
-  constexpr std::size_t block_bytes = std::size_t{256} << 10;
-  const std::uint64_t in_block = block_bytes / element.size();
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(count, in_block)) * element.size());
-  detail::wire::fill_repeated(bytes, element);
-  for (std::uint64_t left = count; left > 0;) {
-    const std::uint64_t now = std::min(left, in_block);
-    if (!block(std::span(bytes).first(static_cast<std::size_t>(now) * element.size()))) {
-      return false;
-    }
-    left -= now;
-  }
-  return true;
-}
-void BlockSink::written(double /*wall_time*/) {}
-bool BlockSink::prefers_whole() const noexcept { return true; }
 
 Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Trial::Trial(Trial&&) noexcept = default;
@@ -205,8 +185,7 @@ bool Trial::has_event_files(GlobalStep step) const {
   }
   const std::span<const detail::layout::StepRow> rows = snapshot->rows_of(*found);
   return std::all_of(rows.begin(), rows.end(), [&](const detail::layout::StepRow& row) {
-    return snapshot->catalog.payload(row).count == 0 ||
-           impl_->storage().exists(impl_->records().location(*snapshot, row, 0).file);
+    return snapshot->catalog.payload(row).count == 0 || impl_->storage().exists(*impl_->records().file(*snapshot, row));
   });
 }
 

@@ -181,23 +181,19 @@ std::uint32_t TrialSnapshot::list(SavedRow row) const noexcept { return impl_->c
 std::size_t TrialSnapshot::lists() const noexcept { return impl_->catalog().item_lists(); }
 std::size_t TrialSnapshot::records(SavedRow row) const noexcept { return impl_->catalog().payload(*row.row_).count; }
 
-RecordRange TrialSnapshot::record(SavedRow row, std::uint32_t position) const noexcept {
+std::uint64_t TrialSnapshot::bytes(SavedRow row, std::uint32_t position) const noexcept {
   const detail::trial::Catalog& catalog = impl_->catalog();
-  const detail::layout::Payload payload = catalog.payload(*row.row_);
-  const detail::layout::PlaceKind kind = catalog.type(payload, position).kind;
-  return {kind == detail::layout::PlaceKind::number ? 0 : payload.start(position), catalog.bytes(payload, position),
-          catalog.stored_names()[catalog.items(*row.row_).names[position]], nullptr,
-          detail::layout::part_of_record(kind)};
+  return catalog.bytes(catalog.payload(*row.row_), position);
 }
-
-std::shared_ptr<const BareValue> TrialSnapshot::bare_value(SavedRow row, std::uint32_t position) const {
-  return impl_->catalog().payload(*row.row_).types == detail::layout::no_id
-             ? nullptr
-             : impl_->trial->records().location(*impl_->snapshot, *row.row_, position).bare;
+std::string_view TrialSnapshot::stored_name(SavedRow row, std::uint32_t position) const noexcept {
+  const detail::trial::Catalog& catalog = impl_->catalog();
+  return catalog.stored_names()[catalog.items(*row.row_).names[position]];
 }
-
-std::string TrialSnapshot::event_file(SavedRow row) const {
-  return impl_->trial->records().event_path(*impl_->snapshot, *row.row_);
+std::shared_ptr<const std::string> TrialSnapshot::file(SavedRow row) const {
+  return impl_->trial->records().file(*impl_->snapshot, *row.row_);
+}
+Place TrialSnapshot::place(SavedRow row, std::uint32_t position, std::shared_ptr<const std::string> file) const {
+  return impl_->trial->records().place(*impl_->snapshot, *row.row_, position, std::move(file));
 }
 
 std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t worker,
@@ -220,46 +216,6 @@ std::vector<SavedRow> TrialSnapshot::series(std::uint32_t tensor, std::uint32_t 
     }
   }
   return series;
-}
-
-std::optional<std::vector<HeldNumbers>> TrialSnapshot::held_numbers(std::uint32_t tensor) const {
-  using detail::layout::RowSequence;
-  const detail::trial::Catalog& catalog = impl_->catalog();
-  const Snapshot& snapshot = *impl_->snapshot;
-  std::vector<HeldNumbers> all;
-  const auto add = [&](const RowSequence& rows) {
-    const std::span<const SavedItem> items = catalog.items(rows.row).of(tensor);
-    if (items.empty()) {
-      return !detail::trial::has_tensor(snapshot, rows.row, tensor);
-    }
-    const detail::layout::Payload payload = catalog.payload(rows.row);
-    const detail::layout::EntryType& type = catalog.type(payload, items.front().position);
-    if (items.size() != 1 || !items.front().is_value() || type.kind != detail::layout::PlaceKind::number ||
-        (type.dtype != Dtype::float32 && type.dtype != Dtype::float64)) {
-      return false;
-    }
-    HeldNumbers numbers;
-    numbers.size_ = rows.count;
-    numbers.worker_ = rows.row.file.worker;
-    numbers.dtype_ = type.dtype;
-    numbers.first_step_ = rows.row.file.step;
-    numbers.stride_ = rows.stride;
-    const auto column = [&](const void* first, bool wide, std::size_t& apart) {
-      const std::size_t bytes = wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
-      apart = payload.count * bytes;
-      return static_cast<const std::byte*>(first) + items.front().position * bytes;
-    };
-    numbers.numbers_ = column(payload.starts, payload.wide, numbers.numbers_apart_);
-    numbers.times_ = column(payload.lengths, payload.wide_lengths, numbers.times_apart_);
-    all.push_back(numbers);
-    return true;
-  };
-  bool held = !snapshot.steps.empty() && snapshot.complete(snapshot.steps.last().number);
-  snapshot.steps.for_each_chunk([&](const detail::trial::StepChunk& chunk) {
-    const std::span<const RowSequence> sequences = chunk.sequences();
-    held = held && !sequences.empty() && std::all_of(sequences.begin(), sequences.end(), add);
-  });
-  return held ? std::optional(std::move(all)) : std::nullopt;
 }
 
 }  // namespace smd

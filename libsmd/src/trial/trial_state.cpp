@@ -36,13 +36,14 @@ bool HoldStill::holds(const TrialState& state) noexcept {
 }
 
 TrialState::TrialState(const std::string& path, TrialOptions options, const Environment& environment)
-    : options_(limited(std::move(options), look_limit_)),
+    : stop_(options.remote.stop),
+      options_(limited(std::move(options), look_limit_)),
       clock_(*environment.clock),
       limits_(WaitLimits::from_environment()),
       auto_refresh_(options_.auto_refresh),
       opened_(open_trial(path, options_, environment)),
       name_(options_.name.empty() ? last_part(path) : options_.name),
-      records_(storage(), layout(), options_.verify),
+      records_(storage(), layout()),
       maker_(storage(), layout(), traits(), options_, limits_) {
   make_snapshot();
 }

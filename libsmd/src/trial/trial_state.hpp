@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,8 @@ class TrialState {
   TrialState(const std::string& path, TrialOptions options, const Environment& environment = {});
 
   [[nodiscard]] const TrialOptions& options() const noexcept { return options_; }
+  /// Returns `RemoteOptions::stop` as it was given, which ends reading of local values too.
+  [[nodiscard]] const std::function<bool()>& stop() const noexcept { return stop_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::string& path() const noexcept { return opened_.storage->root(); }
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
@@ -77,6 +80,7 @@ class TrialState {
   [[nodiscard]] std::shared_ptr<const Snapshot> look_once();
 
   std::shared_ptr<LookLimit> look_limit_ = std::make_shared<LookLimit>();
+  const std::function<bool()> stop_;
   const TrialOptions options_;
   const Clock& clock_;
   const WaitLimits limits_;

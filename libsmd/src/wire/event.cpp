@@ -242,16 +242,15 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
 }  // namespace
 
 Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
-                                          std::optional<std::uint64_t> outlined, ValueKinds kinds, RecordPart part) {
+                                          std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form) {
   return guarded([&] {
-    return kinds == ValueKinds::summaries ? parse_summary_value(payload, tag, outlined, part)
+    return kinds == ValueKinds::summaries ? parse_summary_value(payload, tag, outlined, form)
                                           : parse_unguarded(payload, tag, outlined);
   });
 }
 
-Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag, ValueKinds kinds,
-                           RecordPart part) {
-  Outcome<std::optional<Value>> value = parse_event(payload, tag, {}, kinds, part);
+Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag, ValueKinds kinds, ValueForm form) {
+  Outcome<std::optional<Value>> value = parse_event(payload, tag, {}, kinds, form);
   if (!value) {
     return std::move(value.problem());
   }

@@ -6,15 +6,12 @@
 #include <memory>
 #include <optional>
 #include <smd/dtype.hpp>
+#include <smd/place.hpp>
 #include <smd/shape.hpp>
 #include <span>
 #include <string_view>
 
 #include "types/outcome.hpp"
-
-namespace smd {
-enum class RecordPart : std::uint8_t;  // smd/tensor.hpp; its first value is `all`
-}
 
 namespace smd::detail::wire {
 
@@ -48,9 +45,9 @@ enum class ValueKinds : std::uint8_t {
 ///
 /// With `ValueKinds::summaries`, returns the last value of that name, whatever its kind: a `simple_value` as a float32
 /// scalar; a histogram as float64 of shape [k,3], left and right edge and count of each bucket; an image or a sound as
-/// a string, its encoded bytes; a tensor unchanged, or its requested `part`.
+/// a string, its encoded bytes; a tensor unchanged, or the part of it that `form` says.
 Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view tag,
-                           ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});
+                           ValueKinds kinds = ValueKinds::tensors, ValueForm form = {});
 
 /// Fills `into` with copies of an element. Precondition: the size of `into` is a multiple of the element's.
 void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element) noexcept;

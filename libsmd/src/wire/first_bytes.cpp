@@ -2,6 +2,7 @@
 #include "wire/first_bytes.hpp"
 
 #include "text/escape.hpp"
+#include "wire/framing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,21 @@ const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view n
 std::string say(const KnownFile& file) {
   std::string text = "is " + std::string(file.what);
   return file.advice.empty() ? text : text + ": " + std::string(file.advice);
+}
+
+bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
+  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first_bytes[at]); };
+  if (first_bytes.size() < 2) {
+    return false;
+  }
+  const bool gzip = byte(0) == 0x1F && byte(1) == 0x8B && (first_bytes.size() < 3 || byte(2) == 8);
+  const bool zlib = byte(0) == 0x78 && (byte(0) * 256 + byte(1)) % 31 == 0 && (byte(1) & 0x20) == 0;
+  if (!gzip && !zlib) {
+    return false;
+  }
+  // A plain file may begin like this because of the length of its first record, but then that length's checksum is
+  // correct.
+  return first_bytes.size() < header_bytes || !parse_header(first_bytes.first(header_bytes));
 }
 
 }  // namespace smd::detail::wire

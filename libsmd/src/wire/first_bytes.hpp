@@ -46,4 +46,12 @@ struct KnownFile {
 /// Returns `is a Git LFS pointer: git lfs pull fetches it`.
 [[nodiscard]] std::string say(const KnownFile& file);
 
+/// Returns whether a file of records is compressed with GZIP or ZLIB, from its first bytes (four suffice; fewer than
+/// two give false). A plain record file looks compressed only if the low bytes of its first record's length are 1f 8b
+/// 08 or 78 xx; then the length's checksum decides, so pass the first 12 bytes where the file has them.
+[[nodiscard]] bool looks_compressed(std::span<const std::byte> first_bytes) noexcept;
+
+/// What follows the text of a problem whose offset is one in the inflated stream, as those in index files are.
+inline constexpr std::string_view in_inflated_stream = " (in the inflated stream)";
+
 }  // namespace smd::detail::wire

@@ -173,7 +173,7 @@ std::optional<ContentPlace> find_content(std::span<const std::byte> head, std::u
 
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
                                             std::span<const std::byte> tail, std::string_view tag, ValueKinds kinds,
-                                            RecordPart part) {
+                                            ValueForm form) {
   if (head.size() < place.offset || place.bytes == 0) {
     return std::optional<Value>{};
   }
@@ -188,7 +188,7 @@ Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span
   } catch (const std::bad_alloc&) {
     return Problem{ProblemKind::io, {}, {}, "out of memory"};
   }
-  return parse_event(skeleton, tag, place.bytes, kinds, part);
+  return parse_event(skeleton, tag, place.bytes, kinds, form);
 }
 
 }  // namespace smd::detail::wire

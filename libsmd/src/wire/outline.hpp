@@ -32,6 +32,6 @@ struct ContentPlace {
 /// tensor or value the elements belong; then load the whole payload. The caller must normalise booleans.
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
                                             std::span<const std::byte> tail, std::string_view tag,
-                                            ValueKinds kinds = ValueKinds::tensors, RecordPart part = {});
+                                            ValueKinds kinds = ValueKinds::tensors, ValueForm form = {});
 
 }  // namespace smd::detail::wire

@@ -107,26 +107,25 @@ void keep_clips(Value& value) noexcept {
   value.bytes = {value.owned.get(), into};
 }
 
-Outcome<Value> tensor_value(std::span<const std::byte> message, std::optional<std::uint64_t> outlined,
-                            RecordPart part) {
+Outcome<Value> tensor_value(std::span<const std::byte> message, std::optional<std::uint64_t> outlined, ValueForm form) {
   const std::span pieces(&message, 1);
   Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, outlined, ValueKinds::summaries);
   if (value && value->dtype == Dtype::string) {
-    if (part == RecordPart::images) {
+    if (form == ValueForm::images) {
       keep_images(*value);
-    } else if (part == RecordPart::clips) {
+    } else if (form == ValueForm::clips) {
       keep_clips(*value);
     }
   }
   return value;
 }
 
-Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> outlined, RecordPart part) {
+Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> outlined, ValueForm form) {
   switch (found.kind) {
     case SummaryKind::simple_value:
       return number_value(found.number);
     case SummaryKind::tensor:
-      return tensor_value(found.message, outlined, part);
+      return tensor_value(found.message, outlined, form);
     case SummaryKind::histogram:
       return histogram_value(found.message);
     case SummaryKind::image:
@@ -141,7 +140,7 @@ Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> 
 }  // namespace
 
 Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> payload, std::string_view tag,
-                                                  std::optional<std::uint64_t> outlined, RecordPart part) {
+                                                  std::optional<std::uint64_t> outlined, ValueForm form) {
   EventOutline event;
   if (auto status = outline_event(payload, event); !status) {
     return std::move(status.problem());
@@ -166,7 +165,7 @@ Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> pay
       return std::optional<Value>{};
     }
   }
-  Outcome<Value> value = value_of(*found, outlined, part);
+  Outcome<Value> value = value_of(*found, outlined, form);
   if (!value) {
     return damaged(fmt::format("tensor '{}': {}", printable(tag), value.problem().text));
   }

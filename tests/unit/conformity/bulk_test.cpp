@@ -16,7 +16,7 @@
 namespace smd::test {
 namespace {
 
-using Place = std::tuple<std::int64_t, std::string, std::string>;
+using Key = std::tuple<std::int64_t, std::string, std::string>;
 
 std::string recorded_digest(const Json& record) {
   const Json& value = record.contains("written") ? record.at("written") : record.at("value");
@@ -24,8 +24,8 @@ std::string recorded_digest(const Json& record) {
 }
 
 /// Returns the SHA-256 of each recorded value, by global step, tensor and worker.
-std::map<Place, std::string> recorded_digests(const Recorded& trial) {
-  std::map<Place, std::string> digests;
+std::map<Key, std::string> recorded_digests(const Recorded& trial) {
+  std::map<Key, std::string> digests;
   for_each_record(trial, [&](const std::string& tensor, const Json& record) {
     const std::string digest = recorded_digest(record);
     if (!digest.empty()) {
@@ -38,75 +38,54 @@ std::map<Place, std::string> recorded_digests(const Recorded& trial) {
   return digests;
 }
 
-/// Collects the blocks of one value.
-class Gather : public BlockSink {
- public:
-  bool begin(Dtype dtype, const Shape& shape) override {
-    dtype_ = dtype;
-    shape_ = shape;
-    ++begins;
-    return true;
-  }
-  bool block(std::span<const std::byte> bytes) override {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    return true;
-  }
-  [[nodiscard]] std::string digest() const { return sha256(bytes_); }
-
-  int begins = 0;
-
- private:
-  Dtype dtype_ = Dtype::float32;
-  Shape shape_;
-  std::vector<std::byte> bytes_;
-};
-
 }  // namespace
 
 TEST_CASE("reading all locations at once returns the recorded values in order") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
-    std::vector<TensorLocation> locations;
-    std::vector<std::string> tensors;
-    std::vector<Place> places;
+    std::vector<WantedValue> wanted;
+    std::vector<Key> keys;
     EntryQuery query;
     query.include_incomplete = true;
     opened.for_each_entry(query, [&](const TensorEntry& entry) {
       if (entry.value) {
-        locations.push_back(*entry.value);
-        tensors.emplace_back(entry.tensor);
-        places.emplace_back(entry.step.value, std::string(entry.tensor), std::string(entry.worker));
+        wanted.push_back({*entry.value, entry.tensor});
+        keys.emplace_back(entry.step.value, std::string(entry.tensor), std::string(entry.worker));
       }
       return true;
     });
     const auto digests = recorded_digests(trial);
-    REQUIRE(places.size() == digests.size());
+    REQUIRE(keys.size() == digests.size());
     std::size_t next = 0;
-    opened.read(locations, tensors, [&](std::size_t i, ReadResult&& result) {
+    opened.read(wanted, [&](std::size_t i, ReadResult&& result) {
       CHECK(i == next++);
-      CAPTURE(tensors[i]);
+      CAPTURE(wanted[i].name);
       REQUIRE(result.value);
       CHECK(!result.problem);
       CHECK(result.wall_time > 0);
-      CHECK(sha256(result.value->bytes()) == digests.at(places[i]));
+      CHECK(sha256(result.value->bytes()) == digests.at(keys[i]));
       return true;
     });
-    CHECK(next == places.size());
+    CHECK(next == keys.size());
   });
 }
 
 TEST_CASE("reading in blocks returns the recorded values") {
   for_each_trial([](const Recorded& trial, const Trial& opened) {
     const auto digests = recorded_digests(trial);
+    ValueReader reader(opened);
     std::size_t count = 0;
     EntryQuery query;
     query.include_incomplete = true;
     opened.for_each_entry(query, [&](const TensorEntry& entry) {
       if (entry.value) {
         INFO("tensor ", std::string(entry.tensor), ", step ", entry.step.value);
-        Gather gather;
-        CHECK(!opened.read_blocks(*entry.value, entry.tensor, gather));
-        CHECK(gather.begins == 1);
-        CHECK(gather.digest() == digests.at({entry.step.value, std::string(entry.tensor), std::string(entry.worker)}));
+        std::vector<std::byte> bytes;
+        CHECK(!reader.read(*entry.value, entry.tensor, [&](Extent& value) {
+          CHECK(bytes.empty());  // nothing is read twice
+          CHECK(value.for_each_block(
+              [&](std::span<const std::byte> block) { bytes.insert(bytes.end(), block.begin(), block.end()); }));
+        }));
+        CHECK(sha256(bytes) == digests.at({entry.step.value, std::string(entry.tensor), std::string(entry.worker)}));
         ++count;
       }
       return true;

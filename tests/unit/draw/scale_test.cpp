@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+using smd::tool::AxisRange;
 using smd::tool::ChartAxis;
-using smd::tool::Extent;
 using smd::tool::Scale;
 using smd::tool::ScaleKind;
 using smd::tool::Tick;
@@ -19,7 +19,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double greatest = std::numeric_limits<double>::max();
 
-std::vector<std::string> labels(const ChartAxis& axis, Extent extent, std::size_t most) {
+std::vector<std::string> labels(const ChartAxis& axis, AxisRange extent, std::size_t most) {
   std::vector<std::string> texts;
   for (const Tick& tick : Scale(axis, extent, 0, 1).ticks(most)) {
     texts.push_back(tick.label);
@@ -62,7 +62,7 @@ TEST_CASE("a logarithmic axis has powers of ten, or numbers between them") {
 
 TEST_CASE("any numbers have an extent in which they lie, and few ticks") {
   const double tiny = std::numeric_limits<double>::denorm_min();
-  const std::vector<Extent> all = {
+  const std::vector<AxisRange> all = {
       {},
       {0, 0},
       {5, 5},
@@ -77,14 +77,14 @@ TEST_CASE("any numbers have an extent in which they lie, and few ticks") {
   };
   for (const ScaleKind kind : {ScaleKind::linear, ScaleKind::logarithmic}) {
     for (const bool whole : {false, true}) {
-      for (const Extent& drawn : all) {
+      for (const AxisRange& drawn : all) {
         CAPTURE(drawn.low);
         CAPTURE(drawn.high);
         if (kind == ScaleKind::logarithmic && !drawn.empty() && !(drawn.low > 0)) {
           continue;
         }
         const ChartAxis axis = {.scale = kind, .whole = whole};
-        const Extent extent = Scale::extent(axis, drawn, 0.05);
+        const AxisRange extent = Scale::extent(axis, drawn, 0.05);
         CHECK(std::isfinite(extent.low));
         CHECK(std::isfinite(extent.high));
         CHECK(extent.low < extent.high);

@@ -33,11 +33,10 @@ std::vector<Saved> everything(const Trial& trial) {
   return all;
 }
 
-TensorValue read_one(const Trial& trial, const TensorLocation& location, const std::string& name) {
+TensorValue read_one(const Trial& trial, const Place& place, const std::string& name) {
   std::optional<TensorValue> value;
-  const std::vector<TensorLocation> locations = {location};
-  const std::vector<std::string> names = {name};
-  trial.read(locations, names, [&](std::size_t, ReadResult&& result) {
+  const WantedValue wanted = {place, name};
+  trial.read({&wanted, 1}, [&](std::size_t, ReadResult&& result) {
     REQUIRE_MESSAGE(result.value, (result.problem ? to_string(*result.problem) : ""));
     value = std::move(result.value);
     return true;
@@ -58,7 +57,7 @@ void save_again(const Trial& trial, const Saved& saved, Hook& hook) {
   }
   for (const SavedReduction& reduction : saved.entry.reductions) {
     const std::string stored = reduction_tensor_name(reduction.name, saved.tensor);
-    const TensorValue value = read_one(trial, reduction.location, stored);
+    const TensorValue value = read_one(trial, reduction.place, stored);
     hook.save_tensor(stored, value.view());
   }
   if (saved.entry.shape) {
@@ -90,8 +89,8 @@ void compare(const Trial& before, const Trial& after) {
     for (std::size_t r = 0; r < was.entry.reductions.size(); ++r) {
       CHECK(is.entry.reductions[r].name == was.entry.reductions[r].name);
       const std::string stored = reduction_tensor_name(was.entry.reductions[r].name, was.tensor);
-      CHECK(equal(read_one(after, is.entry.reductions[r].location, stored),
-                  read_one(before, was.entry.reductions[r].location, stored)));
+      CHECK(equal(read_one(after, is.entry.reductions[r].place, stored),
+                  read_one(before, was.entry.reductions[r].place, stored)));
     }
   }
   CHECK(after.tensor_names() == before.tensor_names());

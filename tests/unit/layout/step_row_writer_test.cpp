@@ -13,18 +13,19 @@
 
 using namespace smd::detail::layout;
 using smd::Dtype;
+using smd::ValueForm;
 
 namespace {
 
 /// An entry as it was added: step, name, kind, start, length.
-using Entry = std::tuple<std::int64_t, std::string, PlaceKind, std::uint64_t, std::uint64_t>;
+using Entry = std::tuple<std::int64_t, std::string, ValueForm, std::uint64_t, std::uint64_t>;
 
 /// Adds entries, and reads them from the rows.
 class Rows {
  public:
   Rows() : writer_(loaded_, 1) { writer_.begin_file(writer_.tables().paths.add("events"), 0); }
 
-  void add(std::int64_t step, const std::string& name, PlaceKind kind, Dtype dtype, std::uint64_t start,
+  void add(std::int64_t step, const std::string& name, ValueForm kind, Dtype dtype, std::uint64_t start,
            std::uint64_t length) {
     writer_.begin_values(step);
     writer_.add(writer_.tables().names.add(name), kind, dtype, start, length);
@@ -44,8 +45,8 @@ class Rows {
       CHECK(row.mode_step == row.file.step);
       const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
       for (std::uint32_t i = 0; i < payload.count; ++i) {
-        const PlaceKind kind =
-            payload.types == no_id ? PlaceKind::record : tables.type_lists.at(payload.types).at(i).kind;
+        const ValueForm kind =
+            payload.types == no_id ? ValueForm::record : tables.type_lists.at(payload.types).at(i).form;
         found.emplace_back(row.file.step, std::string(tables.names[tables.name_lists.at(payload.names).at(i)]), kind,
                            payload.start(i), payload.length(i));
       }
@@ -68,8 +69,8 @@ TEST_CASE("rows alike share lists, and payloads by the thousand") {
   Rows rows;
   for (std::int64_t step = 0; step < 10'000; ++step) {
     const auto bits = static_cast<std::uint64_t>(step) * 7;
-    rows.add(step, "loss", PlaceKind::number, Dtype::float32, bits, wide + bits);
-    rows.add(step, "accuracy", PlaceKind::number, Dtype::float32, bits + 1, wide + bits + 1);
+    rows.add(step, "loss", ValueForm::number, Dtype::float32, bits, wide + bits);
+    rows.add(step, "accuracy", ValueForm::number, Dtype::float32, bits + 1, wide + bits + 1);
   }
   rows.check();
   const Tables& tables = rows.loaded().tables.front();
@@ -82,7 +83,7 @@ TEST_CASE("rows alike share lists, and payloads by the thousand") {
 TEST_CASE("rows of one payload whose steps are equally far apart are one sequence") {
   Rows rows;
   for (const std::int64_t step : {-7, 0, 5, 15, 16, 17, 100}) {
-    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+    rows.add(step, "loss", ValueForm::number, Dtype::float32, 1, wide);
   }
   rows.check();
   const std::vector<RowSequence>& found = rows.loaded().rows;
@@ -98,7 +99,7 @@ TEST_CASE("rows of one payload whose steps are equally far apart are one sequenc
 TEST_CASE("steps that go back, or are as far apart as numbers go") {
   Rows rows;
   for (const std::int64_t step : {INT64_MIN, std::int64_t{0}, INT64_MAX - 1, INT64_MAX}) {
-    rows.add(step, "loss", PlaceKind::number, Dtype::float32, 1, wide);
+    rows.add(step, "loss", ValueForm::number, Dtype::float32, 1, wide);
   }
   rows.check();
   LoadedSteps loaded;
@@ -107,7 +108,7 @@ TEST_CASE("steps that go back, or are as far apart as numbers go") {
   const std::uint32_t name = writer.tables().names.add("loss");
   for (const std::int64_t step : {0, 1, 2, 3, 1, 2, 3, 4}) {
     writer.begin_values(step);
-    writer.add(name, PlaceKind::number, Dtype::float32, 1, wide);
+    writer.add(name, ValueForm::number, Dtype::float32, 1, wide);
   }
   LogListing listing;
   listing.add_workers(1);
@@ -123,7 +124,7 @@ TEST_CASE("steps that go back, or are as far apart as numbers go") {
 TEST_CASE("rows that end early, go on, or turn out unlike the last one") {
   Rows rows;
   const auto number = [&](std::int64_t step, const char* name, std::uint64_t start) {
-    rows.add(step, name, PlaceKind::number, Dtype::float32, start, wide + start);
+    rows.add(step, name, ValueForm::number, Dtype::float32, start, wide + start);
   };
   for (std::int64_t step = 0; step < 40; step += 4) {
     const auto start = static_cast<std::uint64_t>(step);
@@ -134,7 +135,7 @@ TEST_CASE("rows that end early, go on, or turn out unlike the last one") {
     number(step + 2, "b", start + 4);
     number(step + 2, "c", start + 5);
     number(step + 3, "a", start + 6);  // another one in its place
-    rows.add(step + 3, "b", PlaceKind::record, Dtype::float32, start + 7, 100);
+    rows.add(step + 3, "b", ValueForm::record, Dtype::float32, start + 7, 100);
   }
   rows.check();
   CHECK(rows.loaded().tables.front().name_lists.size() == 3);
@@ -144,8 +145,8 @@ TEST_CASE("numbers above 32 bits among others") {
   Rows rows;
   for (std::int64_t step = 0; step < 30; ++step) {
     const auto start = static_cast<std::uint64_t>(step);
-    rows.add(step, "record", PlaceKind::record, Dtype::float32, step % 3 == 0 ? wide + start : start, 50);
-    rows.add(step, "other", PlaceKind::record, Dtype::float32, start, step % 5 == 0 ? wide + 60 : 60);
+    rows.add(step, "record", ValueForm::record, Dtype::float32, step % 3 == 0 ? wide + start : start, 50);
+    rows.add(step, "other", ValueForm::record, Dtype::float32, start, step % 5 == 0 ? wide + 60 : 60);
   }
   rows.check();
 }

@@ -110,19 +110,18 @@ TEST_CASE("reads of many threads at once, each with threads of its own") {
   TrialBuilder builder(dir.path());
   build(builder);
   const Trial trial = Trial::open(dir.path());
-  std::vector<TensorLocation> places;
+  std::vector<WantedValue> wanted;
   for (int again = 0; again < 20; ++again) {
     trial.for_each_entry({}, [&](const TensorEntry& entry) {
-      places.push_back(*entry.value);
+      wanted.push_back({*entry.value, "a"});
       return true;
     });
   }
-  const std::vector<std::string> names(places.size(), "a");
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      trial.read(places, names,
+      trial.read(wanted,
                  [&](std::size_t n, ReadResult&& result) {
                    right += result.value && first_float(*result.value) == static_cast<float>(n % 10) ? 1 : 0;
                    return true;

@@ -5,7 +5,7 @@
 #include "wire/encode_summary.hpp"
 #include "wire/framing.hpp"
 
-#include <smd/snapshot.hpp>
+#include <smd/column.hpp>
 #include <smd/trial.hpp>
 
 #include <doctest/doctest.h>
@@ -93,10 +93,9 @@ struct Found {
 std::vector<Found> entries(const Trial& trial, const EntryQuery& query) {
   std::vector<Found> found;
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const BareValue& value = *entry.value->bare;
     found.push_back({std::string(entry.tensor), entry.step.value,
-                     static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(*value.number))),
-                     value.wall_time});
+                     static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(entry.value->number))),
+                     entry.value->wall_time});
     return true;
   });
   return found;
@@ -153,21 +152,26 @@ void check(const Trial& trial, const std::vector<std::int64_t>& steps) {
         snapshot.rows(snapshot.steps(GlobalStep(steps[9])).front()));
 }
 
-/// The numbers of a tensor that the trial holds; empty if they must be asked for one by one.
-std::vector<Found> held(const Trial& trial, const std::string& tensor) {
-  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
-  const auto numbers = snapshot.held_numbers(snapshot.find_tensor(tensor).value());
+std::vector<Found> numbers_of(const ScalarColumn& column, const std::string& tensor) {
   std::vector<Found> found;
-  for (const HeldNumbers& some : numbers.value_or(std::vector<HeldNumbers>())) {
-    CHECK(snapshot.worker(some.worker()) == "worker_0");
-    REQUIRE(some.dtype() == Dtype::float32);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      found.push_back({tensor, some.step(i).value,
-                       static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(some.number(i)))),
-                       some.wall_time(i)});
+  for (const ColumnPart& part : column.parts()) {
+    CHECK(part.worker() == "worker_0");
+    CHECK(part.mode() == Mode::global);
+    REQUIRE(part.dtype() == Dtype::float32);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      CHECK(part.mode_step(i).value == part.step(i).value);
+      CHECK(part.value(i) == static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(part.number(i)))));
+      found.push_back({tensor, part.step(i).value, part.value(i), part.wall_time(i)});
     }
   }
+  CHECK(found.size() == column.size());
   return found;
+}
+
+/// The numbers of a tensor that the trial holds; empty if they must be asked for one by one.
+std::vector<Found> held(const Trial& trial, const std::string& tensor) {
+  const std::optional<ScalarColumn> column = ScalarColumn::held(trial, tensor);
+  return column ? numbers_of(*column, tensor) : std::vector<Found>();
 }
 
 }  // namespace

@@ -228,9 +228,9 @@ class MemoryLayout final : public layout::Layout {
     for (const auto& [key, values] : rows) {
       const auto& [step, worker, kind] = key;
       layout::Payload payload;
-      const layout::PlaceKind place = kind == "number"     ? layout::PlaceKind::number
-                                      : kind == "elements" ? layout::PlaceKind::elements
-                                                           : layout::PlaceKind::record;
+      const ValueForm form = kind == "number"     ? ValueForm::number
+                             : kind == "elements" ? ValueForm::elements
+                                                  : ValueForm::record;
       payload.count = static_cast<std::uint32_t>(values.size());
       payload.wide = payload.wide_lengths = true;
       payload.wall_time = first_time + static_cast<double>(step);
@@ -240,14 +240,14 @@ class MemoryLayout final : public layout::Layout {
       std::vector<std::uint64_t> lengths;
       for (const Line* const value : values) {
         names.push_back(tables.names.add(value->name));
-        types.push_back({place, static_cast<Dtype>(value->dtype), value->shape});
-        const bool number = place == layout::PlaceKind::number;
+        types.push_back({form, static_cast<Dtype>(value->dtype), value->shape});
+        const bool number = form == ValueForm::number;
         starts.push_back(number ? bits_of(static_cast<Dtype>(value->dtype), value->number) : value->offset);
         lengths.push_back(number ? std::bit_cast<std::uint64_t>(payload.wall_time) : value->length);
       }
       payload.names = static_cast<std::uint32_t>(tables.name_lists.size());
       tables.name_lists.push_back(std::move(names));
-      if (place != layout::PlaceKind::record) {
+      if (form != ValueForm::record) {
         payload.types = static_cast<std::uint32_t>(tables.type_lists.size());
         tables.type_lists.push_back(std::move(types));
       }

@@ -86,7 +86,7 @@ TEST_CASE("memory layout: the views of smd-ls") {
   Texts seen;
   trial.for_each_entry({.steps = {{GlobalStep(0), GlobalStep(1)}}}, [&](const TensorEntry& entry) {
     REQUIRE(entry.value);
-    seen.push_back(std::to_string(entry.step.value) + " " + std::string(entry.tensor) + " " + entry.value->file);
+    seen.push_back(std::to_string(entry.step.value) + " " + std::string(entry.tensor) + " " + *entry.value->file);
     return true;
   });
   CHECK(seen == Texts{"0 run/gradient records", "0 run/loss log", "0 run/weights elements", "1 run/loss log"});
@@ -118,17 +118,15 @@ TEST_CASE("memory layout: reductions, of values and in bulk") {
   CHECK(trial.tensor("run/weights").reduction_value(GlobalStep(5), "mean").item() == 6.5);
   CHECK(trial.tensor("run/gradient").reduction_value(GlobalStep(5), "max").item() == 5);
   CHECK(trial.tensor("run/loss").reduction_value(GlobalStep(4), "min", true).item() == 6);
-  std::vector<TensorLocation> places;
-  Texts names;
+  std::vector<WantedValue> wanted;
   trial.for_each_entry({}, [&](const TensorEntry& entry) {
-    places.push_back(*entry.value);
-    names.emplace_back(entry.tensor);
+    wanted.push_back({*entry.value, entry.tensor});
     return true;
   });
-  REQUIRE(places.size() == 14);
+  REQUIRE(wanted.size() == 14);
   double sum = 0;  // of all elements: loss 55, weights 6 + 26, gradients 0
   std::vector<double> times;
-  trial.read(places, names, [&](std::size_t, ReadResult&& result) {
+  trial.read(wanted, [&](std::size_t, ReadResult&& result) {
     REQUIRE(result.value);
     for (const float number : floats(*result.value)) {
       sum += number;

@@ -28,19 +28,21 @@ struct Sample {
       builder.step(built);
     }
     builder.end();
-    open().for_each_entry({}, [&](const TensorEntry& entry) {
-      places.push_back(*entry.value);
-      tensors.emplace_back(entry.tensor);
+    names_from.emplace(open());
+    names_from->for_each_entry({}, [&](const TensorEntry& entry) {
+      wanted.push_back({*entry.value, entry.tensor});
       expected.push_back(static_cast<float>(100 * entry.step.value + (entry.tensor[1] - '0')));
       return true;
     });
-    REQUIRE(places.size() == 200);
+    REQUIRE(wanted.size() == 200);
   }
   [[nodiscard]] Trial open() const { return Trial::open(dir.path()); }
 
   TempDir dir;
-  std::vector<TensorLocation> places;
-  std::vector<std::string> tensors;
+  std::optional<Trial> names_from;
+  [[nodiscard]] Place& place(std::size_t i) { return wanted[i].place; }
+
+  std::vector<WantedValue> wanted;  // the names are those of tensors of `names_from`
   std::vector<float> expected;
 };
 
@@ -51,7 +53,7 @@ TEST_CASE("results come in the order asked for, with any number of threads") {
   const Trial trial = sample.open();
   for (const unsigned jobs : {0u, 1u, 2u, 3u, 16u}) {
     std::vector<float> values;
-    trial.read(sample.places, sample.tensors,
+    trial.read(sample.wanted,
                [&](std::size_t i, ReadResult&& result) {
                  CHECK(i == values.size());
                  REQUIRE(result.value);
@@ -69,34 +71,34 @@ TEST_CASE("reading stops when told to, or when the caller throws") {
   const Trial trial = sample.open();
   for (const unsigned jobs : {1u, 4u}) {
     std::size_t taken = 0;
-    trial.read(sample.places, sample.tensors, [&](std::size_t, ReadResult&&) { return ++taken < 7; }, {jobs});
+    trial.read(sample.wanted, [&](std::size_t, ReadResult&&) { return ++taken < 7; }, {jobs});
     CHECK(taken == 7);
     const auto thrower = [](std::size_t i, ReadResult&&) -> bool {
       return i < 50 ? true : throw std::runtime_error("enough");
     };
-    CHECK_THROWS_WITH(trial.read(sample.places, sample.tensors, thrower, {jobs}), "enough");
+    CHECK_THROWS_WITH(trial.read(sample.wanted, thrower, {jobs}), "enough");
   }
 }
 
 TEST_CASE("a bad record among good ones costs only itself") {
   const Sample sample;
-  std::string bytes = read_file(sample.dir / sample.places[52].file);
-  bytes[sample.places[52].offset + 20] = static_cast<char>(bytes[sample.places[52].offset + 20] ^ 1);  // of step 10
-  sample.dir.write(sample.places[52].file, bytes);
-  std::vector<TensorLocation> places = sample.places;
-  std::vector<std::string> tensors = sample.tensors;
-  tensors[7] = "t9";  // not the name of the record there
-  places[100].file = "events/none.tfevents";
-  places[120].offset = ~std::uint64_t{0};
-  places[121].length = ~std::uint64_t{0};
+  std::vector<WantedValue> wanted = sample.wanted;
+  const Place flipped = wanted[52].place;
+  std::string bytes = read_file(sample.dir / *flipped.file);
+  bytes[flipped.offset + 20] = static_cast<char>(bytes[flipped.offset + 20] ^ 1);  // of step 10
+  sample.dir.write(*flipped.file, bytes);
+  wanted[7].name = "t9";  // not the name of the record there
+  wanted[100].place.file = std::make_shared<const std::string>("events/none.tfevents");
+  wanted[120].place.offset = ~std::uint64_t{0};
+  wanted[121].place.length = ~std::uint64_t{0};
   const Trial trial = sample.open();
   std::vector<std::size_t> bad;
-  trial.read(places, tensors,
+  trial.read(wanted,
              [&](std::size_t i, ReadResult&& result) {
                CHECK(result.value.has_value() != result.problem.has_value());
                if (result.problem) {
                  bad.push_back(i);
-                 CHECK(result.problem->file == places[i].file);
+                 CHECK(result.problem->file == *wanted[i].place.file);
                } else {
                  CHECK(first_float(*result.value) == sample.expected[i]);
                }
@@ -108,10 +110,10 @@ TEST_CASE("a bad record among good ones costs only itself") {
 
 TEST_CASE("a checksum is looked at unless told otherwise") {
   const Sample sample;
-  const TensorLocation& place = sample.places[50];  // step 10: protected
-  std::string bytes = read_file(sample.dir / place.file);
+  const Place& place = sample.wanted[50].place;  // step 10: protected
+  std::string bytes = read_file(sample.dir / *place.file);
   bytes[place.offset + place.length - 5] = static_cast<char>(bytes[place.offset + place.length - 5] ^ 0x40);
-  sample.dir.write(place.file, bytes);
+  sample.dir.write(*place.file, bytes);
   CHECK_THROWS_AS(static_cast<void>(sample.open().tensor("t0").value(GlobalStep(10))), ReadError);
   TrialOptions options;
   options.verify = false;
@@ -119,11 +121,36 @@ TEST_CASE("a checksum is looked at unless told otherwise") {
   CHECK(first_float(Trial::open(sample.dir.path(), options).tensor("t0").value(GlobalStep(10))) == 1000);
 }
 
-TEST_CASE("as many names as places") {
-  const Sample sample;
-  const auto never = [](std::size_t, ReadResult&&) -> bool { throw std::logic_error("must not be called"); };
-  CHECK_THROWS_AS(sample.open().read(sample.places, {}, never), InvalidArgument);
-  sample.open().read({}, {}, never);
+TEST_CASE("a value may be narrowed, or left unread, when it is open") {
+  const TempDir dir;
+  TrialBuilder builder(dir.path());
+  builder.collections();
+  builder.step({.step = 0, .mode_step = 0, .tensors = {{"a", {1, 2, 3}}, {"b", {4, 5, 6}}}, .shapes = {}});
+  const Trial trial = Trial::open(dir.path());
+  std::vector<WantedValue> wanted;
+  for (const char* const name : {"a", "b"}) {
+    wanted.push_back({*trial.tensor(name).entries().front().value, name});
+  }
+  std::size_t taken = 0;
+  trial.read(
+      wanted,
+      [&](std::size_t i, ReadResult&& result) {
+        ++taken;
+        CHECK_FALSE(result.problem);
+        CHECK(result.value.has_value() == (i == 1));
+        if (result.value) {
+          CHECK(result.value->shape() == Shape{2});
+          CHECK(first_float(*result.value) == 6);
+        }
+        return true;
+      },
+      {},
+      [](std::size_t i, Extent& value) {
+        value.narrow({{2}, {-2}, 2});  // [::-2]
+        return i == 1;
+      });
+  CHECK(taken == 2);
+  trial.read({}, [](std::size_t, ReadResult&&) -> bool { throw std::logic_error("must not be called"); });
 }
 
 TEST_CASE("an event file that is missing, or too short: by what is known of the job") {
@@ -146,16 +173,15 @@ TEST_CASE("an event file that is missing, or too short: by what is known of the 
           builder.end();
         }
         const Trial trial = Trial::open(dir.path());
-        std::vector<TensorLocation> places;
+        std::vector<WantedValue> wanted;
         trial.for_each_entry({.steps = {{GlobalStep(1)}}}, [&](const TensorEntry& entry) {
-          places.push_back(*entry.value);
+          wanted.push_back({*entry.value, "a"});
           return true;
         });
-        const std::vector<std::string> names = {"a"};
         CAPTURE(missing);
         CAPTURE(ended);
         CAPTURE(went_on);
-        trial.read(places, names, [&](std::size_t, ReadResult&& result) {
+        trial.read(wanted, [&](std::size_t, ReadResult&& result) {
           REQUIRE(result.problem);
           const ProblemKind final_kind = missing ? ProblemKind::absent : ProblemKind::damaged;
           CHECK(result.problem->kind == (ended || went_on ? final_kind : ProblemKind::not_yet));
@@ -178,54 +204,6 @@ TEST_CASE("an event file that is missing, or too short: by what is known of the 
       }
     }
   }
-}
-
-// The recorded `float_val` of `a` at step 1 holds one element, 1, for a shape of 2 x 3.
-TEST_CASE("a sink receives repeated elements as such, whether one record is read or many") {
-  struct Sink final : BlockSink {
-    bool begin(Dtype /*dtype*/, const Shape& of) override {
-      shape = of;
-      return true;
-    }
-    bool block(std::span<const std::byte> bytes) override {
-      block_bytes += bytes.size();
-      return true;
-    }
-    bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
-      element_bytes = element.size();
-      repeats += count;
-      return true;
-    }
-    Shape shape;
-    std::size_t block_bytes = 0;
-    std::size_t element_bytes = 0;
-    std::uint64_t repeats = 0;
-  };
-  const auto check = [](const Sink& sink) {
-    CHECK(sink.shape == Shape{2, 3});
-    CHECK(sink.block_bytes == 4);
-    CHECK(sink.element_bytes == 4);
-    CHECK(sink.repeats == 5);
-  };
-  const Trial trial = Trial::open(SMD_RECORDED_TRIALS "/broken/tensor_float_val_one");
-  std::vector<TensorLocation> places;
-  for (const TensorEntry& entry : trial.tensor("a").entries()) {
-    if (entry.step == GlobalStep(1)) {
-      places.push_back(*entry.value);
-    }
-  }
-  REQUIRE(places.size() == 1);
-  Sink one;
-  CHECK(!trial.read_blocks(places.front(), "a", one));
-  check(one);
-  const std::vector<std::string> names = {"a"};
-  trial.read_blocks(
-      places, names, [](std::size_t) { return std::make_unique<Sink>(); },
-      [&](std::size_t, std::unique_ptr<BlockSink>&& sink, const std::optional<Problem>& problem) {
-        CHECK(!problem);
-        check(dynamic_cast<const Sink&>(*sink));
-        return true;
-      });
 }
 
 }  // namespace smd::test

@@ -13,13 +13,13 @@ Trial open(const TempDir& dir) { return Trial::open(dir.path()); }
 
 /// Numbers of the entries of a tensor: step, then what its value is.
 std::vector<float> values_of(const Trial& trial, const std::string& tensor) {
-  std::vector<TensorLocation> places;
+  std::vector<WantedValue> wanted;
   trial.for_each_entry({.tensors = {tensor}, .include_incomplete = true}, [&](const TensorEntry& entry) {
-    places.push_back(entry.value.value());
+    wanted.push_back({entry.value.value(), tensor});
     return true;
   });
   std::vector<float> values;
-  trial.read(places, std::vector<std::string>(places.size(), tensor), [&](std::size_t, ReadResult&& result) {
+  trial.read(wanted, [&](std::size_t, ReadResult&& result) {
     values.push_back(first_float(result.value.value()));
     return true;
   });

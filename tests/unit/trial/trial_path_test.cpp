@@ -151,7 +151,7 @@ class LinesLayout final : public layout::Layout {
     std::int64_t step = 0;
     for (double loss = 0; lines >> loss;) {
       rows.begin_values(step++);
-      rows.add(name, layout::PlaceKind::number, Dtype::float64, std::bit_cast<std::uint64_t>(loss), 0);
+      rows.add(name, ValueForm::number, Dtype::float64, std::bit_cast<std::uint64_t>(loss), 0);
     }
     auto listing = std::make_shared<LinesListing>();
     rows.finish(*listing);

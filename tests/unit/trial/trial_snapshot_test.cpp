@@ -35,25 +35,16 @@ struct Sample {
   TrialBuilder builder;
 };
 
-/// The numbers of one record.
-struct NumbersSink : BlockSink {
-  bool begin(Dtype dtype, const Shape&) override { return dtype == Dtype::float32; }
-  bool block(std::span<const std::byte> bytes) override {
-    numbers.resize(bytes.size() / sizeof(float));
-    std::memcpy(numbers.data(), bytes.data(), bytes.size());
-    return true;
-  }
-  std::vector<float> numbers;
-};
-
 std::vector<float> read(const Trial& trial, const TrialSnapshot& snapshot, SavedRow row, std::uint32_t position) {
-  const std::array records{snapshot.record(row, position)};
-  NumbersSink sink;
-  BlockReader(trial).read(snapshot.event_file(row), records, sink, [](std::size_t, std::optional<Problem>&& problem) {
-    CHECK(!problem);
-    return true;
-  });
-  return sink.numbers;
+  std::vector<float> numbers;
+  ValueReader reader(trial);
+  const Place place = snapshot.place(row, position, snapshot.file(row));
+  CHECK(snapshot.bytes(row, position) == place.length);
+  CHECK_FALSE(reader.read(place, snapshot.stored_name(row, position), [&](Extent& value) {
+    numbers.resize(value.size());
+    CHECK(value.read(0, std::as_writable_bytes(std::span(numbers))));
+  }));
+  return numbers;
 }
 
 TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {

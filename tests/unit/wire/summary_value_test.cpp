@@ -27,7 +27,7 @@ Message event_of(const Message& value) {
   return Message().fixed64(1, 0x41d954fc40100000).varint(2, 3).message(5, Message().message(1, value));
 }
 
-Outcome<Value> parse(const Message& event, std::string_view tag = "t", RecordPart part = RecordPart::all) {
+Outcome<Value> parse(const Message& event, std::string_view tag = "t", ValueForm part = ValueForm::record) {
   static std::string payload;  // borrowed by the value until the next call
   payload = event.bytes();
   return parse_value(bytes_of(payload), tag, ValueKinds::summaries, part);
@@ -43,7 +43,7 @@ std::string shown(const Outcome<Value>& value) {
 std::string tensor(const Message& proto) { return shown(parse(event_of(Message().text(1, "t").message(8, proto)))); }
 
 /// Texts of a string tensor, then its shape.
-std::string texts(const Message& proto, RecordPart part) {
+std::string texts(const Message& proto, ValueForm part) {
   const auto value = parse(event_of(Message().text(1, "t").message(8, proto)), "t", part);
   REQUIRE_MESSAGE(value, value.problem().text);
   CHECK((value->bytes.empty() || value->bytes.data() == value->owned.get()));
@@ -151,7 +151,7 @@ TEST_CASE("float32 in half_val, if one element needs it") {
 TEST_CASE("an image and a sound are their encoded bytes") {
   const Message media = Message().varint(1, 6).varint(2, 5).varint(3, 3).text(4, "PNG").text(5, "audio/wav");
   CHECK(shown(parse(event_of(Message().text(1, "t").message(4, media)))) == "string scalar: 03000000504e47");
-  CHECK(shown(parse(event_of(Message().text(1, "t").message(6, media)), "t", RecordPart::clips)) ==
+  CHECK(shown(parse(event_of(Message().text(1, "t").message(6, media)), "t", ValueForm::clips)) ==
         "string scalar: 03000000504e47");
   CHECK(shown(parse(event_of(Message().text(1, "t").text(4, "")))) == "string scalar: 00000000");
   CHECK(shown(parse(event_of(Message().text(1, "t").message(4, Message().varint(4, 1))))) ==
@@ -160,20 +160,20 @@ TEST_CASE("an image and a sound are their encoded bytes") {
 
 TEST_CASE("images without width and height, sounds without labels") {
   const Message images = string_tensor({4}, {"640", "480", "one", "two"});
-  CHECK(texts(images, RecordPart::images) == "one|two|2");
-  CHECK(texts(images, RecordPart::all) == "640|480|one|two|4");
-  CHECK(texts(string_tensor({2}, {"640", "480"}), RecordPart::images) == "0");
-  CHECK(texts(string_tensor({1}, {"640"}), RecordPart::images) == "640|1");
-  CHECK(texts(string_tensor({}, {"one"}), RecordPart::images) == "one|scalar");
-  CHECK(texts(string_tensor({1, 3}, {"6", "4", "one"}), RecordPart::images) == "6|4|one|1x3");
+  CHECK(texts(images, ValueForm::images) == "one|two|2");
+  CHECK(texts(images, ValueForm::record) == "640|480|one|two|4");
+  CHECK(texts(string_tensor({2}, {"640", "480"}), ValueForm::images) == "0");
+  CHECK(texts(string_tensor({1}, {"640"}), ValueForm::images) == "640|1");
+  CHECK(texts(string_tensor({}, {"one"}), ValueForm::images) == "one|scalar");
+  CHECK(texts(string_tensor({1, 3}, {"6", "4", "one"}), ValueForm::images) == "6|4|one|1x3");
   const Message clips = string_tensor({3, 2}, {"first", "label", "", "of the second", "third", ""});
-  CHECK(texts(clips, RecordPart::clips) == "first||third|3");
-  CHECK(texts(string_tensor({2}, {"a", "b"}), RecordPart::clips) == "a|b|2");
-  CHECK(texts(string_tensor({0, 2}, {}), RecordPart::clips) == "0");
-  CHECK(texts(string_tensor({3, 0}, {}), RecordPart::clips) == "3x0");
+  CHECK(texts(clips, ValueForm::clips) == "first||third|3");
+  CHECK(texts(string_tensor({2}, {"a", "b"}), ValueForm::clips) == "a|b|2");
+  CHECK(texts(string_tensor({0, 2}, {}), ValueForm::clips) == "0");
+  CHECK(texts(string_tensor({3, 0}, {}), ValueForm::clips) == "3x0");
   // A part of what holds no strings is the whole of it.
   const Message number = Message().text(1, "t").message(8, tensor_message(4, {3}).text(4, "abc"));
-  CHECK(shown(parse(event_of(number), "t", RecordPart::images)) == "uint8 3: 616263");
+  CHECK(shown(parse(event_of(number), "t", ValueForm::images)) == "uint8 3: 616263");
 }
 
 TEST_CASE("a histogram has the edges that TensorBoard gives it") {

@@ -18,8 +18,7 @@ bool Unit::has_value() const noexcept {
 
 std::uint64_t Unit::record_bytes() const noexcept {
   const auto items = trial_->snapshot().items(row_, tensor_);
-  return items.empty() || !items.front().is_value() ? 0
-                                                    : trial_->snapshot().record(row_, items.front().position).length;
+  return items.empty() || !items.front().is_value() ? 0 : trial_->snapshot().bytes(row_, items.front().position);
 }
 
 bool Unit::has_reduction(std::string_view name) const noexcept {
@@ -173,7 +172,7 @@ std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
         continue;
       }
       seen[snapshot_.list(row)] = true;
-      const std::string file = snapshot_.event_file(row);
+      const std::string file = *snapshot_.file(row);
       const std::size_t slash = file.rfind('/');
       const std::string_view folder(file.data(), slash == std::string::npos ? 0 : slash + 1);
       for (const SavedItem& item : snapshot_.items(row)) {

@@ -2,11 +2,11 @@
 #include <smd/evaluator.hpp>
 
 #include "framework/evaluated_trial.hpp"
-#include "framework/parallel.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/window.hpp"
 
 #include <smd/error.hpp>
+#include <smd/parallel.hpp>
 #include <smd/trial.hpp>
 
 #include <algorithm>
@@ -37,9 +37,7 @@ constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
 /// Hidden, because it would otherwise be exported with its class.
 struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Impl(const Trial& trial, EvaluationOptions in_options)
-      : base(trial),
-        options(std::move(in_options)),
-        jobs(options.jobs == 0 ? detail::rules::usable_cpus() : options.jobs) {}
+      : base(trial), options(std::move(in_options)), jobs(options.jobs == 0 ? usable_cpus() : options.jobs) {}
 
   void start();
   void freeze();
@@ -124,9 +122,9 @@ std::size_t Evaluator::Impl::plan_window(std::span<const SnapshotStep> steps, st
 void Evaluator::Impl::evaluate_window() {
   // By default with as many jobs as the trial uses: on a remote store, many more than CPUs.
   window.read(options.jobs, counters);
-  detail::rules::parallel_for_each(jobs, runs.size(), [&](std::size_t i) {
-    if (runs[i].active()) {
-      runs[i].evaluate(window);
+  parallel_for_each({.count = runs.size(), .jobs = jobs}, [&](const LoopIndex& at) {
+    if (runs[at.index].active()) {
+      runs[at.index].evaluate(window);
     }
   });
   for (RuleRun& run : runs) {

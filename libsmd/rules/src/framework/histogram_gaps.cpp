@@ -87,7 +87,7 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
     if (of_list->empty()) {
       return;
     }
-    std::string folder = snapshot.event_file(row);
+    std::string folder = *snapshot.file(row);
     folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'));
     for (const std::uint32_t tensor : *of_list) {
       std::vector<GlobalStep>& steps = families[{row.worker(), folder, kind.at(tensor)}][tensor];

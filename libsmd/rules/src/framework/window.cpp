@@ -6,10 +6,7 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 
@@ -57,169 +54,72 @@ Held held_by(Dtype dtype, std::uint64_t count) {
                                 : Held::numbers;
 }
 
-/// Receives records for their slots, one after another: reduces each, holds it in memory, or both.
-class Window::Sink final : public BlockSink {
- public:
-  explicit Sink(Window& window) : window_(window), sets_(window.sets_) {}
-
-  /// Sets the slot of the next record.
-  void aim(Slot& slot) noexcept { slot_ = &slot; }
-
-  void written(double wall_time) override { slot_->wall_time = wall_time; }
-
-  bool begin(Dtype dtype, const Shape& shape) override {
-    bytes_.reset();
-    filled_ = 0;
-    std::uint64_t count = 1;
-    for (const std::int64_t dim : shape) {
-      count *= static_cast<std::uint64_t>(dim);
-    }
-    slot_->held = held_by(dtype, count);
-    if (slot_->held != Held::numbers) {
-      return false;
-    }
-    dtype_ = dtype;
-    if (slot_->reductions == 0 || reduced_ != slot_->reductions) {
-      reducer_.reset();
-      reduced_ = slot_->reductions;
-    }
-    if (reducer_) {
-      reducer_->clear();
-    } else if (reduced_ != 0) {
-      reducer_.emplace(sets_.of(reduced_));
-    }
-    if (!slot_->value_wanted && !slot_->number_wanted) {
-      return reducer_.has_value();
-    }
-    size_ = count * item_size(dtype);
-    if (!window_.may_hold(*slot_, size_)) {
-      slot_->held = Held::nothing;
-      slot_->problem = Problem{ProblemKind::damaged,
-                               {},
-                               {},
-                               "its elements, repeated from a few that are stored, take more memory than all such "
-                               "values of a step may (" +
-                                   std::to_string(repeated_limit >> 20) + " MiB)"};
-      return false;
-    }
-    bytes_ = std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[size_]);
-    if (!bytes_) {
-      throw std::bad_alloc();  // the reader reports it
-    }
-    shape_ = shape;
-    return true;
+/// Reduces a value, holds it in memory, or both.
+void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& reducer) {
+  slot.wall_time = value.wall_time();
+  slot.have_value = false;
+  slot.problem.reset();
+  slot.held = held_by(value.dtype(), value.size());
+  if (slot.held != Held::numbers) {
+    return;
   }
-
-  bool block(std::span<const std::byte> bytes) override {
-    if (reducer_) {
-      reducer_->add(dtype_, bytes);
-    }
-    if (bytes_) {
-      const std::size_t taken = std::min(bytes.size(), size_ - filled_);
-      std::memcpy(bytes_.get() + filled_, bytes.data(), taken);
-      filled_ += taken;
-    }
-    return true;
-  }
-
-  bool repeat(std::span<const std::byte> element, std::uint64_t count) override {
-    if (bytes_) {
-      return BlockSink::repeat(element, count);
-    }
-    reducer_->add_repeated(dtype_, element, count);
-    return true;
-  }
-
-  /// Called after the last block of a record.
-  void finish(std::span<double> numbers) {
-    if (slot_->held != Held::numbers) {
+  const std::vector<Reduction>& reductions = sets_.of(slot.reductions);
+  bool reduced = false;
+  if (slot.value_wanted || slot.number_wanted) {
+    if (!may_hold(slot, value.size() * item_size(value.dtype()))) {
+      slot.held = Held::nothing;
+      slot.problem = Problem{ProblemKind::damaged, *place.file, place.offset,
+                             "its elements, repeated from a few that are stored, take more memory than all such "
+                             "values of a step may (" +
+                                 std::to_string(repeated_limit >> 20) + " MiB)"};
       return;
     }
-    if (reducer_) {
-      const std::vector<Reduction>& reductions = sets_.of(reduced_);
-      for (std::size_t i = 0; i < reductions.size(); ++i) {
-        numbers[i] = reducer_->result(reductions[i]).real;
-      }
+    std::optional<TensorValue> whole = value.value();
+    if (!whole) {
+      return;
     }
-    if (bytes_ && filled_ == size_) {
-      slot_->value = TensorValue(dtype_, std::move(shape_), std::move(bytes_), size_);
-      slot_->have_value = true;
-      if (slot_->number_wanted) {
-        copy_as_doubles(slot_->value.view(), 0, std::span(&slot_->number, 1));
-      }
+    slot.value = *std::move(whole);
+    slot.have_value = true;
+    if (slot.number_wanted) {
+      copy_as_doubles(slot.value.view(), 0, std::span(&slot.number, 1));
     }
+    if (!reductions.empty()) {
+      reducer.reduce(slot.value.view(), reductions);
+      reduced = true;
+    }
+  } else if (!reductions.empty()) {
+    reduced = reducer.reduce(value, reductions);
   }
-
- private:
-  Window& window_;
-  const ReductionSets& sets_;
-  Slot* slot_ = nullptr;
-  ReductionSets::Id reduced_ = 0;  // what `reducer_` is for
-  std::optional<Reducer> reducer_;
-  Dtype dtype_ = Dtype::float32;
-  Shape shape_;
-  std::shared_ptr<std::byte[]> bytes_;
-  std::size_t size_ = 0;
-  std::size_t filled_ = 0;
-};
-
-/// Some records that one thread reads. Slots and numbers are each written by one thread.
-class Window::Part final : public TrialPart {
- public:
-  Part(Window& window, const EvaluatedTrial& trial, std::span<const std::uint32_t> slots)
-      : window_(window), trial_(trial), slots_(slots) {}
-
-  void work(BlockReader& reader) override {
-    Sink sink(window_);
-    for (std::size_t first = 0; first < slots_.size();) {
-      const SavedRow row = window_.slots_[slots_[first]].row;
-      std::size_t end = first;
-      while (end < slots_.size() && window_.slots_[slots_[end]].row == row) {
-        ++end;
-      }
-      read_row(row, slots_.subspan(first, end - first), sink, reader);
-      first = end;
-    }
+  if (reduced) {
+    const std::span<const ReducedValue> results = reducer.results();
+    std::transform(results.begin(), results.end(), numbers_.begin() + static_cast<std::ptrdiff_t>(slot.numbers),
+                   [](const ReducedValue& result) { return result.real; });
   }
+}
 
- private:
-  void read_row(SavedRow row, std::span<const std::uint32_t> slots, Sink& sink, BlockReader& reader) {
-    records_.clear();
-    bare_.clear();
-    for (const std::uint32_t i : slots) {
-      RecordRange record = window_.slots_[i].record;
-      if (auto bare = trial_.snapshot().bare_value(row, window_.slots_[i].position)) {
-        bare_.push_back(std::move(bare));
-        record.bare = bare_.back().get();
-      }
-      records_.push_back(record);
+/// Reads some slots. Slots and numbers are each written by one thread.
+void Window::read_part(const EvaluatedTrial& trial, std::span<const std::uint32_t> slots, ValueReader& reader) {
+  const TrialSnapshot& snapshot = trial.snapshot();
+  std::vector<WantedValue> wanted;
+  wanted.reserve(slots.size());
+  std::shared_ptr<const std::string> file;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots_[slots[i]];
+    if (i == 0 || slots_[slots[i - 1]].row != slot.row) {
+      file = snapshot.file(slot.row);
     }
-    sink.aim(window_.slots_[slots.front()]);
-    const std::string file = trial_.snapshot().event_file(row);
-    reader.read(file, records_, sink, [&](std::size_t i, std::optional<Problem>&& problem) {
-      Slot& slot = window_.slots_[slots[i]];
-      if (problem) {
-        slot.problem = std::move(problem);
-        slot.held = Held::nothing;
-      } else if (slot.problem) {  // set by `Sink::begin`, because of the memory that the value needs
-        slot.problem->file = file;
-        slot.problem->offset = records_[i].offset;
-      } else {
-        sink.finish(std::span(window_.numbers_).subspan(slot.numbers));
-      }
-      if (i + 1 < slots.size()) {
-        sink.aim(window_.slots_[slots[i + 1]]);
-      }
-      return true;
-    });
+    wanted.push_back({snapshot.place(slot.row, slot.position, file), snapshot.stored_name(slot.row, slot.position)});
   }
-
-  Window& window_;
-  const EvaluatedTrial& trial_;
-  std::span<const std::uint32_t> slots_;
-  std::vector<RecordRange> records_;
-  std::vector<std::shared_ptr<const BareValue>> bare_;  // of `records_`, if they have no records
-};
+  ValueReducer reducer;
+  reader.read_each(
+      wanted, [&](std::size_t i, Extent& value) { take(slots_[slots[i]], wanted[i].place, value, reducer); },
+      [&](std::size_t i, const std::optional<Problem>& problem) {
+        if (problem) {
+          slots_[slots[i]].problem = problem;
+          slots_[slots[i]].held = Held::nothing;
+        }
+      });
+}
 
 void Window::clear() {
   slots_.clear();
@@ -235,7 +135,7 @@ std::uint32_t Window::slot(const EvaluatedTrial& trial, SavedRow row, std::uint3
     places.resize(trial.snapshot().records(row));
   }
   if (places[position] == 0) {
-    slots_.push_back(Slot{&trial, row, position, trial.snapshot().record(row, position)});
+    slots_.push_back(Slot{&trial, row, position, trial.snapshot().bytes(row, position)});
     places[position] = static_cast<std::uint32_t>(slots_.size());
   }
   return places[position] - 1;
@@ -245,7 +145,7 @@ void Window::want_value(std::uint32_t slot, bool keep) {
   Slot& wanted = slots_[slot];
   if (!wanted.value_wanted) {
     wanted.value_wanted = true;
-    held_bytes_ += wanted.record.length;
+    held_bytes_ += wanted.bytes;
   }
   wanted.keep = wanted.keep || keep;
 }
@@ -253,7 +153,7 @@ void Window::want_value(std::uint32_t slot, bool keep) {
 /// Returns whether a value of this size may be held in memory. One that is not larger than its record always may: the
 /// length of the record was planned for.
 bool Window::may_hold(const Slot& slot, std::uint64_t bytes) noexcept {
-  return bytes <= slot.record.length || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
+  return bytes <= slot.bytes || repeated_bytes_.fetch_add(bytes) + bytes <= repeated_limit;
 }
 
 void Window::want_reduction(std::uint32_t slot, const Reduction& reduction) {
@@ -277,9 +177,9 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
       }
     }
     if (!slot.value_wanted && !slot.number_wanted && slot.reductions == 0) {  // only its time
-      const std::shared_ptr<const BareValue> bare = slot.trial->snapshot().bare_value(slot.row, slot.position);
-      if (bare && !bare->unread_type.empty()) {
-        slot.wall_time = bare->wall_time;
+      const Place place = slot.trial->snapshot().place(slot.row, slot.position, nullptr);
+      if (place.type && !place.type->unread_type.empty()) {
+        slot.wall_time = place.wall_time;
         continue;
       }
     }
@@ -287,7 +187,10 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   }
   numbers_.assign(numbers, 0);
   for (auto& [trial, slots] : by_trial) {
-    sort(slots);
+    const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return slots_[a].row < slots_[b].row; };
+    if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {  // rows are in the order of files
+      std::stable_sort(slots.begin(), slots.end(), by_row);
+    }
     read_of(*trial, slots, jobs, counters);
   }
   const auto stopped = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
@@ -295,22 +198,6 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   });
   if (stopped != slots_.end()) {
     throw ReadError(*stopped->problem);
-  }
-}
-
-/// Sorts by row, then by offset. Rows are in the order of steps and workers, so of files; usually slots are sorted by
-/// row already.
-void Window::sort(std::vector<std::uint32_t>& slots) const {
-  const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return slots_[a].row < slots_[b].row; };
-  if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {
-    std::sort(slots.begin(), slots.end(), by_row);
-  }
-  for (auto first = slots.begin(); first != slots.end();) {
-    const SavedRow row = slots_[*first].row;
-    const auto end = std::find_if(first, slots.end(), [&](std::uint32_t slot) { return slots_[slot].row != row; });
-    std::sort(first, end,
-              [&](std::uint32_t a, std::uint32_t b) { return slots_[a].record.offset < slots_[b].record.offset; });
-    first = end;
   }
 }
 
@@ -324,7 +211,7 @@ void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots_[slots[i]];
-    const std::uint64_t length = slot.record.length;
+    const std::uint64_t length = slot.bytes;
     const bool other_file = i > first && slot.row != slots_[slots[first]].row;
     if (i > first && (i - first >= part_records || bytes + length > part_bytes || (remote && other_file))) {
       parts.push_back(std::span(slots).subspan(first, i - first));
@@ -338,9 +225,9 @@ void Window::read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_
   if (first < slots.size()) {
     parts.push_back(std::span(slots).subspan(first));
   }
-  trial.trial().parallel_for_each(
-      parts.size(), [&](std::size_t i) { return std::make_unique<Part>(*this, trial, parts[i]); },
-      [](std::size_t, std::unique_ptr<TrialPart>&&) { return true; }, {.jobs = jobs});
+  const ReadOptions options = {.jobs = jobs};
+  parallel_read(trial.trial(), reading_loop(trial.trial(), parts.size(), options), options,
+                [&](const LoopIndex& at, ValueReader& reader) { read_part(trial, parts[at.index], reader); });
 }
 
 std::optional<double> Window::number(const Slot& slot, const Reduction& reduction) const noexcept {

@@ -7,6 +7,7 @@
 #include <smd/evaluator.hpp>
 #include <smd/problem.hpp>
 #include <smd/tensor_view.hpp>
+#include <smd/value_reducer.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -28,7 +30,7 @@ struct Slot {
   const EvaluatedTrial* trial;
   SavedRow row;
   std::uint32_t position;  ///< Index of the record in its row.
-  RecordRange record;
+  std::uint64_t bytes;     ///< Length of the record.
   bool value_wanted = false;
   bool keep = false;
   bool number_wanted = false;  ///< Wanted as one number: the record is a saved reduction.
@@ -95,10 +97,9 @@ class Window {
   void keep_values();
 
  private:
-  class Sink;
-  class Part;
   [[nodiscard]] bool may_hold(const Slot& slot, std::uint64_t bytes) noexcept;
-  void sort(std::vector<std::uint32_t>& slots) const;
+  void take(Slot& slot, const Place& place, Extent& value, ValueReducer& reducer);
+  void read_part(const EvaluatedTrial& trial, std::span<const std::uint32_t> slots, ValueReader& reader);
   void read_of(const EvaluatedTrial& trial, const std::vector<std::uint32_t>& slots, unsigned jobs,
                ReadCounters& counters);
 

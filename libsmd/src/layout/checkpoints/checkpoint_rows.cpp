@@ -35,19 +35,19 @@ class RowEntries {
     lengths_.reserve(count);
   }
   /// Returns the number of a type in this row.
-  std::uint32_t type_of(PlaceKind kind, Dtype dtype, std::span<const std::int64_t> shape,
+  std::uint32_t type_of(ValueForm form, Dtype dtype, std::span<const std::int64_t> shape,
                         std::string_view unread_type) {
     Fnv hash;
-    hash.add(static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(dtype));
+    hash.add(static_cast<std::uint64_t>(form) << 8 | static_cast<std::uint64_t>(dtype));
     hash.add(shape.size());
     for (const std::int64_t size : shape) {
       hash.add(static_cast<std::uint64_t>(size));
     }
     std::optional<std::uint32_t>& known = recent_[hash.value % recent_.size()];
-    const EntryType* const type = known ? &types_.kinds()[*known] : nullptr;
-    if (type == nullptr || type->kind != kind || type->dtype != dtype || type->unread_type != unread_type ||
+    const ValueType* const type = known ? &types_.kinds()[*known] : nullptr;
+    if (type == nullptr || type->form != form || type->dtype != dtype || type->unread_type != unread_type ||
         !std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
-      known = types_.add_kind({kind, dtype, Shape(shape.begin(), shape.end()), std::string(unread_type)});
+      known = types_.add_kind({form, dtype, Shape(shape.begin(), shape.end()), {}, std::string(unread_type)});
       type_hashes_.resize(types_.kinds().size());
       type_hashes_[*known] = hash.value;
     }
@@ -133,7 +133,7 @@ class RowFiller {
       }
       last_file_[id] = &place;
       if (types[entry.type] == no_id) {
-        types[entry.type] = row.type_of(PlaceKind::elements, entry.dtype, entry.shape, entry.unread_type);
+        types[entry.type] = row.type_of(ValueForm::elements, entry.dtype, entry.shape, entry.unread_type);
       }
       row.add(id, types[entry.type], entry.offset, entry.length);
     }
@@ -164,7 +164,7 @@ class RowFiller {
           ids[name] = rows.tables().names.add(log.names[name]);
           noted(tables_.names.add(log.names[name]), ValueKind::number, true);
         }
-        rows.add(ids[name], PlaceKind::number, Dtype::float64, std::bit_cast<std::uint64_t>(value),
+        rows.add(ids[name], ValueForm::number, Dtype::float64, std::bit_cast<std::uint64_t>(value),
                  std::bit_cast<std::uint64_t>(wall_time));
       }
     });

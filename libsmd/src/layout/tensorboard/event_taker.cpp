@@ -143,7 +143,7 @@ bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time
   rows_.begin_values(event.step);
   series.last_step = event.step;
   series.last_row = rows_.row();
-  rows_.add(series.name, PlaceKind::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
+  rows_.add(series.name, ValueForm::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
   previous_ = id;
   wall_time = event.wall_time;
   if (rows_.repeats()) {
@@ -395,12 +395,12 @@ void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place)
   }
 }
 
-void EventTaker::add_record(std::uint32_t name, PlaceKind kind, const Place& place) {
-  rows_.add(name, kind, Dtype::float32, place.record.offset, place.record.length);
+void EventTaker::add_record(std::uint32_t name, ValueForm form, const Place& place) {
+  rows_.add(name, form, Dtype::float32, place.record.offset, place.record.length);
 }
 
 void EventTaker::add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place) {
-  rows_.add(name, PlaceKind::number, dtype, bits, std::bit_cast<std::uint64_t>(place.event.wall_time));
+  rows_.add(name, ValueForm::number, dtype, bits, std::bit_cast<std::uint64_t>(place.event.wall_time));
 }
 
 void EventTaker::refuse(const Place& place, std::string_view tag, std::string_view why) {
@@ -442,11 +442,11 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
       break;
     case wire::SummaryKind::image:
       begin_value(series, ValueKind::image, place);
-      add_record(series.name, PlaceKind::record, place);
+      add_record(series.name, ValueForm::record, place);
       break;
     case wire::SummaryKind::audio:
       begin_value(series, ValueKind::audio, place);
-      add_record(series.name, PlaceKind::record, place);
+      add_record(series.name, ValueForm::record, place);
       break;
     case wire::SummaryKind::none: {
       const std::string_view plugin = name_of_plugin(series.plugin);
@@ -457,9 +457,9 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
 }
 
 void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
-  const auto record = [&](ValueKind kind, PlaceKind part) {
+  const auto record = [&](ValueKind kind, ValueForm form) {
     begin_value(series, kind, place);
-    add_record(series.name, part, place);
+    add_record(series.name, form, place);
   };
   switch (series.plugin) {
     case SeriesPlugin::scalars:
@@ -468,17 +468,17 @@ void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, co
         add_number(series.name, scalar->dtype, scalar->bits, place);
         return;
       }
-      return record(ValueKind::tensor, PlaceKind::record);
+      return record(ValueKind::tensor, ValueForm::record);
     case SeriesPlugin::histograms:
       return take_buckets(series, value, place);
     case SeriesPlugin::images:
-      return record(ValueKind::image, PlaceKind::images);
+      return record(ValueKind::image, ValueForm::images);
     case SeriesPlugin::audio:
-      return record(ValueKind::audio, PlaceKind::clips);
+      return record(ValueKind::audio, ValueForm::clips);
     case SeriesPlugin::text:
-      return record(ValueKind::text, PlaceKind::record);
+      return record(ValueKind::text, ValueForm::record);
     case SeriesPlugin::none:
-      return record(ValueKind::tensor, PlaceKind::record);
+      return record(ValueKind::tensor, ValueForm::record);
     case SeriesPlugin::hparams:
     case SeriesPlugin::graph:
     case SeriesPlugin::custom_scalars:
@@ -511,7 +511,7 @@ void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value,
       add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place);
     }
   }
-  add_record(names.back(), PlaceKind::record, place);
+  add_record(names.back(), ValueForm::record, place);
 }
 
 void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
@@ -525,7 +525,7 @@ void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, c
     add_number(names[0], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->min), place);
     add_number(names[1], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->max), place);
   }
-  add_record(names.back(), PlaceKind::record, place);
+  add_record(names.back(), ValueForm::record, place);
 }
 
 void EventTaker::take_hyperparameters(const wire::SummaryMetadata& metadata) {

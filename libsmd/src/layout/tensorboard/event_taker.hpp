@@ -95,7 +95,7 @@ class EventTaker {
   void supersede(Series& series, std::int64_t from_step);
   /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
   void look_for_namesake(const Series& series, const Place& place);
-  void add_record(std::uint32_t name, PlaceKind kind, const Place& place);
+  void add_record(std::uint32_t name, ValueForm form, const Place& place);
   void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
   void refuse(const Place& place, std::string_view tag, std::string_view why);
 

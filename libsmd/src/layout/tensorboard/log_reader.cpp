@@ -3,7 +3,7 @@
 
 #include "layout/tensorboard/record_scanner.hpp"
 #include "layout/tensorboard/workers.hpp"
-#include "wire/inflate.hpp"
+#include "storage/inflated_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,9 +24,7 @@ double time_of(const wire::EventOutline& event) noexcept {
 /// What a compressed file holds, up to where it can be inflated.
 class InflatedLog final : public storage::File {
  public:
-  explicit InflatedLog(std::unique_ptr<storage::File> file)
-      : file_(std::move(file)),
-        inflated_([this](std::uint64_t offset, std::span<std::byte> into) { return file_->read_at(offset, into); }) {
+  explicit InflatedLog(std::unique_ptr<storage::File> file) : inflated_(std::move(file)) {
     // If not all of a block can be inflated, smaller ones show how much of it can.
     std::vector<std::byte> block(block_bytes);
     for (std::size_t want = block_bytes; want > 0;) {
@@ -36,7 +34,7 @@ class InflatedLog final : public storage::File {
         return;
       }
       if (!got) {
-        damage_ = wire::inflated_problem(got.problem());
+        damage_ = got.problem();
         want /= 2;
       }
     }
@@ -52,8 +50,7 @@ class InflatedLog final : public storage::File {
  private:
   static constexpr std::size_t block_bytes = std::size_t{64} << 10;
 
-  std::unique_ptr<storage::File> file_;
-  mutable wire::InflatedFile inflated_;
+  storage::InflatedFile inflated_;
   std::uint64_t size_ = 0;
   std::optional<Problem> damage_;
 };

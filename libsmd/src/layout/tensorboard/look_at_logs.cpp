@@ -5,7 +5,7 @@
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/event_taker.hpp"
 #include "layout/tensorboard/log_reader.hpp"
-#include "wire/inflate.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <algorithm>
 #include <utility>

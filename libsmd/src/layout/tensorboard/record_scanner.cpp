@@ -2,7 +2,7 @@
 #include "layout/tensorboard/record_scanner.hpp"
 
 #include "base/crc32c.hpp"
-#include "wire/inflate.hpp"
+#include "wire/first_bytes.hpp"
 #include "wire/sound_records.hpp"
 
 #include <smd/limits.hpp>

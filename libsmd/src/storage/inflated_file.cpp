@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/inflate.hpp"
-
-#include "wire/framing.hpp"
+#include "storage/inflated_file.hpp"
 
 #include <smd/limits.hpp>
 
@@ -10,74 +8,46 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
-namespace smd::detail::wire {
+namespace smd::detail::storage {
 namespace {
 
 constexpr std::size_t input_bytes = 64 * 1024;
 constexpr std::size_t skip_bytes = 64 * 1024;
-/// Ranges up to this size are inflated at once; for longer ones the end is checked first.
-constexpr std::uint64_t small_range_bytes = 1024 * 1024;
 /// Initial number of inflated bytes between restart places, and the number of places, about 48 KiB each.
 constexpr std::uint64_t first_spacing = 1024 * 1024;
 constexpr std::size_t most_places = 128;
 constexpr int detect_gzip_or_zlib = MAX_WBITS + 32;
 
-}  // namespace
-
-Problem past_the_end(std::uint64_t start, std::uint64_t length) {
-  return damaged(fmt::format("range ends at byte {} of the inflated file, which has fewer", start + length));
-}
-
-Problem inflated_problem(Problem problem) {
-  if (problem.offset) {
-    problem.text += fmt::format(" at byte {} of the file itself", *problem.offset);
-    problem.offset.reset();
-  }
-  return problem;
-}
-
-bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
-  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first_bytes[at]); };
-  if (first_bytes.size() < 2) {
-    return false;
-  }
-  const bool gzip = byte(0) == 0x1F && byte(1) == 0x8B && (first_bytes.size() < 3 || byte(2) == 8);
-  const bool zlib = byte(0) == 0x78 && (byte(0) * 256 + byte(1)) % 31 == 0 && (byte(1) & 0x20) == 0;
-  if (!gzip && !zlib) {
-    return false;
-  }
-  // A plain file may begin like this because of the length of its first record, but then that length's checksum is
-  // correct.
-  return first_bytes.size() < header_bytes || !parse_header(first_bytes.first(header_bytes));
-}
-
-namespace {
-
 /// A place from which inflation can restart.
-struct Place {
+struct RestartPlace {
   z_stream stream{};
   std::uint64_t consumed = 0;  ///< Compressed bytes before it.
   std::uint64_t inflated = 0;  ///< Bytes inflated before it.
   bool is_gzip = false;
 
-  Place() = default;
-  Place(const Place&) = delete;  // zlib's state refers to its stream by address
-  Place& operator=(const Place&) = delete;
-  ~Place() { inflateEnd(&stream); }
+  RestartPlace() = default;
+  RestartPlace(const RestartPlace&) = delete;  // zlib's state refers to its stream by address
+  RestartPlace& operator=(const RestartPlace&) = delete;
+  ~RestartPlace() { inflateEnd(&stream); }
 };
 
 }  // namespace
 
 struct InflatedFile::State {
-  State(ReadAt reader, std::uint64_t may_again) : read(std::move(reader)), most_again(may_again) {}
+  State(std::unique_ptr<File> compressed, std::uint64_t may_again)
+      : file(std::move(compressed)), most_again(may_again) {}
   ~State() { close(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  ReadAt read;
+  std::mutex mutex;
+  std::unique_ptr<File> file;
   std::uint64_t most_again;
   z_stream stream{};
   bool open = false;
@@ -86,7 +56,7 @@ struct InflatedFile::State {
   bool over = false;           ///< All members have ended.
   std::uint64_t fed = 0;       ///< Compressed bytes read from the file.
   std::uint64_t inflated = 0;  ///< Bytes inflated so far.
-  std::vector<std::unique_ptr<Place>> places;  ///< In ascending order, about `spacing` apart.
+  std::vector<std::unique_ptr<RestartPlace>> places;  ///< In ascending order, about `spacing` apart.
   std::uint64_t spacing = first_spacing;
   std::uint64_t furthest = 0;  ///< The greatest inflated offset reached so far.
   std::uint64_t again = 0;     ///< Bytes inflated more than once.
@@ -125,7 +95,7 @@ struct InflatedFile::State {
       places.resize(most_places / 2);
       spacing *= 2;
     }
-    auto place = std::make_unique<Place>();
+    auto place = std::make_unique<RestartPlace>();
     if (inflateCopy(&place->stream, &stream) != Z_OK) {
       return;
     }
@@ -147,7 +117,7 @@ struct InflatedFile::State {
       return restart();
     }
     close();
-    Place& place = **std::prev(after);
+    RestartPlace& place = **std::prev(after);
     stream = {};
     if (inflateCopy(&stream, &place.stream) != Z_OK) {
       return Problem{ProblemKind::io, {}, {}, "out of memory"};
@@ -181,7 +151,7 @@ struct InflatedFile::State {
     if (stream.avail_in != 0) {
       return true;
     }
-    Outcome<std::size_t> got = read(fed, input);
+    Outcome<std::size_t> got = file->read_at(fed, input);
     if (!got) {
       return std::move(got.problem());
     }
@@ -290,47 +260,20 @@ struct InflatedFile::State {
   }
 };
 
-InflatedFile::InflatedFile(ReadAt read, std::uint64_t most_again)
-    : state_(std::make_unique<State>(std::move(read), most_again)) {}
+InflatedFile::InflatedFile(std::unique_ptr<File> compressed, std::uint64_t most_again)
+    : state_(std::make_unique<State>(std::move(compressed), most_again)) {}
 InflatedFile::~InflatedFile() = default;
-InflatedFile::InflatedFile(InflatedFile&&) noexcept = default;
-InflatedFile& InflatedFile::operator=(InflatedFile&&) noexcept = default;
 
-Outcome<std::size_t> InflatedFile::read_at(std::uint64_t start, std::span<std::byte> into) {
-  try {
-    return state_->read_at(start, into);
-  } catch (const std::bad_alloc&) {
-    return Problem{ProblemKind::io, {}, {}, "out of memory"};
+Outcome<std::size_t> InflatedFile::read_at(std::uint64_t start, std::span<std::byte> into) const try {
+  const std::lock_guard lock(state_->mutex);
+  Outcome<std::size_t> got = state_->read_at(start, into);
+  if (!got && got.problem().offset) {
+    got.problem().text += fmt::format(" at byte {} of the file itself", *got.problem().offset);
+    got.problem().offset.reset();
   }
+  return got;
+} catch (const std::bad_alloc&) {
+  return Problem{ProblemKind::io, {}, {}, "out of memory"};
 }
 
-Outcome<std::vector<std::byte>> InflatedFile::read_range(std::uint64_t start, std::uint64_t length) {
-  if (length > limits::record_bytes + frame_bytes) {
-    return damaged(fmt::format("range of {} bytes; the limit (record_bytes) is {}", length, limits::record_bytes));
-  }
-  std::vector<std::byte> bytes;
-  const auto read = [&](std::uint64_t from, std::span<std::byte> into) -> Status {
-    Outcome<std::size_t> got = state_->read_at(from, into);
-    if (!got) {
-      return std::move(got.problem());
-    }
-    return *got == into.size() ? ok() : Status(past_the_end(start, length));
-  };
-  try {
-    if (length > small_range_bytes) {
-      std::array<std::byte, 1> last;
-      if (Status there = read(start + length - 1, last); !there) {
-        return std::move(there.problem());
-      }
-    }
-    bytes.resize(static_cast<std::size_t>(length));
-    if (Status got = read(start, bytes); !got) {
-      return std::move(got.problem());
-    }
-  } catch (const std::bad_alloc&) {
-    return Problem{ProblemKind::io, {}, {}, "out of memory"};
-  }
-  return bytes;
-}
-
-}  // namespace smd::detail::wire
+}  // namespace smd::detail::storage

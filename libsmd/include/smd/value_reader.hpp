@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <smd/dtype.hpp>
+#include <smd/export.hpp>
+#include <smd/parallel.hpp>
+#include <smd/place.hpp>
+#include <smd/problem.hpp>
+#include <smd/shape.hpp>
+#include <smd/tensor_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace smd {
+
+class Trial;
+
+/// How values are read.
+struct ReadOptions {
+  unsigned jobs = 0;  ///< Threads; 0: as many as the trial uses.
+  /// If it returns true, reading ends with a problem of kind `ProblemKind::stopped`. Called between blocks of a value,
+  /// from any thread and from several at once; must return quickly, must not throw, and must keep returning true.
+  std::function<bool()> stop = {};
+};
+
+/// An open value, whose elements are read on request, so that no value need fit in memory. Elements come in C order,
+/// little-endian, laid out as in `TensorView`. Returned by a `ValueReader`, which also has the problem if reading
+/// fails.
+class SMD_EXPORT Extent {
+ public:
+  Extent(const Extent&) = delete;
+  Extent& operator=(const Extent&) = delete;
+
+  [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
+  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }  ///< Number of elements.
+  /// Returns the time at which the value was written, in seconds since 1970.
+  [[nodiscard]] double wall_time() const noexcept { return wall_time_; }
+  /// Returns whether its record has a checksum, which is verified before the first element is read (unless
+  /// `TrialOptions::verify` is false).
+  [[nodiscard]] bool has_checksum() const noexcept { return has_checksum_; }
+  /// Returns how many of its last elements only repeat the one before them, which a writer may store once.
+  [[nodiscard]] std::uint64_t repeats() const noexcept { return repeats_; }
+  /// Returns whether any range can be read without reading what stands before it.
+  [[nodiscard]] bool random_access() const noexcept { return random_access_; }
+
+  /// The most bytes that `view` returns of a value that is not in memory, and what is best for one pass: such blocks
+  /// stay in the processor's cache until they are used.
+  static constexpr std::size_t most_view_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+  /// Returns elements from `first` on: at least one, and at most `at_most`. Does not copy elements that lie in memory.
+  /// Of text, returns the whole packed value. Empty if reading failed, or if there is no such element. Valid until the
+  /// next call.
+  [[nodiscard]] virtual std::span<const std::byte> view(std::uint64_t first, std::uint64_t at_most) = 0;
+  /// Fills `into` with the elements from `first` on. Returns false if reading failed. Precondition: they exist; of
+  /// text, `into` has the size of the packed value.
+  [[nodiscard]] virtual bool read(std::uint64_t first, std::span<std::byte> into) = 0;
+  /// Reads the whole value; its bytes are aligned to 16. Nullopt if reading failed.
+  [[nodiscard]] virtual std::optional<TensorValue> value() = 0;
+  /// Narrows the value to a part of it, whose strides and offset count elements of the value in C order; strides may be
+  /// negative. Only ranges with elements of the part are read.
+  virtual void narrow(const StridedPart& part) = 0;
+  /// Does not verify the checksum: another reader of the same value does.
+  virtual void trust() noexcept = 0;
+
+  /// Calls `take(bytes)` with all elements in order, block after block. Returns false if reading failed.
+  template <class Take>
+  [[nodiscard]] bool for_each_block(Take&& take) {
+    return for_each_block(0, size_, take);
+  }
+  /// As above, for `count` elements from `first` on.
+  template <class Take>
+  [[nodiscard]] bool for_each_block(std::uint64_t first, std::uint64_t count, Take&& take) {
+    const std::size_t item = item_size(dtype_);
+    for (std::uint64_t done = 0; done < count;) {
+      const std::span<const std::byte> bytes =
+          view(first + done, item == 0 ? count : std::min<std::uint64_t>(block_bytes / item, count - done));
+      if (bytes.empty()) {
+        return false;
+      }
+      take(bytes);
+      done += item == 0 ? count : bytes.size() / item;
+    }
+    return true;
+  }
+
+ protected:
+  Extent() = default;
+  ~Extent() = default;
+
+  Dtype dtype_ = Dtype::float32;
+  Shape shape_;
+  std::uint64_t size_ = 0;
+  double wall_time_ = 0;
+  std::uint64_t repeats_ = 0;
+  bool has_checksum_ = false;
+  bool random_access_ = false;
+};
+
+/// A value to read: where it is, and the name that its record must have (for a reduction, the whole stored name).
+/// Borrows the name.
+struct WantedValue {
+  Place place;
+  std::string_view name;
+};
+
+/// Reads values one after another, and keeps the open file and its buffers, so that many short values cost no
+/// allocations. Each thread needs its own.
+class SMD_EXPORT ValueReader {
+ public:
+  explicit ValueReader(const Trial& trial, const ReadOptions& options = {});
+  ValueReader(ValueReader&&) noexcept;
+  ValueReader& operator=(ValueReader&&) noexcept;
+  ~ValueReader();
+
+  /// Opens a value, and closes the one before. Null if there is a problem: a file that does not exist, a record that
+  /// is damaged, or that holds another tensor. `name`: as in `WantedValue`.
+  [[nodiscard]] Extent* open(const Place& place, std::string_view name);
+  /// Why the last value could not be opened or read; nullopt if it could.
+  [[nodiscard]] const std::optional<Problem>& problem();
+  /// Opens the last value again if there is a problem that may pass: descriptors ran out, or an object of a remote
+  /// store was replaced. Then start over. Null if reading again is useless, or if nothing failed.
+  [[nodiscard]] Extent* again();
+
+  /// Calls `use(value)` with an open value, again from the start if reading failed and is repeated. Returns the
+  /// problem; nullopt if all was read.
+  template <class Use>
+  [[nodiscard]] std::optional<Problem> read(const Place& place, std::string_view name, Use&& use) {
+    for (Extent* value = open(place, name); value != nullptr; value = again()) {
+      use(*value);
+    }
+    return problem();
+  }
+  /// Calls `use(i, value)` and then `done(i, problem)`, as above, for each of several values in the order of their
+  /// files and places. Reads short neighbours together.
+  template <class Use, class Done>
+  void read_each(std::span<const WantedValue> wanted, Use&& use, Done&& done) {
+    const std::span<const std::uint32_t> order = in_file_order(wanted);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::uint32_t i = order[k];
+      for (Extent* value = open_in_order(wanted, k); value != nullptr; value = again()) {
+        use(i, *value);
+      }
+      done(i, problem());
+    }
+  }
+
+ private:
+  struct Impl;
+  [[nodiscard]] std::span<const std::uint32_t> in_file_order(std::span<const WantedValue> wanted);
+  [[nodiscard]] Extent* open_in_order(std::span<const WantedValue> wanted, std::size_t k);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Returns a loop over `count` pieces of work that reads with the threads of `options` (0: those of the trial).
+[[nodiscard]] SMD_EXPORT ParallelLoop reading_loop(const Trial& trial, std::size_t count, const ReadOptions& options);
+/// As `parallel_for_each`, with a reader for each thread.
+SMD_EXPORT void parallel_read(const Trial& trial, const ParallelLoop& loop, const ReadOptions& options,
+                              const std::function<void(const LoopIndex&, ValueReader&)>& work,
+                              const std::function<bool(const LoopIndex&)>& take = {});
+
+}  // namespace smd

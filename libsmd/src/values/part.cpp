@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of values: elements at strides, as places and slices have them.
+#include "values/reader.hpp"
+
+#include "wire/little_endian.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace smd::detail::values {
+
+namespace {
+
+/// Elements of a part that are gathered at a time.
+constexpr std::uint64_t part_block_bytes = std::uint64_t{4} << 20;
+
+/// Returns the strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
+std::vector<std::int64_t> whole_strides(const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.size(), 0);
+  std::int64_t stride = element_count(shape).value_or(0) == 0 ? 0 : 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+/// An axis of a part: how many elements, how far apart in the value, and how far apart in the part.
+struct Axis {
+  std::int64_t size;
+  std::int64_t from;
+  std::int64_t to;
+};
+
+/// Returns the axes with more than one element by falling distance in the value, and all ascending there, so that the
+/// value is read once from front to back. Adds to the places of the first element what turning axes round takes.
+std::vector<Axis> ascending_axes(const StridedPart& part, std::int64_t& from, std::int64_t& to) {
+  const std::vector<std::int64_t> places = whole_strides(part.shape);
+  std::vector<Axis> axes;
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    Axis one = {part.shape[axis], part.strides[axis], places[axis]};
+    if (one.size == 1) {
+      continue;
+    }
+    if (one.from < 0) {
+      from += one.from * (one.size - 1);
+      to += one.to * (one.size - 1);
+      one.from = -one.from;
+      one.to = -one.to;
+    }
+    axes.push_back(one);
+  }
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.from > b.from; });
+  return axes;
+}
+
+/// Advances to the next places. Returns false after the last ones.
+bool advance(std::span<const Axis> axes, std::vector<std::int64_t>& at, std::int64_t& from, std::int64_t& to) noexcept {
+  for (std::size_t axis = axes.size(); axis-- > 0;) {
+    from += axes[axis].from;
+    to += axes[axis].to;
+    if (++at[axis] < axes[axis].size) {
+      return true;
+    }
+    from -= axes[axis].from * axes[axis].size;
+    to -= axes[axis].to * axes[axis].size;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// Copies the elements of a part, in its C order.
+Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {
+  if (into.empty()) {
+    return ok();
+  }
+  const std::size_t item = item_size(dtype_);
+  std::int64_t from = part.offset;
+  std::int64_t to = 0;
+  std::vector<Axis> axes = ascending_axes(part, from, to);
+  std::int64_t last = from;
+  for (const Axis& axis : axes) {
+    last += axis.from * (axis.size - 1);
+  }
+  std::int64_t run = 1;  // adjacent elements here and there
+  while (!axes.empty() && axes.back().from == run && axes.back().to == run) {
+    run *= axes.back().size;
+    axes.pop_back();
+  }
+  // Elements that lie closer are read along with those between them.
+  const auto block = static_cast<std::int64_t>(block_bytes / item);
+  const std::int64_t ahead = !axes.empty() && axes.back().from <= block ? block : run;
+  std::vector<std::int64_t> at(axes.size(), 0);
+  std::span<const std::byte> window;
+  std::int64_t window_first = 0;
+  do {
+    for (std::int64_t done = 0; done < run;) {
+      const std::int64_t first = from + done;
+      const auto there = static_cast<std::int64_t>(window.size() / item);
+      if (first < window_first || first >= window_first + there) {
+        const std::int64_t wanted = std::min(std::max(ahead, run - done), last + 1 - first);
+        const Bytes read = flat_view(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(wanted));
+        if (!read) {
+          return read.problem();
+        }
+        window = *read;
+        window_first = first;
+        continue;
+      }
+      const std::int64_t count = std::min(run - done, window_first + there - first);
+      std::memcpy(into.data() + static_cast<std::size_t>(to + done) * item,
+                  window.data() + static_cast<std::size_t>(first - window_first) * item,
+                  static_cast<std::size_t>(count) * item);
+      done += count;
+    }
+  } while (advance(axes, at, from, to));
+  return ok();
+}
+
+/// Returns elements of the part from `first` on: as many whole rows as fit a block.
+Reader::Bytes Reader::part_view(std::uint64_t first) {
+  const std::size_t item = item_size(dtype_);
+  if (first - part_first_ >= part_count_) {  // also if it is before
+    const std::vector<std::int64_t> places = whole_strides(shape_);
+    StridedPart rows = *part_;
+    std::uint64_t rest = first;
+    std::size_t axis = 0;
+    // One index on each axis whose rows are too long, then a range of rows, then all of theirs.
+    for (; axis + 1 < shape_.size() && static_cast<std::uint64_t>(places[axis]) * item > part_block_bytes; ++axis) {
+      const auto place = static_cast<std::uint64_t>(places[axis]);
+      rows.offset += static_cast<std::int64_t>(rest / place) * rows.strides[axis];
+      rows.shape[axis] = 1;
+      rest %= place;
+    }
+    std::uint64_t count = 1;
+    if (!shape_.empty()) {
+      const auto place = static_cast<std::uint64_t>(places[axis]);
+      const auto row = static_cast<std::int64_t>(rest / place);
+      const auto most = static_cast<std::int64_t>(std::max<std::uint64_t>(part_block_bytes / (place * item), 1));
+      rows.offset += row * rows.strides[axis];
+      rows.shape[axis] = std::min(shape_[axis] - row, most);
+      rest %= place;
+      count = static_cast<std::uint64_t>(rows.shape[axis]) * place;
+    }
+    part_count_ = 0;
+    std::byte* const data = part_block_.reserve(count * item);
+    if (data == nullptr) {
+      return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+    }
+    if (Status got = gather(rows, {data, static_cast<std::size_t>(count * item)}); !got) {
+      return std::move(got.problem());
+    }
+    part_first_ = first - rest;
+    part_count_ = count;
+  }
+  const std::uint64_t skipped = first - part_first_;
+  return std::span<const std::byte>(part_block_.data() + skipped * item, (part_count_ - skipped) * item);
+}
+
+void Reader::narrow(const StridedPart& part) try {
+  if (item_size(dtype_) == 0) {
+    narrow_text(part);
+    return;
+  }
+  StridedPart of_flat = part;
+  if (part_) {  // strides and offset count elements of what was taken before, axis by axis
+    const std::vector<std::int64_t> places = whole_strides(shape_);
+    std::int64_t offset = part.offset;
+    of_flat.offset = part_->offset;
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+      of_flat.offset += places[axis] == 0 ? 0 : offset / places[axis] * part_->strides[axis];
+      offset %= std::max<std::int64_t>(places[axis], 1);
+    }
+    for (std::int64_t& stride : of_flat.strides) {
+      const std::int64_t distance = std::abs(stride);
+      std::int64_t along = 0;
+      for (std::size_t axis = 0; axis < shape_.size() && distance != 0; ++axis) {
+        if (shape_[axis] > 1 && places[axis] <= distance && distance < places[axis] * shape_[axis]) {
+          along = stride / places[axis] * part_->strides[axis];
+        }
+      }
+      stride = along;
+    }
+  }
+  part_ = std::move(of_flat);
+  part_count_ = 0;
+  shape_ = part.shape;
+  size_ = element_count(shape_).value_or(0);
+  repeats_ = 0;
+} catch (const std::bad_alloc&) {
+  fail({ProblemKind::io, {}, {}, "memory ran out"});
+}
+
+/// Packs the texts of a part.
+void Reader::narrow_text(const StridedPart& part) {
+  std::vector<std::span<const std::byte>> texts;  // each after its length
+  texts.reserve(size_);
+  for (std::uint64_t at = 0; texts.size() < size_;) {
+    const auto length = wire::load_little<std::uint32_t>(std::span(held_ + at, sizeof(std::uint32_t)));
+    texts.emplace_back(held_ + at, sizeof length + length);
+    at += texts.back().size();
+  }
+  std::vector<Axis> axes;
+  const std::vector<std::int64_t> places = whole_strides(part.shape);
+  for (std::size_t axis = 0; axis < part.shape.size(); ++axis) {
+    axes.push_back({part.shape[axis], part.strides[axis], places[axis]});
+  }
+  std::vector<std::byte> packed;
+  shape_ = part.shape;
+  flat_size_ = size_ = element_count(shape_).value_or(0);
+  std::vector<std::int64_t> at(axes.size(), 0);
+  std::int64_t from = part.offset;
+  std::int64_t to = 0;
+  bool more = size_ != 0;
+  while (more) {
+    const std::span<const std::byte> text = texts[static_cast<std::size_t>(from)];
+    packed.insert(packed.end(), text.begin(), text.end());
+    more = advance(axes, at, from, to);
+  }
+  owned_ = std::shared_ptr<std::byte[]>(new std::byte[packed.size() + 1]);
+  std::copy(packed.begin(), packed.end(), owned_.get());
+  hold({owned_.get(), packed.size()});
+}
+
+}  // namespace smd::detail::values
