@@ -39,17 +39,14 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
     chosen_.push_back(find_column("--columns", name));
   }
   const bool table = options.format == "table";
-  std::size_t printable = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    printable += columns_[i].sort_only ? 0 : 1;
     const bool shown = json_ ? columns_[i].in_json : columns_[i].in_text && (!table || columns_[i].in_table);
     if (options.columns.empty() && shown) {
       chosen_.emplace_back(i);
     }
   }
-  all_chosen_ = chosen_.size() == printable;
-  for (std::size_t i = 0; all_chosen_ && i < chosen_.size(); ++i) {
-    all_chosen_ = chosen_[i] == i;
+  for (std::size_t i = 0; first_ones_ && i < chosen_.size(); ++i) {
+    first_ones_ = chosen_[i] == i;
   }
   for (const SortKey& key : options.sort) {
     sort_by_.push_back(find_column("--sort", key.column));
@@ -92,7 +89,7 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
     : out_(to.out_),
       columns_(to.columns_),
       chosen_(to.chosen_),
-      all_chosen_(to.all_chosen_),
+      first_ones_(to.first_ones_),
       sort_by_(to.sort_by_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
@@ -156,7 +153,7 @@ bool RowWriter::wants(std::string_view column) const noexcept {
 }
 
 std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
-  if (all_chosen_) {
+  if (first_ones_) {
     return cells.first(chosen_.size());
   }
   picked_.clear();

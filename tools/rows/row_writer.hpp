@@ -143,7 +143,7 @@ class RowWriter {
   OutputFile& out_;
   std::vector<Column> columns_;
   std::vector<std::optional<std::size_t>> chosen_;   // index into columns_; nullopt: the trial
-  bool all_chosen_ = false;                          // all that can be printed, in their order
+  bool first_ones_ = true;                           // the first columns, in their order
   std::vector<std::optional<std::size_t>> sort_by_;  // as in chosen_
   std::optional<SortedRows<std::string>> sorted_;    // of packed rows
   std::optional<std::uint64_t> limit_;
