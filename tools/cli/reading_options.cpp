@@ -62,6 +62,14 @@ std::span<const OptionSpec> ReadingOptions::table() noexcept {
                              .group = group::reading,
                              .kind = ArgumentKind::choice,
                              .choices = names});
+    all.insert(all.begin() + 1, {.name = "step-name",
+                                 .metavar = "NAME",
+                                 .help = "of W&B, CSV and JSON lines: the name whose values are the steps",
+                                 .group = group::reading,
+                                 .kind = ArgumentKind::text,
+                                 .manual = "Take the values of NAME as steps: a column of a CSV, a name in JSON lines "
+                                           "or in a W&B run; _step is W&B's own step. By default it is the first of "
+                                           "the names that smd-trial(5) lists."});
     return all;
   }();
   return table;
@@ -83,6 +91,7 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
                      " and --follow: what comes counts when it comes; leave out one of the two");
   }
   options.layout = line.value("layout").value_or(std::string());
+  options.step_name = line.value("step-name").value_or(std::string());
   options.remote = remote_options(line);
   options.remote.cache = line.value("cache").value_or(std::string());
   return options;
@@ -91,6 +100,7 @@ ReadingOptions ReadingOptions::from(const CommandLine& line) {
 TrialOptions ReadingOptions::trial_options(const StepRange& range) const {
   TrialOptions options;
   options.layout = layout;
+  options.step_name = step_name;
   options.range_steps = range;
   options.jobs = jobs;
   options.verify = verify;

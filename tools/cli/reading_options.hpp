@@ -17,6 +17,7 @@ struct ReadingOptions {
   bool verify = true;
   Superseded superseded = Superseded::left_out;  ///< --superseded, --with-superseded
   std::string layout;                            ///< --layout; empty: as it is found.
+  std::string step_name;                         ///< --step-name; empty: as the layout finds it.
   RemoteOptions remote = {};                     ///< For trials on S3.
 
   static std::span<const OptionSpec> table() noexcept;

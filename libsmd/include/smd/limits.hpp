@@ -21,6 +21,7 @@ inline constexpr std::uint64_t inflated_passes = 32;
 inline constexpr std::uint64_t inflated_again_bytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;   ///< One index or collections file.
 inline constexpr std::size_t json_depth = 64;                           ///< Nested objects and arrays.
+inline constexpr std::size_t row_bytes = std::size_t{16} << 20;         ///< One row or line of a metric log.
 inline constexpr std::size_t name_bytes = std::size_t{64} << 10;        ///< Tensor, worker, collection name.
 inline constexpr std::uint64_t safetensors_header_bytes = 100'000'000;  ///< The format's own limit.
 inline constexpr std::size_t safetensors_tensors = 250'000;             ///< Tensors of one safetensors file.

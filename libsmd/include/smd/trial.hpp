@@ -79,6 +79,8 @@ class SMD_EXPORT Trial {
   [[nodiscard]] std::map<std::string, std::uint64_t> superseded() const;
   /// Returns what the files hold besides tensors, as found; at most `limits::other_values`.
   [[nodiscard]] std::vector<OtherValue> other_values() const;
+  /// Returns the exit code of a job that has ended and said so, as those of W&B do; else nullopt.
+  [[nodiscard]] std::optional<std::int64_t> exit_code() const;
   /// Returns the hyperparameters that the job saved; empty if it saved none.
   [[nodiscard]] Hyperparameters hyperparameters() const;
   /// Returns whether the trial is read over a network: then refreshing costs requests, and there is no notification of

@@ -24,6 +24,7 @@ enum class Superseded : std::uint8_t {
 struct TrialOptions {
   std::string name = {};       ///< For messages and output; default: the last part of the path.
   std::string layout = {};     ///< Read as that layout, whatever else lies there (`layouts`); default: as it is found.
+  std::string step_name = {};  ///< In W&B run files, CSV and JSON lines: the name whose values are the steps.
   StepRange range_steps = {};  ///< What to read at first; `Trial::load_range` reads more.
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums if records have them. Length checksums are always checked.

@@ -134,11 +134,13 @@ void FolderWalk::enter_all(std::span<const std::string_view> except) {
   }
 }
 
-const Entries& FolderWalk::below(std::string_view folder) {
-  if (folder.empty()) {
-    return entries_;
-  }
-  std::string path = path_of(folder);
+const Entries& FolderWalk::beside(std::string_view folder) {
+  const std::size_t slash = path_.rfind('/');
+  std::string path = path_.substr(0, slash == path_.npos ? 0 : slash);
+  return listed(folder.empty() ? std::move(path) : path.append(path.empty() ? "" : "/").append(folder));
+}
+
+const Entries& FolderWalk::listed(std::string path) {
   if (const auto known = listed_.find(path); known != listed_.end()) {
     return known->second;
   }
@@ -150,12 +152,13 @@ const Entries& FolderWalk::below(std::string_view folder) {
   return listed_.emplace(std::move(path), *std::move(entries)).first->second;
 }
 
-std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path) {
-  const auto opened = storage.open_at(path, 0, wire::telling_bytes);
+std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
+                                                       std::size_t most) {
+  const auto opened = storage.open_at(path, 0, most);
   if (!opened) {
     return std::nullopt;
   }
-  std::vector<std::byte> bytes(std::min<std::uint64_t>((*opened)->size(), wire::telling_bytes));
+  std::vector<std::byte> bytes(std::min<std::uint64_t>((*opened)->size(), most));
   const auto read = (*opened)->read_at(0, bytes);
   bytes.resize(read ? *read : 0);
   return read ? std::optional(std::move(bytes)) : std::nullopt;

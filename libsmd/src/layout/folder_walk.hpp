@@ -3,6 +3,7 @@
 
 #include "storage/storage.hpp"
 #include "types/problem_list.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
 
@@ -22,8 +23,8 @@ namespace smd::detail::layout {
 using Entries = std::vector<storage::DirEntry>;  ///< By name.
 
 /// Returns the first bytes of a file, which tell what it is. Nullopt if it cannot be read.
-[[nodiscard]] std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage,
-                                                                     const std::string& path);
+[[nodiscard]] std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
+                                                                     std::size_t most = wire::telling_bytes);
 
 struct WalkLimits {
   std::size_t folders = limits::searched_folders;
@@ -54,7 +55,11 @@ class FolderWalk {
   }
   /// Returns what lies in a folder at or below the current one, whose path is relative to it. Empty if it cannot be
   /// listed. Valid until `next`.
-  [[nodiscard]] const Entries& below(std::string_view folder);
+  [[nodiscard]] const Entries& below(std::string_view folder) {
+    return folder.empty() ? entries_ : listed(path_of(folder));
+  }
+  /// As `below`, for a folder beside the current one; empty: the one that holds both. @pre !path().empty()
+  [[nodiscard]] const Entries& beside(std::string_view folder);
   /// Returns the path relative to the place of what has a path relative to the current folder.
   [[nodiscard]] std::string path_of(std::string_view below) const;
   [[nodiscard]] storage::Storage& storage() const noexcept { return storage_; }
@@ -67,6 +72,7 @@ class FolderWalk {
   [[nodiscard]] ProblemList& notes() noexcept { return notes_; }
 
  private:
+  const Entries& listed(std::string path);
   [[nodiscard]] const storage::DirEntry* find(std::string_view name) const noexcept;
   Outcome<Entries> counted(Outcome<Entries> entries);
   void list_ahead();

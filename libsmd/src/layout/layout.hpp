@@ -125,6 +125,7 @@ struct Extras {
   std::vector<OtherValue> others;  ///< In the order found; at most `limits::other_values`.
   std::uint64_t not_kept = 0;      ///< Number of values beyond that limit.
   Hyperparameters hyperparameters;
+  std::optional<std::int64_t> exit_code;  ///< Of a job that has ended and said so.
 };
 
 /// What a layout knows of a trial after a look, from which the next look continues. Each layout derives a class with

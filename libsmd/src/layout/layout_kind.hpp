@@ -21,6 +21,7 @@ namespace smd::detail::layout {
 struct Held {
   /// The data lie in the folder itself. Such a layout comes before those whose data lie in the folders below.
   bool itself = true;
+  std::string example = {};      ///< A file that shows it, for messages; may be empty.
   bool reads_all_below = false;  ///< The trial in this folder reads the layout's data in all folders below.
   /// Returns whether it reads them in a folder below, whose path is relative to it. Empty: in none.
   std::function<bool(std::string_view below)> reads_below = {};
@@ -35,9 +36,12 @@ struct Held {
 
 /// What is opened: a folder, or one file in it.
 struct Opening {
-  std::string name;  ///< Of the folder: it may tell a step.
-  std::string file;  ///< The only file that counts; empty: all.
+  std::string name;            ///< Of the folder: it may tell a step.
+  std::string file;            ///< The only file that counts; empty: all.
+  std::string step_name = {};  ///< `TrialOptions::step_name`
 };
+
+inline constexpr std::size_t first_bytes_of_file = std::size_t{64} << 10;
 
 /// One layout: a row of the table in layout/kinds.
 struct LayoutKind {
@@ -52,8 +56,11 @@ struct LayoutKind {
   std::optional<Held> (*holds)(FolderWalk& folder) = nullptr;
   /// Returns whether trials read files of that name. Null: such a trial reads its own folders.
   bool (*reads_file)(std::string_view name) noexcept = nullptr;
-  /// Returns whether a single file is a trial, by its name and its first bytes. Null: none is.
-  bool (*holds_file)(std::string_view name, std::span<const std::byte> first) = nullptr;
+  /// Returns whether a single file is a trial, by its name and its first `first_bytes_of_file`. Null: none is.
+  bool (*holds_file)(const Opening& what, std::span<const std::byte> first) = nullptr;
+  /// Returns why a file of text is no such trial, as a clause. Null: that need not be said.
+  std::string (*why_not)(const Opening& what, std::span<const std::byte> first) = nullptr;
+  bool takes_step_name = false;  ///< `TrialOptions::step_name` has a meaning.
   std::unique_ptr<Layout> (*open)(const Opening& what) = nullptr;
 };
 

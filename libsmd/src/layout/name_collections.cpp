@@ -76,9 +76,17 @@ class NameWords {
 class Sorter {
  public:
   void add(const NamedValues& values) {
+    if (values.kind == ValueKind::system) {
+      put(system_collection, values.tensor);
+      return;
+    }
     put("all", values.tensor);
     if (values.kind == ValueKind::number) {
-      put(is_loss(values.tensor) ? "losses" : "scalars", values.tensor);
+      put(is_loss_name(values.tensor) ? "losses" : "scalars", values.tensor);
+      return;
+    }
+    if (values.kind == ValueKind::counter) {
+      put("metrics", values.tensor);
       return;
     }
     if (values.kind == ValueKind::further) {
@@ -90,7 +98,7 @@ class Sorter {
         put("gradients", values.tensor);
       }
     } else {
-      if ((words & weight_word) != 0) {
+      if ((words & weight_word) != 0 || (values.kind == ValueKind::watched && (words & bias_word) == 0)) {
         put("weights", values.tensor);
       }
       if ((words & bias_word) != 0) {
@@ -99,6 +107,7 @@ class Sorter {
     }
     switch (values.kind) {
       case ValueKind::histogram:
+      case ValueKind::watched:
         return put("histograms", values.tensor);
       case ValueKind::image:
         return put("images", values.tensor);
@@ -110,6 +119,8 @@ class Sorter {
       case ValueKind::tensor:
       case ValueKind::parameter:
       case ValueKind::further:
+      case ValueKind::counter:
+      case ValueKind::system:
         return;
     }
   }
@@ -133,21 +144,20 @@ class Sorter {
  private:
   void put(std::string_view collection, const std::string& tensor) { added_[collection].push_back(tensor); }
 
-  bool is_loss(const std::string& name) {
-    if (!compiled_) {
-      compiled_ = true;
-      (void)losses_.compile(loss_pattern);
-    }
-    return losses_.search(name) == Pattern::Answer::yes;
-  }
-
   std::map<std::string_view, std::vector<std::string>> added_{{"all", {}}, {"losses", {}}};
   NameWords words_;
-  Pattern losses_;
-  bool compiled_ = false;
 };
 
 }  // namespace
+
+bool is_loss_name(std::string_view name) {
+  thread_local Pattern losses = [] {
+    Pattern pattern;
+    (void)pattern.compile(std::string(loss_pattern));
+    return pattern;
+  }();
+  return losses.search(name) == Pattern::Answer::yes;
+}
 
 std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const CollectionsInfo> before,
                                                           std::span<const NamedValues> values) {

@@ -23,6 +23,9 @@ enum class ValueKind : std::uint8_t {
   tensor,
   parameter,  ///< Of a model itself: a weight, a bias or neither, and nothing else.
   further,    ///< Saved beside a model's parameters: only in the collection `all`.
+  watched,    ///< A histogram of a model's parameter.
+  counter,    ///< A number that counts: in `metrics`.
+  system,     ///< A metric of the machine: only in `system`, which nothing asks for by default.
 };
 
 /// A tensor and what some of its values are.
@@ -36,6 +39,11 @@ inline constexpr std::array<std::string_view, 10> collections_of_names = {
     "all", "weights", "biases", "losses", "scalars", "gradients", "histograms", "images", "audio", "text"};
 inline constexpr std::size_t collections_of_models = 3;
 inline constexpr std::size_t collections_with_numbers = 5;
+
+inline constexpr std::string_view system_collection = "system";
+
+/// Returns whether a single number of that name is a loss.
+[[nodiscard]] bool is_loss_name(std::string_view name);
 
 /// Adds tensors to collections by their names and kinds, for layouts that save no collections. `all` and `losses` exist
 /// even if empty. `before` may be null; it is returned if nothing changes.

@@ -31,10 +31,12 @@ class StepRowWriter {
   [[nodiscard]] Tables& tables() noexcept { return tables_; }
   /// Sets the file of the entries that follow. `seen`: see `RowSequence`.
   void begin_file(std::uint32_t path, std::uint32_t worker, bool seen = false);
-  /// The entries that follow were not seen before.
-  void end_seen() {
-    end_row();
-    seen_ = false;
+  /// Sets whether the entries that follow were seen before.
+  void set_seen(bool seen) {
+    if (seen != seen_) {
+      end_row();
+      seen_ = seen;
+    }
   }
   /// Sets the step of the entries that follow.
   void begin_values(std::int64_t step) {

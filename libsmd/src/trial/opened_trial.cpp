@@ -70,10 +70,11 @@ class Opener {
       return open_below();
     }
     trial_.traits = found.kind->traits;
-    trial_.layout = found.kind->open({where_.name(), {}});
-    for (const LayoutKind* const other : found.left_out) {
-      remark(trial_, "'" + printable(where_.path()) + "' also holds " + std::string(other->contents) +
-                         ", which are left out; `--layout " + std::string(other->traits.name) + "` reads them");
+    trial_.layout = open_as(*found.kind, {where_.name(), {}, {}});
+    for (const auto& [kind, held] : found.left_out) {
+      remark(trial_, "'" + printable(where_.path()) + "' also holds " + std::string(kind->contents) +
+                         (held.example.empty() ? "" : " ('" + printable(held.example) + "')") +
+                         ", which are left out; `--layout " + std::string(kind->traits.name) + "` reads them");
     }
     note_others(found.held);
     return std::move(trial_);
@@ -86,6 +87,14 @@ class Opener {
                                            : storage::open_local(path),
                     path);
   }
+  [[nodiscard]] std::unique_ptr<layout::Layout> open_as(const LayoutKind& kind, layout::Opening what) {
+    if (!options_.step_name.empty() && !kind.takes_step_name) {
+      remark(trial_, "the name of a step ('" + printable(options_.step_name) + "') means nothing in the layout " +
+                         std::string(kind.traits.name));
+    }
+    what.step_name = options_.step_name;
+    return kind.open(what);
+  }
   [[nodiscard]] bool has_links() const { return !environment_.open && !trial_.storage->remote(); }
 
   /// Opens the trial that a single file is. Returns false if the path does not name a file.
@@ -97,20 +106,21 @@ class Opener {
     const bool follow = !environment_.open && !is_remote_path(file->folder);
     auto storage =
         follow ? or_throw(storage::open_local_with_links(file->folder), file->folder) : open_storage(file->folder);
-    const auto first = layout::read_first_bytes(*storage, file->name);
+    const auto first = layout::read_first_bytes(*storage, file->name, layout::first_bytes_of_file);
+    const layout::Opening what{{}, file->name, options_.step_name};
     if (!first && storage->remote()) {
       return false;  // a prefix
     }
     for (const LayoutKind& kind : layout::kinds()) {
       if (kind.holds_file != nullptr && counts(kind) &&
-          (first ? kind.holds_file(file->name, *first) : kind.reads_file(file->name))) {
+          (first ? kind.holds_file(what, *first) : kind.reads_file(file->name))) {
         trial_.traits = kind.traits;
         trial_.storage = std::move(storage);
-        trial_.layout = kind.open({{}, file->name});
+        trial_.layout = open_as(kind, what);
         return true;
       }
     }
-    throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, *file, first)});
+    throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, first)});
   }
 
   [[nodiscard]] bool counts(const LayoutKind& kind) const {

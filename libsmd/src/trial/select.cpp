@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "layout/name_collections.hpp"
 #include "text/escape.hpp"
 #include "text/pattern.hpp"
 #include "trial/trial_state.hpp"
@@ -214,6 +215,23 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
   return named.take();
 }
 
+/// Metrics of the machine are only selected by name.
+void leave_out_system(const Snapshot& snapshot, std::vector<std::uint32_t>& ids) {
+  const auto& collections = *snapshot.collections->collections;
+  const auto system = collections.find(std::string(layout::system_collection));
+  const auto all = collections.find("all");
+  if (snapshot.collections->made_of_names.empty() || system == collections.end() || all == collections.end()) {
+    return;
+  }
+  const auto has = [](const Collection& collection, std::string_view name) {
+    return std::binary_search(collection.tensor_names.begin(), collection.tensor_names.end(), name);
+  };
+  std::erase_if(ids, [&](std::uint32_t id) {
+    const std::string_view name = snapshot.catalog.tensors()[id];
+    return has(system->second, name) && !has(all->second, name);
+  });
+}
+
 }  // namespace
 
 bool was_saved(const Snapshot& snapshot, std::uint32_t tensor) {
@@ -246,6 +264,7 @@ std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapsho
   } else {
     ids.resize(saved.size());
     std::iota(ids.begin(), ids.end(), 0U);
+    leave_out_system(snapshot, ids);
   }
   std::erase_if(ids, [&](std::uint32_t id) { return !saved[id]; });
   for (const std::string& text : query.exclude) {

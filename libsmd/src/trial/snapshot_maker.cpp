@@ -317,7 +317,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   next->generation = generation;
   next->listing = found.listing;
   next->collections = found.collections;
-  next->ended = found.listing->ended || (options_.as_it_stands && !traits_.marks_end);
+  next->ended = found.listing->ended || (options_.as_it_stands && !traits_.marks_steps);
   next->several_count = options_.superseded != Superseded::left_out;
   next->due = found.due;
   if (found.listing->named) {

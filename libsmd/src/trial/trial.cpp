@@ -256,6 +256,11 @@ std::vector<OtherValue> Trial::other_values() const {
   return snapshot->listing->extras ? snapshot->listing->extras->others : std::vector<OtherValue>();
 }
 
+std::optional<std::int64_t> Trial::exit_code() const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  return snapshot->listing->extras ? snapshot->listing->extras->exit_code : std::nullopt;
+}
+
 Hyperparameters Trial::hyperparameters() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   return snapshot->listing->extras ? snapshot->listing->extras->hyperparameters : Hyperparameters();

@@ -169,21 +169,29 @@ std::string explain_folder(const TrialPath& where, FolderWalk& walk, std::string
   return unsearched == notes.end() ? text : text + "; " + to_string(*unsearched);
 }
 
-std::string explain_file(const TrialPath& where, const FileOperand& file,
+std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                          const std::optional<std::vector<std::byte>>& first) {
-  const auto storage = storage::open_local_with_links(file.folder);
+  const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
+  const bool is_text = known != nullptr && known->kind == wire::FileKind::text;
+  const auto kinds = layout::kinds();
+  const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
+  const auto storage = storage::open_local_with_links(folder);
   if (!is_remote_path(where.path()) && storage) {
-    FolderWalk walk(**storage, TrialPath(file.folder).name());
+    FolderWalk walk(**storage, TrialPath(folder).name());
     const layout::Recognised around = walk.next() ? layout::recognise(walk, {}) : layout::Recognised();
     const bool read =
-        around.kind != nullptr && around.kind->reads_file != nullptr && around.kind->reads_file(file.name);
-    if (const auto trial = read ? std::optional(file.folder) : trial_around(where, {})) {
+        around.kind != nullptr && around.kind->reads_file != nullptr && around.kind->reads_file(file.file);
+    const auto trial = read ? std::optional(folder) : trial_around(where, {});
+    if (trial && !(is_text && read && around.kind->why_not != nullptr)) {
       return "lies in the trial " + quoted_path(*trial) + ": name that";
     }
   }
-  const wire::KnownFile* const known = first ? wire::known_file(*first, file.name) : nullptr;
-  const bool tells = known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty;
-  return tells ? say(*known) : "is not a directory; name the directory of the trial";
+  if (is_text && tells != kinds.end()) {
+    return tells->why_not(file, *first);
+  }
+  return known != nullptr && known->kind != wire::FileKind::empty
+             ? say(*known)
+             : "is not a directory; name the directory of the trial";
 }
 
 }  // namespace smd::detail::trial

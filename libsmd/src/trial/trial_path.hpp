@@ -60,7 +60,7 @@ void require_layout(const std::string& name);
 [[nodiscard]] std::string explain_folder(const TrialPath& where, layout::FolderWalk& walk, std::string_view only);
 
 /// Returns what a file is that is no trial: a clause that leaves out its path. `first`: its first bytes.
-[[nodiscard]] std::string explain_file(const TrialPath& where, const FileOperand& file,
+[[nodiscard]] std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                                        const std::optional<std::vector<std::byte>>& first);
 
 }  // namespace smd::detail::trial

@@ -8,6 +8,7 @@
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/outline.hpp"
+#include "wire/wandb_record.hpp"
 
 #include <fmt/format.h>
 
@@ -249,7 +250,7 @@ Status Reader::load_record(std::uint64_t together) {
   if (const std::span<const std::byte> ready = from_ahead(together); !ready.empty() && take_record(ready)) {
     return ok();
   }
-  if (length > (inflated() ? whole_inflated_bytes : whole_record_bytes)) {
+  if (kinds_ != wire::ValueKinds::wandb && length > (inflated() ? whole_inflated_bytes : whole_record_bytes)) {
     const auto outlined = outline_record();
     if (!outlined || *outlined) {
       return outlined ? ok() : Status(outlined.problem());
@@ -288,6 +289,11 @@ std::span<const std::byte> Reader::from_ahead(std::uint64_t together) {
 }
 
 Status Reader::take_record(std::span<const std::byte> record) {
+  if (kinds_ == wire::ValueKinds::wandb) {
+    auto value = wire::parse_wandb_value(record, place_->offset, tag_);
+    has_checksum_ = true;
+    return value ? take_value(*std::move(value)) : Status(std::move(value.problem()));
+  }
   const auto length = wire::parse_header(record);
   if (!length) {
     return length.problem();
@@ -307,13 +313,17 @@ Status Reader::take_record(std::span<const std::byte> record) {
     return std::move(value.problem());
   }
   has_checksum_ = !wire::is_magic_footer(footer);
-  dtype_ = value->dtype;
-  shape_ = std::move(value->shape);
-  repeats_ = value->repeats;
-  wall_time_ = value->wall_time;
-  owned_ = std::move(value->owned);
+  return take_value(*std::move(value));
+}
+
+Status Reader::take_value(wire::Value value) {
+  dtype_ = value.dtype;
+  shape_ = std::move(value.shape);
+  repeats_ = value.repeats;
+  wall_time_ = value.wall_time;
+  owned_ = std::move(value.owned);
   flat_size_ = size_ = *element_count(shape_);
-  hold(value->bytes);
+  hold(value.bytes);
   return ok();
 }
 

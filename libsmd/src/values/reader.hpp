@@ -65,6 +65,7 @@ class Reader final : public Extent {
   Status open_record(std::uint64_t together);
   Status load_record(std::uint64_t together);
   Status take_record(std::span<const std::byte> record);
+  Status take_value(wire::Value value);
   Outcome<bool> outline_record();
   std::span<const std::byte> from_ahead(std::uint64_t together);
   void hold(std::span<const std::byte> elements) noexcept;

@@ -37,6 +37,7 @@ struct Value {
 enum class ValueKinds : std::uint8_t {
   tensors,    ///< A tensor, as the debugger's writers store every value.
   summaries,  ///< Any value that TensorBoard's writers store; an event may hold several (`wire/summary.hpp`).
+  wandb,      ///< An array or a histogram in a record of W&B (`wire/wandb_record.hpp`).
 };
 
 /// Parses a record's payload and returns the tensor with the tag `tag`. Bytes of plain tensors are borrowed from

@@ -91,15 +91,16 @@ class BucketTable {
   std::size_t item_;
 };
 
-std::optional<BucketSpan> span_of(const Value& value) {
+/// `at(i)`: the edges and the count of row r are numbers 3r, 3r + 1 and 3r + 2.
+template <class At>
+std::optional<BucketSpan> span_of(std::uint64_t rows, const At& at) {
   std::optional<BucketSpan> span;
-  const BucketTable table(value);
-  for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(value.shape[0]); ++row) {
-    if (!(table.at(row * 3 + 2) > 0)) {
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (!(at(row * 3 + 2) > 0)) {
       continue;
     }
-    const double left = table.at(row * 3);
-    const double right = table.at(row * 3 + 1);
+    const double left = at(row * 3);
+    const double right = at(row * 3 + 1);
     if (!span) {
       span = BucketSpan{left, right};
     }
@@ -158,6 +159,10 @@ Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto
   return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr); });
 }
 
+std::optional<BucketSpan> bucket_span(std::span<const double> buckets) {
+  return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
+}
+
 Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
   return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
     const std::span pieces(&tensor_proto, 1);
@@ -170,7 +175,8 @@ Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor
       return damaged(
           fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
     }
-    return span_of(*value);
+    const BucketTable table(*value);
+    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) { return table.at(i); });
   });
 }
 

@@ -98,6 +98,9 @@ struct BucketSpan {
   double min = 0;
   double max = 0;
 };
+/// Returns the outermost edges of the buckets that are not empty: left, right and count of each bucket. Nullopt if all
+/// are.
+[[nodiscard]] std::optional<BucketSpan> bucket_span(std::span<const double> buckets);
 /// Returns the outermost edges of the buckets that are not empty, of a tensor [k,3] of the plugin `histograms` (left,
 /// right, count of each bucket). Nullopt if all are empty, or k is 0.
 [[nodiscard]] Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto);

@@ -87,8 +87,9 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
   }};
 }
 
-bool is_safetensors_file(std::string_view name, std::span<const std::byte> first) {
-  return wire::looks_like_safetensors(first) || (is_safetensors(name) && wire::known_file(first, name) == nullptr);
+bool is_safetensors_file(const Opening& what, std::span<const std::byte> first) {
+  return wire::looks_like_safetensors(first) ||
+         (is_safetensors(what.file) && wire::known_file(first, what.file) == nullptr);
 }
 
 }  // namespace smd::detail::layout

@@ -19,6 +19,6 @@ namespace smd::detail::layout {
 [[nodiscard]] std::optional<Held> holds_checkpoints(FolderWalk& folder);
 
 /// `LayoutKind::holds_file`: by its header, or if it has none, by its name.
-[[nodiscard]] bool is_safetensors_file(std::string_view name, std::span<const std::byte> first);
+[[nodiscard]] bool is_safetensors_file(const Opening& what, std::span<const std::byte> first);
 
 }  // namespace smd::detail::layout

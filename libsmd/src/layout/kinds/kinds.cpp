@@ -4,8 +4,11 @@
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/checkpoints_layout.hpp"
 #include "layout/debugger/debugger_layout.hpp"
+#include "layout/metrics/metrics_layout.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/tensorboard_layout.hpp"
+#include "layout/wandb/run_file.hpp"
+#include "layout/wandb/wandb_layout.hpp"
 
 #include <iterator>
 #include <map>
@@ -35,12 +38,27 @@ std::vector<LayoutKind>& table() {
        .holds = holds_log_directory,
        .reads_file = is_event_file,
        .open = tensorboard_layout},
+      {.traits = {.name = "wandb", .marks_end = true, .has_checksums = true},
+       .contents = "run files of W&B",
+       .holds = holds_runs_of_wandb,
+       .reads_file = is_run_file,
+       .holds_file = is_wandb_file,
+       .takes_step_name = true,
+       .open = wandb_layout},
       {.traits = {.name = "checkpoints", .has_headers = true},
        .contents = "safetensors checkpoints",
        .holds = holds_checkpoints,
        .reads_file = is_checkpoint_file,
        .holds_file = is_safetensors_file,
        .open = checkpoints_layout},
+      {.traits = {.name = "metrics"},
+       .contents = "metric logs (CSV, JSON lines)",
+       .holds = holds_metric_log,
+       .reads_file = is_metric_log_name,
+       .holds_file = is_metric_log,
+       .why_not = why_no_metric_log,
+       .takes_step_name = true,
+       .open = metrics_layout},
   };
   return rows;
 }
@@ -91,12 +109,11 @@ Recognised recognise(FolderWalk& folder, std::string_view only) {
     if (found.kind == nullptr || (held->itself && !found.held.itself)) {
       std::swap(found.held, *held);
       const LayoutKind* const other = std::exchange(found.kind, &kind);
-      if (other == nullptr) {
-        continue;
+      if (other != nullptr) {
+        found.left_out.push_back({other, *std::move(held)});
       }
-      found.left_out.push_back(other);
     } else {
-      found.left_out.push_back(&kind);
+      found.left_out.push_back({&kind, *std::move(held)});
     }
   }
   return found;

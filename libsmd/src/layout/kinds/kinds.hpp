@@ -33,7 +33,11 @@ class AddedKind {
 struct Recognised {
   const LayoutKind* kind = nullptr;  ///< Null: it is no trial itself.
   Held held;
-  std::vector<const LayoutKind*> left_out;  ///< Further layouts of which the folder holds data.
+  struct Other {
+    const LayoutKind* kind = nullptr;
+    Held held;
+  };
+  std::vector<Other> left_out;  ///< Further layouts of which the folder holds data.
 };
 
 /// Looks at the walk's current folder.

@@ -83,16 +83,10 @@ std::string_view name_of_event(const wire::EventOutline& event) noexcept {
   return {};
 }
 
-constexpr std::uint8_t bit_of(ValueKind kind) noexcept {
-  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(kind));
-}
-
 }  // namespace
 
 EventTaker::EventTaker(LogCursor& cursor, LoadedSteps& loaded)
-    : cursor_(cursor), loaded_(loaded), rows_(loaded, cursor.next_row) {
-  ++cursor_.looks;
-}
+    : cursor_(cursor), rows_(cursor, loaded), writer_(rows_.writer()) {}
 
 void EventTaker::begin_file(std::uint32_t file, bool seen) {
   stop_repeating();
@@ -102,51 +96,44 @@ void EventTaker::begin_file(std::uint32_t file, bool seen) {
     run.lanes.resize(this->file().worker + std::size_t{1});
   }
   lane_ = &lane();
-  rows_.begin_file(rows_.tables().paths.add(this->file().path), this->file().worker, seen);
-  previous_ = no_id;
-  auto& rows = cursor_.file_of_rows;
-  if (!rows.empty() && rows.back().first == rows_.row()) {
-    rows.back().second = file;
-  } else if (rows.empty() || rows.back().second != file) {
-    rows.emplace_back(rows_.row(), file);
-  }
+  rows_.begin_file(*lane_, run.name, this->file().path, file, this->file().worker, seen);
 }
 
 void EventTaker::end_seen() {
   stop_repeating();
-  rows_.end_seen();
+  writer_.set_seen(false);
 }
 
 void EventTaker::finish(const Listing& listing) {
   stop_repeating();
-  rows_.end_row();
-  cursor_.next_row = rows_.row();
   rows_.finish(listing);
 }
 
 bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time) {
-  if (previous_ == no_id || (lane_->started && is_later(*lane_->started))) {
+  if (rows_.previous() == no_id || (lane_->started && is_later(*lane_->started))) {
     return false;
   }
-  const std::uint32_t id = lane_->series[previous_].next;
+  const std::uint32_t id = lane_->series[rows_.previous()].next;
   if (id == no_id) {
     return false;
   }
   Series& series = lane_->series[id];
+  const std::string& between = lane_->facts[id].between;
   wire::PlainNumber event;
-  if (series.between.empty() || series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
-      !wire::plain_number(payload, std::as_bytes(std::span(series.between)), event) || event.step <= series.last_step ||
+  if (between.empty() || series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
+      !wire::plain_number(payload, std::as_bytes(std::span(between)), event) || event.step <= series.last_step ||
       std::isnan(event.wall_time)) {
     return false;
   }
   file().stopped = false;
-  rows_.begin_values(event.step);
+  writer_.begin_values(event.step);
   series.last_step = event.step;
-  series.last_row = rows_.row();
-  rows_.add(series.name, ValueForm::number, Dtype::float32, event.bits, std::bit_cast<std::uint64_t>(event.wall_time));
-  previous_ = id;
+  series.last_row = writer_.row();
+  writer_.add(series.name, ValueForm::number, Dtype::float32, event.bits,
+              std::bit_cast<std::uint64_t>(event.wall_time));
+  rows_.set_previous(id);
   wall_time = event.wall_time;
-  if (rows_.repeats()) {
+  if (writer_.repeats()) {
     start_repeating();
   }
   return true;
@@ -154,22 +141,23 @@ bool EventTaker::take_next(std::span<const std::byte> payload, double& wall_time
 
 /// Starts repeating if the row is complete and further rows like it may follow.
 void EventTaker::start_repeating() {
-  if (!rows_.can_repeat() || !rows_.repeats_numbers(Dtype::float32)) {
+  if (!writer_.can_repeat() || !writer_.repeats_numbers(Dtype::float32)) {
     return;
   }
   expected_.clear();
-  std::uint32_t id = previous_;
-  for (const std::uint32_t name : rows_.repeated_names()) {
+  std::uint32_t id = rows_.previous();
+  for (const std::uint32_t name : writer_.repeated_names()) {
     id = lane_->series[id].next;
     if (id == no_id) {
       return;
     }
     const Series& series = lane_->series[id];
-    if (series.name != name || series.between.empty() || series.look != cursor_.looks || !series.has_value ||
-        series.last_file != file_ || series.last_row != rows_.row()) {
+    const std::string& between = lane_->facts[id].between;
+    if (series.name != name || between.empty() || series.look != cursor_.looks || !series.has_value ||
+        series.last_file != file_ || series.last_row != writer_.row()) {
       return;
     }
-    expected_.push_back({std::as_bytes(std::span(series.between)), id});
+    expected_.push_back({std::as_bytes(std::span(between)), id});
   }
   repeating_ = true;
 }
@@ -178,7 +166,7 @@ std::size_t EventTaker::take_repeated(std::span<const std::byte> records, double
   if (!repeating_) {
     return 0;
   }
-  StepRowWriter::RepeatedRows rows(rows_);
+  StepRowWriter::RepeatedRows rows(writer_);
   const std::span<const Expected> expected(expected_);
   std::size_t taken = 0;
   while (taken < records.size()) {
@@ -215,18 +203,18 @@ void EventTaker::stop_repeating() {
   repeating_ = false;
   for (std::size_t i = 0; i < expected_.size(); ++i) {
     Series& series = lane_->series[expected_[i].series];
-    const bool there = i < rows_.repeated();
-    series.last_step = there ? rows_.step() : step_before_;
-    series.last_row = rows_.row() - (there ? 0 : 1);
+    const bool there = i < writer_.repeated();
+    series.last_step = there ? writer_.step() : step_before_;
+    series.last_row = writer_.row() - (there ? 0 : 1);
   }
-  previous_ = expected_[rows_.repeated() - 1].series;
+  rows_.set_previous(expected_[writer_.repeated() - 1].series);
 }
 
 /// Stores the form of an event with a number of the last series, for `take_expected`.
 void EventTaker::expect_more_like(std::span<const std::byte> payload) {
-  if (Series& series = lane_->series[previous_]; series.between.empty()) {
+  if (std::string& known = facts().between; known.empty()) {
     const std::span<const std::byte> between = wire::between_step_and_number(payload);
-    series.between.assign(reinterpret_cast<const char*>(between.data()), between.size());
+    known.assign(reinterpret_cast<const char*>(between.data()), between.size());
   }
 }
 
@@ -242,7 +230,7 @@ void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte
       take_value(value, place);
     }
     if (event.values.size() == 1 && event.values.front().kind == wire::SummaryKind::simple_value &&
-        previous_ != no_id && lane_->tags[previous_] == event.values.front().tag) {
+        rows_.previous() != no_id && lane_->names[rows_.previous()] == event.values.front().tag) {
       expect_more_like(payload);
     }
     return;
@@ -261,20 +249,9 @@ void EventTaker::take_session(const Place& place) {
   if (place.event.session != wire::SessionStatus::start) {
     return;
   }
-  rows_.end_row();
   lane().started = file_;
-  const std::int64_t step = place.event.step;
-  for (std::uint32_t id = 0; id < lane().series.size(); ++id) {
-    Series& series = lane().series[id];
-    if (!series.has_value || series.last_step < step) {
-      continue;
-    }
-    out_of_order_ = out_of_order_ || is_later(series.last_file);
-    name_in_tables(series, lane().tags[id]);
-    supersede(series, step);
-    series.has_value = step > INT64_MIN;
-    series.last_step = series.has_value ? step - 1 : step;
-  }
+  rows_.restart(place.event.step,
+                [&](const Series& series) { out_of_order_ = out_of_order_ || is_later(series.last_file); });
 }
 
 void EventTaker::take_other(std::string_view kind, std::string name, const Place& place) {
@@ -288,53 +265,6 @@ void EventTaker::take_other(std::string_view kind, std::string name, const Place
                            place.record.length, place.event.wall_time});
 }
 
-std::string EventTaker::full_name(std::string_view tag) const {
-  const std::string& run = cursor_.runs[cursor_.files[file_].run].name;
-  std::string name;
-  name.reserve(run.size() + 1 + tag.size());
-  if (!run.empty()) {
-    name.append(run).push_back('/');
-  }
-  return name.append(tag);
-}
-
-/// Writers repeat their tags in the same order, so the tag that followed last time is tried first.
-Series& EventTaker::series_of(std::string_view tag) {
-  Lane& here = lane();
-  std::uint32_t id = previous_ == no_id ? no_id : here.series[previous_].next;
-  if (id == no_id || here.tags[id] != tag) {
-    id = here.tags.add(tag);
-    if (id == here.series.size()) {
-      here.series.emplace_back();
-    }
-    if (previous_ != no_id) {
-      here.series[previous_].next = id;
-    }
-  }
-  previous_ = id;
-  return here.series[id];
-}
-
-void EventTaker::name_in_tables(Series& series, std::string_view tag) {
-  if (series.look != cursor_.looks) {
-    series.look = cursor_.looks;
-    series.name = rows_.tables().names.add(full_name(tag));
-    series.reductions = series.supersession = no_id;
-  }
-}
-
-void EventTaker::supersede(Series& series, std::int64_t from_step) {
-  if (series.supersession != no_id && loaded_.supersessions[series.supersession].from_step >= from_step) {
-    // The new supersession includes the last one.
-    Supersession& last = loaded_.supersessions[series.supersession];
-    last.from_step = from_step;
-    last.before = rows_.row();
-    return;
-  }
-  series.supersession = static_cast<std::uint32_t>(loaded_.supersessions.size());
-  loaded_.supersessions.push_back({0, series.name, file().worker, from_step, rows_.row()});
-}
-
 void EventTaker::look_for_namesake(const Series& series, const Place& place) {
   const auto told = [](std::string_view tag, const LogRun& run) {
     const std::string of =
@@ -342,7 +272,7 @@ void EventTaker::look_for_namesake(const Series& series, const Place& place) {
     return fmt::format("the tag '{}' of {}", printable(tag), of);
   };
   const LogRun& own = cursor_.runs[file().run];
-  const std::string_view name = rows_.tables().names[series.name];
+  const std::string_view name = rows_.name_of(series);
   for (const LogRun& run : cursor_.runs) {
     std::string_view tag = name;
     if (!run.name.empty()) {
@@ -352,7 +282,7 @@ void EventTaker::look_for_namesake(const Series& series, const Place& place) {
       tag.remove_prefix(run.name.size() + 1);
     }
     const bool there = &run != &own && std::any_of(run.lanes.begin(), run.lanes.end(), [&](const Lane& other) {
-      const std::uint32_t id = other.tags.find(tag);
+      const std::uint32_t id = other.names.find(tag);
       return id != no_id && other.series[id].kinds != 0;
     });
     if (there) {
@@ -370,37 +300,13 @@ void EventTaker::look_for_namesake(const Series& series, const Place& place) {
 }
 
 void EventTaker::begin_value(Series& series, ValueKind kind, const Place& place) {
-  const std::int64_t step = place.event.step;
-  rows_.begin_values(step);
-  if (series.last_row == rows_.row()) {
-    rows_.end_row();
-  }
   if (series.has_value) {
     out_of_order_ = out_of_order_ || (series.last_file != file_ && is_later(series.last_file));
-    if (step <= series.last_step) {
-      supersede(series, step);
-    }
   }
   if (series.kinds == 0) {
     look_for_namesake(series, place);
   }
-  series.has_value = true;
-  series.last_step = step;
-  series.last_file = file_;
-  series.last_row = rows_.row();
-  cursor_.workers = std::max(cursor_.workers, file().worker + 1);
-  if ((series.kinds & bit_of(kind)) == 0) {
-    series.kinds |= bit_of(kind);
-    new_names_.push_back({std::string(rows_.tables().names[series.name]), kind});
-  }
-}
-
-void EventTaker::add_record(std::uint32_t name, ValueForm form, const Place& place) {
-  rows_.add(name, form, Dtype::float32, place.record.offset, place.record.length);
-}
-
-void EventTaker::add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place) {
-  rows_.add(name, ValueForm::number, dtype, bits, std::bit_cast<std::uint64_t>(place.event.wall_time));
+  rows_.begin_value(series, kind, place.event.step);
 }
 
 void EventTaker::refuse(const Place& place, std::string_view tag, std::string_view why) {
@@ -421,18 +327,18 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
            "its name is longer than the limit (name_bytes), " + std::to_string(limits::name_bytes) + " bytes");
     return;
   }
-  Series& series = series_of(value.tag);
-  name_in_tables(series, value.tag);
+  Series& series = rows_.series_of(value.tag);
+  lane_->facts.resize(lane_->series.size());
   if (value.metadata && (!value.metadata->plugin.empty() || value.metadata->data_class != 0)) {
-    series.plugin = plugin_of(*value.metadata);
-    if (series.plugin == SeriesPlugin::hparams) {
+    facts().plugin = plugin_of(*value.metadata);
+    if (facts().plugin == SeriesPlugin::hparams) {
       take_hyperparameters(*value.metadata);
     }
   }
   switch (value.kind) {
     case wire::SummaryKind::simple_value:
       begin_value(series, ValueKind::number, place);
-      add_number(series.name, Dtype::float32, std::bit_cast<std::uint32_t>(value.number), place);
+      rows_.add_number(series.name, Dtype::float32, std::bit_cast<std::uint32_t>(value.number), place.event.wall_time);
       break;
     case wire::SummaryKind::tensor:
       take_tensor(series, value, place);
@@ -442,15 +348,15 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
       break;
     case wire::SummaryKind::image:
       begin_value(series, ValueKind::image, place);
-      add_record(series.name, ValueForm::record, place);
+      rows_.add_record(series.name, ValueForm::record, place.record.offset, place.record.length);
       break;
     case wire::SummaryKind::audio:
       begin_value(series, ValueKind::audio, place);
-      add_record(series.name, ValueForm::record, place);
+      rows_.add_record(series.name, ValueForm::record, place.record.offset, place.record.length);
       break;
     case wire::SummaryKind::none: {
-      const std::string_view plugin = name_of_plugin(series.plugin);
-      take_other(plugin.empty() ? "none" : plugin, full_name(value.tag), place);
+      const std::string_view plugin = name_of_plugin(facts().plugin);
+      take_other(plugin.empty() ? "none" : plugin, rows_.full_name(value.tag), place);
       break;
     }
   }
@@ -459,13 +365,13 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
 void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
   const auto record = [&](ValueKind kind, ValueForm form) {
     begin_value(series, kind, place);
-    add_record(series.name, form, place);
+    rows_.add_record(series.name, form, place.record.offset, place.record.length);
   };
-  switch (series.plugin) {
+  switch (facts().plugin) {
     case SeriesPlugin::scalars:
       if (const auto scalar = wire::scalar_of_tensor(value.message)) {
         begin_value(series, ValueKind::number, place);
-        add_number(series.name, scalar->dtype, scalar->bits, place);
+        rows_.add_number(series.name, scalar->dtype, scalar->bits, place.event.wall_time);
         return;
       }
       return record(ValueKind::tensor, ValueForm::record);
@@ -482,20 +388,8 @@ void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, co
     case SeriesPlugin::hparams:
     case SeriesPlugin::graph:
     case SeriesPlugin::custom_scalars:
-      take_other(name_of_plugin(series.plugin), full_name(value.tag), place);
+      take_other(name_of_plugin(facts().plugin), rows_.full_name(value.tag), place);
   }
-}
-
-const EventTaker::ReductionNames& EventTaker::reductions_of(Series& series) {
-  if (series.reductions == no_id) {
-    series.reductions = static_cast<std::uint32_t>(reduction_names_.size());
-    ReductionNames& ids = reduction_names_.emplace_back();
-    NameTable& names = rows_.tables().names;
-    const std::string name(names[series.name]);
-    std::transform(reduction_prefixes.begin(), reduction_prefixes.end(), ids.begin(),
-                   [&](std::string_view prefix) { return names.add(std::string(prefix) + name); });
-  }
-  return reduction_names_[series.reductions];
 }
 
 void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value, const Place& place) {
@@ -504,14 +398,14 @@ void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value,
     return refuse(place, value.tag, sums.problem().text);
   }
   begin_value(series, ValueKind::histogram, place);
-  const ReductionNames& names = reductions_of(series);
+  const SeriesRows::ReductionNames& names = rows_.reductions_of(series);
   const HistogramReductions reductions = layout::reductions_of(*sums);
   for (std::size_t i = 0; i < reductions.size(); ++i) {
     if (reductions[i]) {
-      add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place);
+      rows_.add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place.event.wall_time);
     }
   }
-  add_record(names.back(), ValueForm::record, place);
+  rows_.add_record(names.back(), ValueForm::record, place.record.offset, place.record.length);
 }
 
 void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
@@ -520,12 +414,7 @@ void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, c
     return refuse(place, value.tag, span.problem().text);
   }
   begin_value(series, ValueKind::histogram, place);
-  const ReductionNames& names = reductions_of(series);
-  if (*span) {
-    add_number(names[0], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->min), place);
-    add_number(names[1], Dtype::float64, std::bit_cast<std::uint64_t>((*span)->max), place);
-  }
-  add_record(names.back(), ValueForm::record, place);
+  rows_.add_buckets(series, *span, place.event.wall_time, place.record.offset, place.record.length);
 }
 
 void EventTaker::take_hyperparameters(const wire::SummaryMetadata& metadata) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/name_collections.hpp"
-#include "layout/step_row_writer.hpp"
+#include "layout/series_rows.hpp"
 #include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/log_cursor.hpp"
 #include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,11 +49,9 @@ class EventTaker {
   /// Returns true if an event came after one that it should precede: the rows are then wrong.
   [[nodiscard]] bool out_of_order() const noexcept { return out_of_order_; }
   /// Returns tensors with kinds of values that they did not have before.
-  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return new_names_; }
+  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
 
  private:
-  /// Ids of the stored names, by `reduction_prefixes`.
-  using ReductionNames = std::array<std::uint32_t, reduction_prefixes.size()>;
   struct Place {
     const wire::EventOutline& event;
     const RecordPlace& record;
@@ -63,7 +59,7 @@ class EventTaker {
 
   /// An expected number: the form of its event, and its series.
   struct Expected {
-    std::span<const std::byte> between;  ///< `Series::between`
+    std::span<const std::byte> between;  ///< `TagFacts::between`
     std::uint32_t series = 0;
   };
 
@@ -86,31 +82,23 @@ class EventTaker {
   [[nodiscard]] bool is_later(std::uint32_t other) const noexcept {
     return cursor_.files[other].place > cursor_.files[file_].place;
   }
-  [[nodiscard]] std::string full_name(std::string_view tag) const;
-  Series& series_of(std::string_view tag);
-  void name_in_tables(Series& series, std::string_view tag);
-  const ReductionNames& reductions_of(Series& series);
-  /// Prepares the row for a value: records its kind and the values that it supersedes.
+  /// The facts of the previous value's tag.
+  [[nodiscard]] TagFacts& facts() noexcept { return lane_->facts[rows_.previous()]; }
+  /// As `SeriesRows::begin_value`, and notices what comes too late or from another run.
   void begin_value(Series& series, ValueKind kind, const Place& place);
-  void supersede(Series& series, std::int64_t from_step);
   /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
   void look_for_namesake(const Series& series, const Place& place);
-  void add_record(std::uint32_t name, ValueForm form, const Place& place);
-  void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, const Place& place);
   void refuse(const Place& place, std::string_view tag, std::string_view why);
 
   LogCursor& cursor_;
-  LoadedSteps& loaded_;
-  StepRowWriter rows_;
+  SeriesRows rows_;
+  StepRowWriter& writer_;  ///< Of `rows_`.
   std::uint32_t file_ = 0;
-  Lane* lane_ = nullptr;            ///< `lane()`
-  std::uint32_t previous_ = no_id;  ///< The series of the previous value.
+  Lane* lane_ = nullptr;    ///< `lane()`
   bool repeating_ = false;  ///< Rows have the same numbers as the row before. `stop_repeating` updates the series.
   std::vector<Expected> expected_;  ///< The numbers of a whole row, while `repeating_`.
   std::int64_t step_before_ = 0;    ///< The step of the row before the current one.
   bool out_of_order_ = false;
-  std::vector<NamedValues> new_names_;
-  std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
 };
 
 }  // namespace smd::detail::layout

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "layout/layout.hpp"
-#include "layout/name_table.hpp"
+#include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "storage/storage.hpp"
 #include "types/problem_list.hpp"
@@ -57,27 +57,15 @@ enum class SeriesPlugin : std::uint8_t {
   custom_scalars,
 };
 
-/// The values of one tag, of one run and worker.
-struct Series {
+/// What is known of one tag besides its values.
+struct TagFacts {
   SeriesPlugin plugin = SeriesPlugin::none;
-  std::uint8_t kinds = 0;  ///< The kinds of values so far: a bit for each `ValueKind`.
-  bool has_value = false;  ///< It has a value that counts.
-  std::uint32_t last_file = 0;
-  std::int64_t last_step = 0;  ///< The greatest step of values that count, or an upper bound of it.
-  std::uint64_t last_row = 0;
-  std::uint32_t next = no_id;  ///< The series that followed last time.
-  std::string between;         ///< `wire::between_step_and_number` of its events, once one had a plain number.
-  // Valid in the current look only:
-  std::uint32_t look = 0;
-  std::uint32_t name = no_id;          ///< Id in the look's tables.
-  std::uint32_t reductions = no_id;    ///< The first of its reductions' names; the others follow.
-  std::uint32_t supersession = no_id;  ///< The last one of this series.
+  std::string between;  ///< `wire::between_step_and_number` of its events, once one had a plain number.
 };
 
 /// All series of one run and worker. Only values of the same lane supersede each other.
-struct Lane {
-  NameTable tags;
-  std::vector<Series> series;            ///< By id of the tag.
+struct Lane : SeriesTable {
+  std::vector<TagFacts> facts;           ///< By id of the tag, as `series`.
   std::optional<std::uint32_t> started;  ///< The last file that had a SessionLog START.
 };
 
@@ -90,26 +78,20 @@ struct LogRun {
 };
 
 /// How far all files were read.
-struct LogCursor {
+struct LogCursor : SeriesCursor {
   std::vector<LogFile> files;
   std::map<std::string, std::uint32_t, std::less<>> file_of_path;
   std::vector<LogRun> runs;
-  std::uint32_t looks = 0;
-  std::uint64_t next_row = 1;
-  std::uint32_t workers = 0;  ///< The number of workers with values.
-  /// The first of consecutive rows, and the file of these rows.
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> file_of_rows;
-  Extras extras;
   CheckedFiles checked;
 };
 
 /// Immutable once shared.
-class LogListing final : public Listing {
+class LogListing final : public SeriesListing {
  public:
-  [[nodiscard]] std::string path(const StepPart& file) const override;
-
-  /// Adds workers until there are `count`.
-  void add_workers(std::uint32_t count);
+  [[nodiscard]] std::string path(const StepPart& file) const override {
+    const std::uint32_t id = cursor->file_of(file.id);
+    return id == no_id ? std::string() : cursor->files[id].path;
+  }
 
   std::shared_ptr<const LogCursor> cursor;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/tensorboard_layout.hpp"
 
+#include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
-#include "layout/tensorboard/histogram_reductions.hpp"
 #include "layout/tensorboard/look_at_logs.hpp"
 #include "layout/tensorboard/runs.hpp"
 
@@ -25,9 +25,7 @@ class TensorboardLayout final : public Layout {
   [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
   /// Returns the tag: the stored name without the run, and without the prefix of buckets.
   [[nodiscard]] std::string_view record_name(std::string_view file, std::string_view stored) const noexcept override {
-    if (const std::string_view buckets = reduction_prefixes.back(); stored.starts_with(buckets)) {
-      stored.remove_prefix(buckets.size());
-    }
+    stored = without_bucket_prefix(stored);
     if (const std::string_view run = run_of(file); !run.empty()) {
       stored.remove_prefix(std::min(run.size() + 1, stored.size()));
     }

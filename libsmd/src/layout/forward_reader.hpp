@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/buffer.hpp"
+#include "storage/storage.hpp"
+
+#include <smd/problem.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace smd::detail::layout {
+
+/// Reads a file from front to back, up to the size that it had when it was opened. Takes the memory of one block, or
+/// of the longest piece that its caller does not skip.
+class ForwardReader {
+ public:
+  /// `file` must outlive this.
+  ForwardReader(const storage::File& file, std::uint64_t offset) : file_(file), offset_(offset) {}
+
+  /// Returns bytes that were read and not skipped. `Buffer::padding` more bytes may be read after them. Valid until
+  /// `more`.
+  [[nodiscard]] std::span<const std::byte> unread() const noexcept { return {buffer_.get() + begin_, end_ - begin_}; }
+  [[nodiscard]] std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(buffer_.get()) + begin_, end_ - begin_};
+  }
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }  ///< Of the first unread byte.
+  void skip(std::size_t bytes) noexcept {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
+  /// Reads more. Returns false at the end of the file, and if reading failed.
+  bool more() {
+    const std::uint64_t at = offset_ + (end_ - begin_);
+    if (at >= file_.size() || problem_) {
+      return false;
+    }
+    make_room();
+    const std::size_t want = std::min<std::uint64_t>(capacity_ - end_, file_.size() - at);
+    const auto got = file_.read_at(at, {buffer_.get() + end_, want});
+    if (!got) {
+      problem_ = got.problem();
+      return false;
+    }
+    end_ += *got;
+    std::memset(buffer_.get() + end_, 0, Buffer::padding);
+    return *got != 0;
+  }
+  /// Reads until there are so many unread bytes. Returns whether there are.
+  bool have(std::size_t bytes) {
+    while (unread().size() < bytes && more()) {
+    }
+    return unread().size() >= bytes;
+  }
+  /// Why reading failed; nullopt if it did not.
+  [[nodiscard]] const std::optional<Problem>& problem() const noexcept { return problem_; }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+  void make_room() {
+    const std::size_t left = end_ - begin_;
+    if (capacity_ - end_ < block_bytes / 2) {
+      const std::size_t capacity = std::max(capacity_, left < block_bytes / 2 ? block_bytes : 2 * left);
+      std::unique_ptr<std::byte[]> next;
+      if (capacity > capacity_) {
+        next.reset(new std::byte[capacity + Buffer::padding]);
+      }
+      std::memmove(next ? next.get() : buffer_.get(), buffer_.get() + begin_, left);
+      if (next) {
+        buffer_ = std::move(next);
+        capacity_ = capacity;
+      }
+      begin_ = 0;
+      end_ = left;
+    }
+  }
+
+  const storage::File& file_;
+  std::uint64_t offset_;
+  std::unique_ptr<std::byte[]> buffer_{new std::byte[Buffer::padding]()};
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::optional<Problem> problem_;
+};
+
+/// Returns whether a file may be the one that had an earlier stamp, longer than `read` bytes now or not.
+[[nodiscard]] inline bool may_continue(const storage::FileStamp& before, const storage::FileStamp& now,
+                                       std::uint64_t read) noexcept {
+  constexpr std::size_t device_and_inode = 2;
+  constexpr std::size_t size = 4;
+  return std::equal(now.begin(), now.begin() + device_and_inode, before.begin()) && now[size] >= read;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/metrics/look_at_metrics.hpp"
+
+#include "layout/forward_reader.hpp"
+#include "layout/name_collections.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
+#include "text/number.hpp"
+#include "text/trim.hpp"
+#include "text/words.hpp"
+#include "wire/flat_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+using wire::FlatJson;
+using Role = MetricColumn::Role;
+
+constexpr std::size_t most_head_bytes = 4096;
+
+std::uint64_t hash_of(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }
+
+Role role_of(std::string_view name, bool json) noexcept {
+  constexpr std::array<std::string_view, 3> no_metrics = {"time", "percentage", "total_steps"};
+  if (name == "timestamp" || (json && name == "_timestamp")) {
+    return Role::wall_time;
+  }
+  const bool nothing = std::find(no_metrics.begin(), no_metrics.end(), name) != no_metrics.end() ||
+                       name.starts_with("elapsed") || name.starts_with("remaining") ||
+                       (json && name.starts_with('_')) || name.empty();
+  return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
+}
+
+/// One value of a row. Neither a number nor a text: not logged.
+struct Cell {
+  std::uint32_t column = 0;
+  std::optional<double> number = {};
+  std::string_view text = {};
+};
+
+std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
+  constexpr double exact = 9007199254740992;  // 2^53
+  if (!cell.text.empty()) {
+    return step_of(cell.text);
+  }
+  return cell.number && std::abs(*cell.number) <= exact && *cell.number == std::floor(*cell.number)
+             ? std::optional(static_cast<std::int64_t>(*cell.number))
+             : std::nullopt;
+}
+
+/// Takes the rows of a log.
+class MetricTaker {
+ public:
+  /// `returned`: the numbers that earlier looks returned, by name; may be null.
+  MetricTaker(MetricCursor& cursor, const LookRequest& request, const Opening& place,
+              const std::map<std::string, ReturnedNumbers, std::less<>>* returned, LoadedSteps& loaded)
+      : cursor_(cursor), request_(request), place_(place), returned_(returned), rows_(cursor, loaded) {}
+
+  /// Reads what is new. Returns why the file is refused.
+  std::optional<Problem> read(const storage::File& file) {
+    ForwardReader reader(file, cursor_.offset);
+    cursor_.rest.reset();
+    rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
+    (void)reader.more();
+    if (cursor_.offset == 0) {
+      const std::string_view head = reader.text().substr(0, most_head_bytes);
+      cursor_.head_bytes = head.size();
+      cursor_.head_hash = hash_of(head);
+      cursor_.form = form_of(head);
+    }
+    std::optional<Problem> refused;
+    if (cursor_.form) {
+      refused = *cursor_.form == MetricForm::csv ? read_csv(reader) : read_json(reader);
+    }
+    if (reader.problem()) {
+      cursor_.stamp.reset();
+      cursor_.rest = reader.problem();
+    }
+    cursor_.offset = reader.offset();
+    return refused;
+  }
+  void finish(const Listing& listing) { rows_.finish(listing); }
+  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
+  /// Returns whether the numbers that earlier looks returned are still there.
+  [[nodiscard]] bool returned_all() const {
+    return returned_ == nullptr || (same_ && std::all_of(returned_->begin(), returned_->end(), [&](const auto& one) {
+                                      const std::uint32_t id = cursor_.table.names.find(one.first);
+                                      return one.second.count == 0 ||
+                                             (id != no_id && cursor_.returned[id].count >= one.second.count);
+                                    }));
+  }
+
+ private:
+  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
+  void damage(std::uint64_t offset, std::string text) {
+    cursor_.problems.add({ProblemKind::damaged, {}, offset, std::move(text)});
+    ++cursor_.rows;
+  }
+  Problem refuse(std::string why) const { return {ProblemKind::not_found, cursor_.path, {}, std::move(why)}; }
+  void tell_rest(std::uint64_t offset, bool taken) {
+    cursor_.took_rest = taken;
+    cursor_.rest = Problem{request_.as_it_stands ? ProblemKind::remark : ProblemKind::note,
+                           {},
+                           offset,
+                           taken ? "the last line has no line end; it is taken, for it has all fields"
+                                 : "the last line is not finished, and left out"};
+  }
+
+  std::uint32_t column_of(std::string_view name) {
+    std::uint32_t id = previous_ == no_id ? no_id : cursor_.columns[previous_].next;
+    if (id == no_id || cursor_.names[id] != name) {
+      id = cursor_.names.add(name);
+      if (id == cursor_.columns.size()) {
+        MetricColumn& column = cursor_.columns.emplace_back();
+        column.role = role_of(name, cursor_.form != MetricForm::csv);
+        column.rank = rank_of_step_name(name);
+      }
+      if (previous_ != no_id) {
+        cursor_.columns[previous_].next = id;
+      }
+    }
+    previous_ = id;
+    return id;
+  }
+
+  // CSV
+
+  std::optional<Problem> read_csv(ForwardReader& reader) {
+    constexpr unsigned between = 1024;
+    CsvSplitter splitter(cursor_.separator);
+    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+      if (cursor_.header.empty()) {
+        const auto before = before_header(reader.text());
+        const std::string_view text = before ? reader.text().substr(*before) : std::string_view();
+        if (text.find('\n') == text.npos && reader.more()) {
+          continue;
+        }
+        if (text.find('\n') == text.npos) {
+          return std::nullopt;
+        }
+        reader.skip(*before);
+        cursor_.separator = CsvSplitter::separator_of(text.substr(0, text.find('\n')));
+        splitter = CsvSplitter(cursor_.separator);
+      }
+      auto length = splitter.split(reader.text());
+      if (!length && reader.text().size() <= limits::row_bytes && reader.more()) {
+        continue;
+      }
+      const bool last = !length;
+      if (last) {
+        if (reader.text().size() > limits::row_bytes) {
+          damage(reader.offset(), "a row is longer than the limit (row_bytes)");
+          skip_line(reader);
+          continue;
+        }
+        splitter.split_last(reader.text());
+        length = reader.text().size();
+        const bool taken = request_.as_it_stands && splitter.fields().size() == cursor_.header.size();
+        if (*length != 0 && !splitter.blank()) {
+          tell_rest(reader.offset(), taken);
+        }
+        if (!taken) {
+          return std::nullopt;
+        }
+      }
+      if (auto refused = take_csv(splitter, reader.offset())) {
+        return refused;
+      }
+      reader.skip(*length);
+      if (last) {
+        return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  static void skip_line(ForwardReader& reader) {
+    std::size_t end = reader.text().find('\n');
+    while (end == std::string_view::npos) {
+      reader.skip(reader.text().size());
+      if (!reader.more()) {
+        return;
+      }
+      end = reader.text().find('\n');
+    }
+    reader.skip(end + 1);
+  }
+
+  std::optional<Problem> take_csv(const CsvSplitter& row, std::uint64_t offset) {
+    const std::vector<std::string_view>& fields = row.fields();
+    if (cursor_.header.empty()) {
+      return take_header(fields);
+    }
+    if (row.blank()) {
+      return std::nullopt;
+    }
+    if (fields.size() > cursor_.header.size()) {
+      damage(offset, fmt::format("a row of {} fields, where the header has {}", fields.size(), cursor_.header.size()));
+      return std::nullopt;
+    }
+    cells_.clear();
+    bool numbers = false;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (cursor_.header[i] != no_id) {
+        cells_.push_back(cell_of(cursor_.header[i], fields[i]));
+        numbers = numbers || cells_.back().number;
+      }
+    }
+    if (!numbers && begins_run(fields)) {
+      cursor_.new_run = true;
+      cursor_.rows = 0;
+      return take_header(fields);
+    }
+    take_row();
+    return std::nullopt;
+  }
+
+  static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
+    constexpr std::array<std::string_view, 6> nothing = {"", "NA", "N/A", "null", "None", "-"};
+    if (field.size() <= 4 && std::find(nothing.begin(), nothing.end(), field) != nothing.end()) {
+      return {.column = column};
+    }
+    if (const auto number = text::number_of(field)) {
+      return {.column = column, .number = number};
+    }
+    return field == "True"    ? Cell{.column = column, .number = 1}
+           : field == "False" ? Cell{.column = column, .number = 0}
+                              : Cell{.column = column, .text = field};
+  }
+
+  /// Returns whether a row without numbers is a header with a step name that the last one has, too.
+  [[nodiscard]] bool begins_run(const std::vector<std::string_view>& fields) const {
+    return is_header(fields) && std::any_of(fields.begin(), fields.end(), [&](std::string_view field) {
+             const std::uint32_t id = rank_of_step_name(field) ? cursor_.names.find(field) : no_id;
+             return id != no_id && std::find(cursor_.header.begin(), cursor_.header.end(), id) != cursor_.header.end();
+           });
+  }
+
+  std::optional<Problem> take_header(const std::vector<std::string_view>& fields) {
+    if (!is_header(fields)) {
+      return refuse("is no metric log: its first line is no header, which has two names or more and no number");
+    }
+    cursor_.header.clear();
+    previous_ = no_id;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::uint32_t id =
+          column_of(fields[i].empty() ? "column_" + std::to_string(i + 1) : std::string(fields[i]));
+      const auto same = std::find(cursor_.header.begin(), cursor_.header.end(), id);
+      if (same != cursor_.header.end()) {
+        *same = no_id;
+        cursor_.equal_names.emplace(cursor_.names[id]);
+      }
+      cursor_.header.push_back(id);
+    }
+    choose_step(cursor_.header);
+    if (!place_.step_name.empty() && !cursor_.step_column) {
+      return refuse(fmt::format("has no column '{}'", printable(place_.step_name)));
+    }
+    return std::nullopt;
+  }
+
+  /// Takes the best of some columns as that of steps.
+  void choose_step(std::span<const std::uint32_t> columns) {
+    cursor_.step_column.reset();
+    for (const std::uint32_t id : columns) {
+      if (id == no_id) {
+        continue;
+      }
+      if (!place_.step_name.empty()) {
+        cursor_.step_column = cursor_.names[id] == place_.step_name ? id : cursor_.step_column;
+      } else if (const auto& rank = cursor_.columns[id].rank;
+                 rank && !cursor_.fractions.contains(std::string(cursor_.names[id])) &&
+                 (!cursor_.step_column || *rank < *cursor_.columns[*cursor_.step_column].rank)) {
+        cursor_.step_column = id;
+      }
+    }
+  }
+
+  // JSON
+
+  std::optional<Problem> read_json(ForwardReader& reader) {
+    constexpr unsigned between = 1024;
+    const bool lines = *cursor_.form == MetricForm::lines;
+    const bool doubtful = std::find(metric_log_names.begin() + first_doubtful_log, metric_log_names.end(),
+                                    cursor_.path) != metric_log_names.end();
+    if (doubtful && cursor_.offset == 0 && request_.as_it_stands) {
+      if (const auto why = metric_log_problem(reader.text(), false)) {
+        return refuse(*why);
+      }
+    }
+    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+      if (!lines) {
+        skip_separators(reader);
+      }
+      const std::string_view text = reader.text();
+      const std::size_t line_end = text.find('\n');
+      const auto length = !lines                  ? object_length(text)
+                          : line_end == text.npos ? std::nullopt
+                                                  : std::optional(line_end + 1);
+      if (!length && text.size() <= limits::row_bytes && reader.more()) {
+        continue;
+      }
+      if (!length && text.size() > limits::row_bytes) {
+        damage(reader.offset(), "a line is longer than the limit (row_bytes)");
+        skip_line(reader);
+        continue;
+      }
+      if (!length) {
+        if (text.find_first_not_of(" \t\r\n]") != text.npos) {
+          const bool taken = request_.as_it_stands && lines && take_object(text, reader.offset(), true);
+          tell_rest(reader.offset(), taken);
+          reader.skip(taken ? text.size() : 0);
+        }
+        return std::nullopt;
+      }
+      (void)take_object(text.substr(0, *length), reader.offset(), false);
+      reader.skip(*length);
+    }
+    return std::nullopt;
+  }
+
+  /// Skips what stands between the objects of an array.
+  void skip_separators(ForwardReader& reader) {
+    do {
+      const std::string_view text = reader.text();
+      reader.skip(std::min(text.find_first_not_of(" \t\r\n[,"), text.size()));
+    } while (reader.text().empty() && reader.more());
+    if (const std::string_view text = reader.text(); !text.empty() && text.front() != '{' && text.front() != ']') {
+      damage(reader.offset(), "no object stands here in the array");
+      reader.skip(std::min(text.find('{'), text.size()));
+    }
+  }
+
+  /// Returns whether the text is an object, or blank. `unsure`: it need not be one.
+  bool take_object(std::string_view text, std::uint64_t offset, bool unsure) {
+    const std::string_view object = text::trimmed(text);
+    if (object.empty()) {
+      return true;
+    }
+    values_.clear();
+    if (!values_.add_object(object)) {
+      if (!unsure) {
+        damage(offset, "the line is left out: it is no JSON object, or one that lies too deep");
+      }
+      return false;
+    }
+    constexpr std::array<std::string_view, 3> transparent = {"data", "metrics", "logs"};
+    const auto around = values_.only_object();
+    const bool passed = around && std::find(transparent.begin(), transparent.end(), *around) != transparent.end();
+    cells_.clear();
+    previous_ = no_id;
+    for (const FlatJson::Value& value : values_.values()) {
+      std::string_view name = values_.name(value);
+      name.remove_prefix(passed && value.in_object ? around->size() + 1 : 0);
+      const bool text_value = value.kind == FlatJson::Kind::text;
+      if ((value.kind != FlatJson::Kind::number && !text_value) || name.size() > limits::name_bytes) {
+        continue;
+      }
+      Cell cell{.column = column_of(name)};
+      if (text_value) {
+        cell.text = values_.text(value);
+      } else {
+        cell.number = value.number;
+      }
+      const auto same =
+          std::find_if(cells_.begin(), cells_.end(), [&](const Cell& other) { return other.column == cell.column; });
+      (same == cells_.end() ? cells_.emplace_back() : *same) = cell;
+    }
+    if (cells_.empty()) {
+      return true;
+    }
+    bool chosen = cursor_.all_rows != 0;
+    for (const Cell& cell : cells_) {
+      if (cursor_.columns[cell.column].rank) {
+        cursor_.step_names.emplace(cursor_.names[cell.column]);
+      }
+    }
+    if (!chosen) {
+      std::vector<std::uint32_t> columns;
+      for (const std::string& name : cursor_.step_names) {
+        columns.push_back(cursor_.names.find(name));
+      }
+      if (!place_.step_name.empty()) {
+        columns = {column_of(place_.step_name)};
+      }
+      std::erase(columns, no_id);
+      choose_step(columns);
+    }
+    take_row();
+    return true;
+  }
+
+  // Both
+
+  void take_row() {
+    std::optional<std::int64_t> step;
+    std::optional<double> epoch;
+    double time = std::numeric_limits<double>::quiet_NaN();
+    for (const Cell& cell : cells_) {
+      const Role role = cursor_.columns[cell.column].role;
+      if (cell.column == cursor_.step_column) {
+        step = step_in(cell);
+        if (!step && cell.number && std::isfinite(*cell.number)) {
+          cursor_.fractions.emplace(cursor_.names[cell.column]);
+          ++cursor_.contradicted;
+        }
+      }
+      if (role == Role::wall_time) {
+        time = cell.number ? *cell.number : seconds_of_iso(cell.text).value_or(time);
+      } else if (role == Role::epoch && cell.number) {
+        epoch = cell.number;
+      }
+    }
+    if (!cursor_.step_column) {
+      step = static_cast<std::int64_t>(cursor_.rows);
+    }
+    ++cursor_.rows;
+    ++cursor_.all_rows;
+    if (!step) {
+      if (!cursor_.last_step || (epoch && epoch != cursor_.last_epoch)) {
+        ++cursor_.skipped;
+        return;
+      }
+      step = cursor_.last_step;
+    }
+    if (std::exchange(cursor_.new_run, false)) {
+      rows_.restart(*step, [](const Series&) {});
+    }
+    cursor_.last_step = step;
+    cursor_.last_epoch = epoch ? epoch : cursor_.last_epoch;
+    for (const Cell& cell : cells_) {
+      MetricColumn& column = cursor_.columns[cell.column];
+      if (cell.column == cursor_.step_column || column.role == Role::nothing || column.role == Role::wall_time) {
+        continue;
+      }
+      if (cell.number) {
+        ++column.numbers;
+        take_number(cursor_.names[cell.column], column.role == Role::epoch ? ValueKind::counter : ValueKind::number,
+                    *step, *cell.number, time);
+      } else if (!cell.text.empty()) {
+        ++column.texts;
+      }
+    }
+  }
+
+  void take_number(std::string_view name, ValueKind kind, std::int64_t step, double number, double time) {
+    Series& series = rows_.series_of(name);
+    cursor_.returned.resize(cursor_.table.series.size());
+    ReturnedNumbers& returned = cursor_.returned[rows_.previous()];
+    const auto bits = std::bit_cast<std::uint64_t>(number);
+    if (returned_ != nullptr) {
+      const auto before = returned_->find(name);
+      rows_.writer().set_seen(before != returned_->end() && returned.count < before->second.count);
+    }
+    if (!rows_.take_number(series, kind, step, Dtype::float64, bits, time)) {
+      return;
+    }
+    ++returned.count;
+    returned.hash.add(static_cast<std::uint64_t>(step));
+    returned.hash.add(bits);
+    if (returned_ != nullptr) {
+      const auto before = returned_->find(name);
+      same_ = same_ && (before == returned_->end() || returned.count != before->second.count ||
+                        returned.hash.value == before->second.hash.value);
+    }
+  }
+
+  MetricCursor& cursor_;
+  const LookRequest& request_;
+  const Opening& place_;
+  const std::map<std::string, ReturnedNumbers, std::less<>>* returned_;
+  SeriesRows rows_;
+  FlatJson values_;
+  std::vector<Cell> cells_;
+  std::uint32_t previous_ = no_id;  ///< The column of the previous name.
+  bool same_ = true;
+};
+
+/// Returns the lines `key: value` of the files beside a log in which trainers write their parameters.
+void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
+  constexpr std::array<std::string_view, 2> names = {"hparams.yaml", "args.yaml"};
+  constexpr std::size_t most = std::size_t{1} << 20;
+  for (const std::string_view name : names) {
+    const auto opened = storage.open(name);
+    std::string text(opened ? std::min<std::uint64_t>((*opened)->size(), most) : 0, '\0');
+    const auto got = opened ? (*opened)->read_at(0, std::as_writable_bytes(std::span(text))) : std::size_t{0};
+    text.resize(got ? *got : 0);
+    all.records += text.empty() ? 0 : 1;
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const std::size_t colon = line.find(": ");
+      const std::string_view value = colon == line.npos ? std::string_view() : text::trimmed(line.substr(colon + 2));
+      if (!value.empty() && std::string_view(" \t#-").find(line.front()) == std::string_view::npos) {
+        all.values.insert_or_assign(
+            std::string(line.substr(0, colon)),
+            nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+      }
+    }
+  }
+}
+
+/// Chooses the log of a folder. Returns a problem if it has none that is one.
+Status choose_file(storage::Storage& storage, const Opening& place, MetricCursor& cursor, ProblemList& notes) {
+  if (!place.file.empty()) {
+    cursor.path = place.file;
+    return ok();
+  }
+  const auto entries = storage.list({});
+  if (!entries) {
+    return entries.problem();
+  }
+  std::vector<std::string> left_out;
+  std::optional<Problem> refused;
+  for (std::size_t i = 0; i < metric_log_names.size(); ++i) {
+    const std::string name(metric_log_names[i]);
+    const bool there = std::any_of(entries->begin(), entries->end(), [&](const storage::DirEntry& entry) {
+      return entry.name == name && entry.kind == storage::EntryKind::file;
+    });
+    if (!there) {
+      continue;
+    }
+    if (i >= first_doubtful_log) {
+      const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
+      const std::string_view text =
+          first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
+      const auto why = form_of(text) == MetricForm::csv ? std::optional<std::string>("is no JSON lines")
+                       : text.empty()                   ? std::nullopt
+                                                        : metric_log_problem(text, false);
+      if (why) {
+        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why});
+        continue;
+      }
+    }
+    (cursor.path.empty() ? cursor.path : left_out.emplace_back()) = name;
+  }
+  for (const std::string& name : left_out) {
+    notes.add({ProblemKind::remark, {}, {}, "'" + name + "' is left out: '" + cursor.path + "' is read"});
+  }
+  return !cursor.path.empty()
+             ? ok()
+             : Status(refused.value_or(Problem{ProblemKind::not_found, {}, {}, "no metric log is here"}));
+}
+
+void add_notes(const MetricCursor& cursor, ProblemList& notes) {
+  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, cursor.path, {}, std::move(text)}); };
+  if (cursor.all_rows != 0 && !cursor.step_column) {
+    remark("steps are the numbers of rows, from 0: no column is a step");
+  }
+  for (const std::string& name : cursor.equal_names) {
+    remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
+  }
+  for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
+    const MetricColumn& column = cursor.columns[id];
+    if (column.numbers != 0 && column.texts != 0) {
+      remark(fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
+                         text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are"));
+    }
+  }
+  if (cursor.skipped != 0) {
+    remark(fmt::format("{} left out, which {} no step",
+                       text::counted(cursor.skipped, "row") + (cursor.skipped == 1 ? " is" : " are"),
+                       cursor.skipped == 1 ? "has" : "have"));
+  }
+  if (cursor.contradicted != 0) {
+    notes.add({ProblemKind::warning,
+               cursor.path,
+               {},
+               fmt::format("{} a step with a fraction: as if without a step",
+                           text::counted(cursor.contradicted, "row") + (cursor.contradicted == 1 ? " has" : " have"))});
+  }
+}
+
+std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, const MetricListing* before,
+                                          ProblemList notes) {
+  auto listing = before == nullptr ? std::make_shared<MetricListing>() : std::make_shared<MetricListing>(*before);
+  listing->notes = std::move(notes);
+  for (Problem& problem : cursor->problems.all()) {
+    problem.file = cursor->path;
+    listing->notes.add(std::move(problem));
+  }
+  if (cursor->rest) {
+    Problem problem = *cursor->rest;
+    problem.file = cursor->path;
+    listing->notes.add(std::move(problem));
+  }
+  add_notes(*cursor, listing->notes);
+  listing->add_workers(cursor->workers);
+  listing->extras = std::make_shared<const Extras>(cursor->extras);
+  listing->cursor = std::move(cursor);
+  return listing;
+}
+
+/// Returns whether the file is the one that was read, with more behind it or not.
+bool goes_on(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
+  std::string head(cursor.head_bytes, '\0');
+  const auto got = file.read_at(0, std::as_writable_bytes(std::span(head)));
+  const bool same = !stamp || !cursor.stamp || may_continue(*cursor.stamp, *stamp, cursor.offset);
+  return same && !cursor.took_rest && got && *got == head.size() && file.size() >= cursor.offset &&
+         hash_of(head) == cursor.head_hash;
+}
+
+}  // namespace
+
+Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& request, const Opening& place,
+                               const MetricListing* before, std::shared_ptr<const CollectionsInfo> collections) {
+  ProblemList notes(limits::problems_per_trial);
+  MetricCursor chosen;
+  if (const Status status = choose_file(storage, place, chosen, notes); !status) {
+    return status.problem();
+  }
+  const auto stamp = storage.file_stamp(chosen.path);
+  const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
+  Found found;
+  if (known != nullptr && !request.everything && stamp && known->stamp == stamp && known->path == chosen.path) {
+    found.collections = std::move(collections);
+    found.listing = listing_of(std::make_shared<MetricCursor>(*known), before, std::move(notes));
+    return found;
+  }
+  storage.forget(chosen.path);
+  const auto opened = storage.open(chosen.path);
+  if (!opened) {
+    Problem problem = opened.problem();
+    problem.file = chosen.path;
+    return problem;
+  }
+  const bool continues =
+      known != nullptr && !request.everything && known->path == chosen.path && goes_on(**opened, *known, stamp);
+  found.afresh = known != nullptr && !continues;
+  std::map<std::string, ReturnedNumbers, std::less<>> returned;
+  if (found.afresh && !request.everything) {
+    for (std::uint32_t id = 0; id < known->returned.size(); ++id) {
+      returned.emplace(known->table.names[id], known->returned[id]);
+    }
+  }
+  std::set<std::string> fractions;
+  std::set<std::string> step_names;
+  bool all_new = returned.empty();
+  while (true) {
+    auto cursor = continues ? std::make_shared<MetricCursor>(*known) : std::make_shared<MetricCursor>();
+    if (!continues) {
+      cursor->path = chosen.path;
+      cursor->next_row = known == nullptr ? 1 : known->next_row;
+      cursor->workers = known == nullptr ? 0 : known->workers;
+      cursor->fractions = fractions;
+      cursor->step_names = step_names;
+      read_hyperparameters(storage, cursor->extras.hyperparameters);
+    }
+    cursor->stamp = stamp;
+    found.loaded = LoadedSteps();
+    MetricTaker taker(*cursor, request, place, all_new ? nullptr : &returned, found.loaded);
+    if (auto refused = taker.read(**opened)) {
+      return *std::move(refused);
+    }
+    // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
+    const bool decides = !continues && request.as_it_stands && place.step_name.empty();
+    if (decides &&
+        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && cursor->step_names != step_names))) {
+      fractions = cursor->fractions;
+      step_names = cursor->step_names;
+      continue;
+    }
+    if (!taker.returned_all()) {
+      all_new = true;
+      continue;
+    }
+    if (decides) {
+      cursor->contradicted = 0;
+    }
+    MetricListing ranks;
+    ranks.add_workers(cursor->workers);
+    taker.finish(ranks);
+    found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), taker.new_names());
+    found.news = !found.loaded.rows.empty();
+    found.listing = listing_of(std::move(cursor), before, std::move(notes));
+    return found;
+  }
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout_kind.hpp"
+#include "layout/metrics/metric_text.hpp"
+#include "layout/series_rows.hpp"
+#include "storage/storage.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smd::detail::layout {
+
+/// Names of logs in a folder. The first of them counts; the last three only if they are JSON lines.
+inline constexpr std::array<std::string_view, 8> metric_log_names = {
+    "metrics.csv",       "results.csv",   "progress.csv", "metrics.jsonl",
+    "trainer_log.jsonl", "logging.jsonl", "metrics.json", "scalars.json"};
+inline constexpr std::size_t first_doubtful_log = 5;
+
+/// A column of a CSV, or a name in JSON lines.
+struct MetricColumn {
+  enum class Role : std::uint8_t { tensor, epoch, wall_time, nothing };
+  Role role = Role::tensor;
+  std::optional<std::size_t> rank = {};  ///< `rank_of_step_name`
+  std::uint64_t numbers = 0;
+  std::uint64_t texts = 0;
+  std::uint32_t next = no_id;  ///< The one that followed last time.
+};
+
+/// The numbers of a series that were returned: how many, and a hash of them and their steps.
+struct ReturnedNumbers {
+  std::uint64_t count = 0;
+  Fnv hash;
+};
+
+struct MetricCursor : SeriesCursor {
+  std::string path;
+  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
+  std::optional<MetricForm> form;
+  std::uint64_t offset = 0;  ///< Of the first row that was not read.
+  std::uint64_t head_bytes = 0;
+  std::uint64_t head_hash = 0;  ///< Of the first bytes: if they change, the file was written anew.
+  bool took_rest = false;       ///< A last line without its end was taken.
+  SeriesTable table;
+  std::vector<ReturnedNumbers> returned;  ///< By id of the name.
+  NameTable names;
+  std::vector<MetricColumn> columns;  ///< By id in `names`.
+  std::vector<std::uint32_t> header;  ///< Of a CSV: the ids of its columns; `no_id`: a later one has its name.
+  char separator = ',';
+  std::optional<std::uint32_t> step_column;
+  std::set<std::string> fractions;    ///< Columns that are no steps, because they have fractions.
+  std::set<std::string> step_names;   ///< Of JSON lines: all that could be the step.
+  std::set<std::string> equal_names;  ///< Of a CSV's header.
+  bool new_run = false;               ///< The next row begins one.
+  std::uint64_t rows = 0;             ///< Of the run.
+  std::uint64_t all_rows = 0;
+  std::uint64_t skipped = 0;       ///< Rows without a step.
+  std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.
+  std::optional<std::int64_t> last_step;
+  std::optional<double> last_epoch;
+  ProblemList problems{limits::problems_per_file};
+  std::optional<Problem> rest;  ///< What is said of the end of the file.
+};
+
+/// Immutable once shared.
+class MetricListing final : public SeriesListing {
+ public:
+  [[nodiscard]] std::string path(const StepPart& /*file*/) const override { return cursor->path; }
+
+  std::shared_ptr<const MetricCursor> cursor;
+};
+
+/// `Layout::look` for metric logs.
+[[nodiscard]] Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& request,
+                                             const Opening& place, const MetricListing* before,
+                                             std::shared_ptr<const CollectionsInfo> collections);
+
+}  // namespace smd::detail::layout

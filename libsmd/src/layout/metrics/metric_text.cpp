@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/metrics/metric_text.hpp"
+
+#include "text/number.hpp"
+#include "text/trim.hpp"
+#include "wire/flat_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+namespace smd::detail::layout {
+
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// clang-format off
+constexpr std::array<std::string_view, 17> step_names = {
+    "step", "global_step", "_step", "trainer/global_step", "train/global_step", "current_steps", "iteration", "iter",
+    "training_iteration", "time/total_timesteps", "total_timesteps", "timesteps_total", "num_timesteps", "Step",
+    "steps", "epoch", "Epoch"};
+// clang-format on
+
+/// Returns the two digits at a position; -1 if there are none.
+int two_digits(std::string_view text, std::size_t at) noexcept {
+  int number = 0;
+  if (text.size() < at + 2) {
+    return -1;
+  }
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 2, number);
+  return error == std::errc{} && end == text.data() + at + 2 && number >= 0 ? number : -1;
+}
+
+}  // namespace
+
+std::optional<MetricForm> form_of(std::string_view text) noexcept {
+  if (text.starts_with(byte_order_mark)) {
+    text.remove_prefix(byte_order_mark.size());
+  }
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == text.npos   ? std::nullopt
+         : text[first] == '{' ? std::optional(MetricForm::lines)
+         : text[first] == '[' ? std::optional(MetricForm::array)
+                              : std::optional(MetricForm::csv);
+}
+
+char CsvSplitter::separator_of(std::string_view header) noexcept {
+  const auto has = [&](char separator) {
+    bool quoted = false;
+    return std::any_of(header.begin(), header.end(), [&](char character) {
+      quoted = character == '"' ? !quoted : quoted;
+      return !quoted && character == separator;
+    });
+  };
+  return has(',') ? ',' : has(';') ? ';' : has('\t') ? '\t' : ',';
+}
+
+std::optional<std::size_t> CsvSplitter::split(std::string_view text) { return split_row(text, false); }
+
+std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool last) {
+  fields_.clear();
+  unquoted_.clear();
+  quoted_.clear();
+  const std::string_view blanks = separator_ == '\t' ? " \r" : " \t\r";
+  std::size_t line_end = text.find('\n');
+  if (line_end == text.npos && !last) {
+    return std::nullopt;
+  }
+  line_end = std::min(line_end, text.size());
+  if (text.substr(0, line_end).find('"') == text.npos) {  // the usual case
+    std::string_view line = text.substr(0, line_end);
+    for (std::size_t end = line.find(separator_); end != line.npos; end = line.find(separator_)) {
+      fields_.push_back(text::trimmed(line.substr(0, end), blanks));
+      line.remove_prefix(end + 1);
+    }
+    fields_.push_back(text::trimmed(line, blanks));
+    return std::min(line_end + 1, text.size());
+  }
+  std::size_t at = 0;
+  const auto end_of_field = [&] { return std::min({text.find(separator_, at), text.find('\n', at), text.size()}); };
+  while (true) {
+    at = std::min(text.find_first_not_of(blanks, at), text.size());
+    if (at < text.size() && text[at] == '"') {
+      quoted_.push_back({fields_.size(), unquoted_.size()});
+      fields_.emplace_back();
+      for (++at; at < text.size(); ++at) {
+        if (text[at] == '"') {
+          ++at;
+          if (at == text.size() || text[at] != '"') {
+            break;
+          }
+        }
+        unquoted_.push_back(text[at]);
+      }
+      at = end_of_field();
+    } else {
+      const std::size_t end = end_of_field();
+      fields_.push_back(text::trimmed(text.substr(at, end - at), blanks));
+      at = end;
+    }
+    if (at == text.size() && !last) {
+      return std::nullopt;
+    }
+    if (at == text.size() || text[at++] == '\n') {
+      break;
+    }
+  }
+  for (std::size_t i = 0; i < quoted_.size(); ++i) {
+    const std::size_t end = i + 1 < quoted_.size() ? quoted_[i + 1].begin : unquoted_.size();
+    fields_[quoted_[i].field] = std::string_view(unquoted_).substr(quoted_[i].begin, end - quoted_[i].begin);
+  }
+  return at;
+}
+
+bool is_header(const std::vector<std::string_view>& fields) noexcept {
+  return fields.size() >= 2 && std::any_of(fields.begin(), fields.end(), [](auto field) { return !field.empty(); }) &&
+         std::none_of(fields.begin(), fields.end(), [](auto field) { return text::number_of(field).has_value(); });
+}
+
+std::optional<std::size_t> before_header(std::string_view text) noexcept {
+  std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  while (at < text.size()) {
+    const std::size_t end = text.find('\n', at);
+    const std::string_view line = text::trimmed(text.substr(at, end - at));
+    if (!line.empty() && !line.starts_with('#')) {
+      return at;
+    }
+    if (end == text.npos) {
+      return std::nullopt;
+    }
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> object_length(std::string_view text) noexcept {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char character = text[at];
+    if (quoted) {
+      at += character == '\\' ? 1 : 0;
+      quoted = character != '"';
+    } else if (character == '"') {
+      quoted = true;
+    } else if (character == '{') {
+      ++depth;
+    } else if (character == '}' && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> rank_of_step_name(std::string_view name) noexcept {
+  const auto known = std::find(step_names.begin(), step_names.end(), name);
+  return known == step_names.end() || name.empty()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(known - step_names.begin()));
+}
+
+std::optional<std::int64_t> step_of(std::string_view text) noexcept {
+  std::int64_t whole = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, whole);
+  if (error == std::errc{} && (end == last || (*end == '/' && text::number_of({end + 1, last})))) {
+    return whole;
+  }
+  constexpr double exact = 9007199254740992;  // 2^53
+  const auto number = text::number_of(text);
+  return number && std::abs(*number) <= exact && *number == std::floor(*number)
+             ? std::optional(static_cast<std::int64_t>(*number))
+             : std::nullopt;
+}
+
+std::optional<double> seconds_of_iso(std::string_view text) noexcept {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const char wanted = form[i];
+    const char character = i < text.size() ? text[i] : '\0';
+    const bool digit = character >= '0' && character <= '9';
+    if (wanted == '0' ? !digit : character != wanted && !(wanted == 'T' && character == ' ')) {
+      return std::nullopt;
+    }
+  }
+  const std::chrono::year_month_day day(std::chrono::year(two_digits(text, 0) * 100 + two_digits(text, 2)),
+                                        std::chrono::month(static_cast<unsigned>(two_digits(text, 5))),
+                                        std::chrono::day(static_cast<unsigned>(two_digits(text, 8))));
+  if (!day.ok()) {
+    return std::nullopt;
+  }
+  double seconds = std::chrono::duration<double>(std::chrono::sys_days(day).time_since_epoch()).count() +
+                   two_digits(text, 11) * 3600.0 + two_digits(text, 14) * 60.0 + two_digits(text, 17);
+  text.remove_prefix(form.size());
+  if (text.starts_with('.')) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", 1), text.size());
+    seconds += text::number_of(text.substr(0, end)).value_or(0);
+    text.remove_prefix(end);
+  }
+  if (text.empty() || text == "Z") {
+    return seconds;
+  }
+  const int hours = two_digits(text, 1);
+  const int minutes = two_digits(text, text.size() == 6 && text[3] == ':' ? 4 : 3);
+  if ((text[0] != '+' && text[0] != '-') || hours < 0 || minutes < 0 || text.size() > 6) {
+    return std::nullopt;
+  }
+  const double zone = hours * 3600.0 + minutes * 60.0;
+  return text[0] == '+' ? seconds - zone : seconds + zone;
+}
+
+std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step) {
+  const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
+  const auto form = form_of(beginning);
+  if (!form) {
+    return "is empty: no metric log";
+  }
+  if (*form == MetricForm::csv) {
+    const auto skipped = before_header(beginning);
+    const std::string_view text = skipped ? beginning.substr(*skipped) : std::string_view();
+    CsvSplitter row(CsvSplitter::separator_of(text.substr(0, text.find('\n'))));
+    if (!row.split(text)) {
+      row.split_last(text);
+    }
+    if (!is_header(row.fields())) {
+      return "is no metric log: its first line is no header, which has two names or more and no number";
+    }
+    const bool named = std::any_of(row.fields().begin(), row.fields().end(),
+                                   [](std::string_view name) { return rank_of_step_name(name).has_value(); });
+    return needs_step && !named ? std::optional("no column is a step: " + no_step) : std::nullopt;
+  }
+  std::string_view text = beginning.substr(beginning.find(*form == MetricForm::array ? '[' : '{'));
+  if (*form == MetricForm::array) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n", 1), text.size()));
+  }
+  const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
+  const std::string_view object = text.substr(0, length.value_or(0));
+  if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
+    return "is one document, and no JSON lines: an object is no line";
+  }
+  std::string padded(object);
+  padded.reserve(padded.size() + Buffer::padding);
+  wire::FlatJson values;
+  if (!values.add_object(padded)) {
+    return "is no metric log: its first line is no JSON object";
+  }
+  const bool named = std::any_of(values.values().begin(), values.values().end(),
+                                 [&](const auto& value) { return rank_of_step_name(values.name(value)).has_value(); });
+  return needs_step && !named ? std::optional("no member is a step: " + no_step) : std::nullopt;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The texts of metric logs: CSV (RFC 4180), JSON lines, and one array of JSON objects.
+namespace smd::detail::layout {
+
+enum class MetricForm : std::uint8_t { csv, lines, array };
+
+/// Returns the form of a log, by the first character that is no blank; nullopt if there is none yet.
+[[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
+
+/// Splits rows into fields, without blanks and quotes around them.
+class CsvSplitter {
+ public:
+  explicit CsvSplitter(char separator = ',') noexcept : separator_(separator) {}
+
+  /// Returns the separator of a header: a comma, or if it has none outside quotes, `;` or a tab.
+  [[nodiscard]] static char separator_of(std::string_view header) noexcept;
+  /// Splits the row at the beginning of a text, and returns its length with its line end. Nullopt if the row does not
+  /// end in the text. Fields are valid until the next call, and as long as the text is.
+  std::optional<std::size_t> split(std::string_view text);
+  /// As above, for a row that the end of the text ends.
+  void split_last(std::string_view text) { (void)split_row(text, true); }
+  [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
+  /// Returns whether the row has nothing but blanks.
+  [[nodiscard]] bool blank() const noexcept {
+    return fields_.size() == 1 && fields_.front().empty() && quoted_.empty();
+  }
+
+ private:
+  std::optional<std::size_t> split_row(std::string_view text, bool last);
+
+  struct Quoted {
+    std::size_t field = 0;
+    std::size_t begin = 0;  ///< In `unquoted_`.
+  };
+
+  char separator_;
+  std::vector<std::string_view> fields_;
+  std::vector<Quoted> quoted_;
+  std::string unquoted_;
+};
+
+/// Returns whether a row can be a header: two names or more, and no number.
+[[nodiscard]] bool is_header(const std::vector<std::string_view>& fields) noexcept;
+
+/// Returns the bytes from the beginning of a text to the first header: a byte order mark, blank lines, and lines that
+/// begin with `#`. Nullopt if the text ends before.
+[[nodiscard]] std::optional<std::size_t> before_header(std::string_view text) noexcept;
+
+/// Returns the length of the JSON object at the beginning of a text; nullopt if it does not end in it. It need not be
+/// valid.
+[[nodiscard]] std::optional<std::size_t> object_length(std::string_view text) noexcept;
+
+/// Names of steps, the best first. The last ones are those of epochs.
+[[nodiscard]] std::optional<std::size_t> rank_of_step_name(std::string_view name) noexcept;
+
+/// Returns the whole number that a step is: `3`, `3.0`, or `3/50`, of which it is 3. Nullopt for all else.
+[[nodiscard]] std::optional<std::int64_t> step_of(std::string_view text) noexcept;
+
+/// Returns the seconds since 1970 of a time in ISO 8601, which is UTC without a zone; nullopt for any other text.
+[[nodiscard]] std::optional<double> seconds_of_iso(std::string_view text) noexcept;
+
+/// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
+/// of steps.
+[[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step);
+
+}  // namespace smd::detail::layout

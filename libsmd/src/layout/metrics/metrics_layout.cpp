@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/metrics/metrics_layout.hpp"
+
+#include "layout/metrics/look_at_metrics.hpp"
+#include "layout/metrics/metric_text.hpp"
+#include "wire/first_bytes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+class MetricsLayout final : public Layout {
+ public:
+  explicit MetricsLayout(Opening place) : place_(std::move(place)) {}
+
+  Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
+                      std::shared_ptr<const CollectionsInfo> collections) const override {
+    return look_at_metrics(storage, request, place_, static_cast<const MetricListing*>(before), std::move(collections));
+  }
+  [[nodiscard]] storage::WatchScope watched() const override { return {{""}, true}; }
+
+ private:
+  Opening place_;
+};
+
+std::string_view text_of(std::span<const std::byte> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+std::unique_ptr<Layout> metrics_layout(const Opening& what) { return std::make_unique<MetricsLayout>(what); }
+
+std::optional<Held> holds_metric_log(FolderWalk& folder) {
+  const auto name = std::find_if(metric_log_names.begin(), metric_log_names.end(),
+                                 [&](std::string_view one) { return folder.has(one) && !folder.has_folder(one); });
+  return name == metric_log_names.end() ? std::nullopt : std::optional(Held{.example = std::string(*name)});
+}
+
+bool is_metric_log_name(std::string_view name) noexcept {
+  return std::find(metric_log_names.begin(), metric_log_names.end(), name) != metric_log_names.end();
+}
+
+bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
+  const wire::KnownFile* const known =
+      wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
+  return known != nullptr && known->kind == wire::FileKind::text &&
+         !metric_log_problem(text_of(first), what.step_name.empty());
+}
+
+std::string why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
+  return metric_log_problem(text_of(first), what.step_name.empty()).value_or(std::string());
+}
+
+}  // namespace smd::detail::layout

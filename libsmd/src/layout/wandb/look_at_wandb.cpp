@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/wandb/look_at_wandb.hpp"
+
+#include "layout/name_collections.hpp"
+#include "layout/wandb/run_file.hpp"
+#include "text/escape.hpp"
+#include "text/json.hpp"
+#include "text/words.hpp"
+#include "wire/wandb_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace smd::detail::layout {
+
+namespace {
+
+using wire::FlatJson;
+using wire::WandbRecord;
+
+constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_step", "train/global_step",
+                                                               "global_step"};
+constexpr std::string_view own_step = "_step";
+constexpr double exact = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
+
+std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
+  if (value.kind != FlatJson::Kind::number) {
+    return std::nullopt;
+  }
+  const bool whole = std::abs(value.number) <= exact && value.number == std::floor(value.number);
+  return value.whole ? value.whole : whole ? std::optional(static_cast<std::int64_t>(value.number)) : std::nullopt;
+}
+
+/// Takes the records of files into rows.
+class WandbTaker {
+ public:
+  WandbTaker(WandbCursor& cursor, const LookRequest& request, LoadedSteps& loaded)
+      : cursor_(cursor), request_(request), rows_(cursor, loaded) {
+    cursor_.candidates.resize(global_step_names.size());
+  }
+
+  /// Reads what is new in a file. Returns why the file is refused.
+  std::optional<Problem> read(storage::Storage& storage, std::uint32_t id) {
+    WandbFile& file = cursor_.files[id];
+    file.stamp = storage.file_stamp(file.path);
+    file.rest.reset();
+    auto opened = storage.open(file.path);
+    if (!opened) {
+      file.stamp.reset();
+      file.rest = opened.problem();
+      return std::nullopt;
+    }
+    if (file.offset == 0) {
+      std::array<std::byte, wire::wandb_header_bytes> first{};
+      const auto got = (*opened)->read_at(0, first);
+      if (got) {
+        if (const auto why = wire::wandb_header_problem(std::span(first).first(*got))) {
+          return Problem{ProblemKind::not_found, file.path, {}, std::string(*why)};
+        }
+      }
+      if (!got || *got < first.size()) {
+        return std::nullopt;
+      }
+      file.offset = first.size();
+    }
+    file_ = id;
+    rows_.begin_file(cursor_.table, {}, file.path, id, 0);
+    RunFileReader reader(**opened, file.offset, file.skipping);
+    constexpr unsigned between = 1024;
+    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+      const RunFileReader::Found found = reader.next();
+      if (found == RunFileReader::Found::end) {
+        break;
+      }
+      if (found == RunFileReader::Found::problem) {
+        file.problems.add(std::move(reader.problem()));
+        continue;
+      }
+      place_ = {reader.offset(), reader.length()};
+      if (Status taken = take(reader.payload()); !taken) {
+        add_problem(ProblemKind::damaged, "the record is left out: " + taken.problem().text);
+      }
+    }
+    file.offset = reader.resume();
+    file.skipping = reader.skipping();
+    if (reader.failure()) {
+      file.stamp.reset();
+      file.rest = reader.failure();
+    }
+    return std::nullopt;
+  }
+
+  /// Ends the look. System metrics of the newest step are kept back while more may come.
+  void finish(const Listing& listing) {
+    if (request_.as_it_stands || (!cursor_.files.empty() && cursor_.files.back().exit_code)) {
+      place_system_metrics(std::numeric_limits<double>::infinity());
+    }
+    rows_.finish(listing);
+  }
+  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
+
+ private:
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+
+  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
+  void add_problem(ProblemKind kind, std::string text) {
+    cursor_.files[file_].problems.add({kind, {}, place_.offset, std::move(text)});
+  }
+
+  Status take(std::span<const std::byte> payload) {
+    if (Status parsed = wire::parse_wandb_record(payload, record_); !parsed) {
+      return parsed;
+    }
+    switch (record_.kind) {
+      case WandbRecord::Kind::history:
+        return take_history();
+      case WandbRecord::Kind::stats:
+        return take_stats();
+      case WandbRecord::Kind::config:
+      case WandbRecord::Kind::run:
+        return take_config();
+      case WandbRecord::Kind::alert:
+        add_problem(ProblemKind::note, fmt::format("alert {} '{}': {}", printable(record_.says[2]),
+                                                   printable(record_.says[0]), printable(record_.says[1])));
+        return ok();
+      case WandbRecord::Kind::exit:
+        cursor_.files[file_].exit_code = record_.exit_code;
+        return ok();
+      case WandbRecord::Kind::other:
+        return ok();
+    }
+    return ok();
+  }
+
+  Status take_history() {
+    std::size_t typed = 0;
+    if (Status flat = wire::flatten(record_, values_, typed); !flat) {
+      return flat;
+    }
+    cursor_.media += typed;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    time_ = nan;
+    std::optional<std::int64_t> own;
+    std::array<bool, global_step_names.size()> there{};
+    std::optional<std::int64_t> chosen;
+    bool first_tensor = false;
+    for (const FlatJson::Value& value : values_.values()) {
+      const std::string_view name = values_.name(value);
+      if (name == "_timestamp" && value.kind == FlatJson::Kind::number) {
+        time_ = value.number;
+      } else if (name == own_step) {
+        own = whole_of(value);
+      }
+      const auto known = std::find(global_step_names.begin(), global_step_names.end(), name);
+      if (known != global_step_names.end() && whole_of(value)) {
+        there[static_cast<std::size_t>(known - global_step_names.begin())] = true;
+      }
+      first_tensor = first_tensor || (is_tensor(name, value) && known == global_step_names.end());
+    }
+    if (!cursor_.step_name && first_tensor) {
+      const auto known = std::find(there.begin(), there.end(), true);
+      cursor_.step_name = known == there.end()
+                              ? std::string()
+                              : std::string(global_step_names[static_cast<std::size_t>(known - there.begin())]);
+    }
+    const std::string step_name = cursor_.step_name.value_or(std::string());
+    if (!step_name.empty()) {
+      for (const FlatJson::Value& value : values_.values()) {
+        chosen = values_.name(value) == step_name ? whole_of(value) : chosen;
+      }
+    }
+    own = own ? own : record_.step ? record_.step : static_cast<std::int64_t>(cursor_.records);
+    ++cursor_.records;
+    step_ = !step_name.empty() ? chosen.value_or(cursor_.last_step.value_or(*own)) : *own;
+    bool has_loss = false;
+    bool has_tensor = false;
+    for (const FlatJson::Value& value : values_.values()) {
+      const std::string_view name = values_.name(value);
+      if (is_tensor(name, value) && name != step_name) {
+        const bool loss = take_value(name, value);
+        has_loss = has_loss || loss;
+        has_tensor = has_tensor ||
+                     std::find(global_step_names.begin(), global_step_names.end(), name) == global_step_names.end();
+      }
+    }
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      StepCandidate& candidate = cursor_.candidates[i];
+      candidate.records += there[i] ? 1 : 0;
+      candidate.in_all_losses = candidate.in_all_losses && (there[i] || !has_loss);
+      candidate.in_all = candidate.in_all && (there[i] || !has_tensor);
+    }
+    cursor_.has_losses = cursor_.has_losses || has_loss;
+    if (!step_name.empty() && !chosen && (cursor_.has_losses ? has_loss : has_tensor)) {
+      ++cursor_.without_step;
+    }
+    if (has_tensor) {
+      begin_step();
+    }
+    return ok();
+  }
+
+  [[nodiscard]] static bool is_tensor(std::string_view name, const FlatJson::Value& value) noexcept {
+    return !name.empty() && !name.starts_with('_') && value.kind != FlatJson::Kind::text &&
+           value.kind != FlatJson::Kind::other;
+  }
+
+  /// Returns whether it is a loss.
+  bool take_value(std::string_view name, const FlatJson::Value& value) {
+    if (name.size() > limits::name_bytes) {
+      add_problem(ProblemKind::damaged,
+                  fmt::format("a value is left out: its name is longer than the limit (name_bytes), {} bytes",
+                              limits::name_bytes));
+      return false;
+    }
+    Series& series = rows_.series_of(name);
+    cursor_.facts.resize(cursor_.table.series.size());
+    WandbFacts& facts = cursor_.facts[rows_.previous()];
+    if (value.kind == FlatJson::Kind::histogram) {
+      rows_.begin_value(series, name.starts_with("parameters/") ? ValueKind::watched : ValueKind::histogram, step_);
+      rows_.add_buckets(series, wire::bucket_span(values_.numbers(value)), time_, place_.offset, place_.length);
+      return false;
+    }
+    facts.nulls += value.nulls + (value.kind == FlatJson::Kind::null ? 1 : 0);
+    if (value.kind == FlatJson::Kind::array) {
+      rows_.begin_value(series, ValueKind::tensor, step_);
+      rows_.add_record(series.name, ValueForm::record, place_.offset, place_.length);
+      return false;
+    }
+    const bool beyond = value.whole && (*value.whole > static_cast<std::int64_t>(exact) ||
+                                        *value.whole < -static_cast<std::int64_t>(exact));
+    if (!series.has_value && series.kinds == 0) {
+      const auto known = cursor_.whole.find(std::string(name));
+      facts.whole = known == cursor_.whole.end() ? beyond : known->second;
+    }
+    facts.beyond = facts.beyond || beyond;
+    facts.real = facts.real || !value.whole;
+    const bool whole = facts.whole && value.whole;
+    if ((facts.whole ? !value.whole : beyond) && !request_.as_it_stands && !facts.contradicted) {
+      facts.contradicted = true;
+      add_problem(ProblemKind::warning,
+                  fmt::format("a value of '{}' is {}, unlike the first ones: it is {}", printable(name),
+                              beyond ? "a whole number that no float64 has" : "no whole number",
+                              beyond ? "rounded" : "a float64"));
+    }
+    const double number = value.kind == FlatJson::Kind::null ? std::numeric_limits<double>::quiet_NaN() : value.number;
+    rows_.take_number(series, ValueKind::number, step_, whole ? Dtype::int64 : Dtype::float64,
+                      whole ? static_cast<std::uint64_t>(*value.whole) : std::bit_cast<std::uint64_t>(number), time_);
+    if (!facts.loss) {
+      facts.loss = is_loss_name(name);
+    }
+    return *facts.loss;
+  }
+
+  void begin_step() {
+    constexpr std::size_t most = 1024;
+    if (cursor_.last_step == step_ && !cursor_.times.empty()) {
+      return;
+    }
+    cursor_.last_step = step_;
+    const bool timed = !std::isnan(time_);
+    const bool first = cursor_.times.empty();
+    if (!first) {
+      place_system_metrics(timed ? time_ : std::numeric_limits<double>::infinity());
+    }
+    if (cursor_.times.size() == most) {
+      cursor_.times.erase(cursor_.times.begin(), cursor_.times.begin() + most / 2);
+    }
+    cursor_.times.emplace_back(timed ? time_ : -std::numeric_limits<double>::infinity(), step_);
+  }
+
+  Status take_stats() {
+    std::size_t typed = 0;
+    if (Status flat = wire::flatten(record_, values_, typed); !flat) {
+      return flat;
+    }
+    for (const FlatJson::Value& value : values_.values()) {
+      if (value.kind == FlatJson::Kind::number && values_.name(value).size() <= limits::name_bytes) {
+        cursor_.pending.push_back({"system/" + std::string(values_.name(value)), record_.time, value.number});
+      }
+    }
+    return ok();
+  }
+
+  /// Places system metrics that were measured before a time: at the newest step at or before theirs, else at the first.
+  /// Of several of one name at a step the last counts.
+  void place_system_metrics(double before) {
+    if (cursor_.pending.empty() || cursor_.times.empty()) {
+      return;
+    }
+    std::vector<SystemMetric> later;
+    std::map<std::pair<std::size_t, std::string>, const SystemMetric*> placed;  // by index in `times`, name
+    for (const SystemMetric& metric : cursor_.pending) {
+      if (!(metric.time < before)) {
+        later.push_back(metric);
+        continue;
+      }
+      const auto after = std::upper_bound(cursor_.times.begin(), cursor_.times.end(), metric.time,
+                                          [](double time, const auto& step) { return time < step.first; });
+      const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - cursor_.times.begin(), 1) - 1);
+      placed[{at, metric.name}] = &metric;
+    }
+    for (const auto& [place, metric] : placed) {
+      Series& series = rows_.series_of(metric->name);
+      cursor_.facts.resize(cursor_.table.series.size());
+      const std::int64_t step = cursor_.times[place.first].second;
+      if (!series.has_value || step > series.last_step) {
+        rows_.begin_value(series, ValueKind::system, step);
+        rows_.add_number(series.name, Dtype::float64, std::bit_cast<std::uint64_t>(metric->value), metric->time);
+      }
+    }
+    cursor_.pending = std::move(later);
+  }
+
+  Status take_config() {
+    Hyperparameters& all = cursor_.extras.hyperparameters;
+    all.records += record_.items.empty() ? 0 : 1;
+    for (const WandbRecord::Item& item : record_.removed) {
+      const std::string name = path_of(item);
+      std::erase_if(all.values,
+                    [&](const auto& one) { return one.first == name || one.first.starts_with(name + "."); });
+    }
+    for (const WandbRecord::Item& item : record_.items) {
+      const std::string name = path_of(item);
+      if (!name.starts_with('_')) {
+        text::JsonDocument<nlohmann::ordered_json> document;
+        if (text::parse_json(item.json, document)) {
+          all.values.insert_or_assign(name, std::string(item.json));  // NaN, or what only Python writes
+        } else {
+          add_hyperparameters(name, *document, all.values);
+        }
+      }
+    }
+    return ok();
+  }
+
+  [[nodiscard]] std::string path_of(const WandbRecord::Item& item) const {
+    const auto keys = record_.keys_of(item);
+    return std::accumulate(keys.begin(), keys.end(), std::string(), [&](std::string path, std::string_view key) {
+      return path.append(path.empty() ? "" : ".").append(key);
+    });
+  }
+
+  static void add_hyperparameters(const std::string& name, const nlohmann::ordered_json& value,
+                                  std::map<std::string, std::string>& all) {
+    if (!value.is_object() || value.empty()) {
+      all.insert_or_assign(name, value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      return;
+    }
+    for (const auto& member : value.items()) {
+      add_hyperparameters(name + "." + member.key(), member.value(), all);
+    }
+  }
+
+  WandbCursor& cursor_;
+  const LookRequest& request_;
+  SeriesRows rows_;
+  WandbRecord record_;
+  FlatJson values_;
+  std::uint32_t file_ = 0;
+  Place place_;
+  std::int64_t step_ = 0;
+  double time_ = 0;
+};
+
+/// Returns a cursor for reading from the start, which keeps the next row id and the number of workers.
+std::shared_ptr<WandbCursor> emptied(const WandbListing* before) {
+  auto empty = std::make_shared<WandbCursor>();
+  if (before != nullptr) {
+    empty->next_row = before->cursor->next_row;
+    empty->workers = before->cursor->workers;
+  }
+  return empty;
+}
+
+/// Corrects choices that later records contradict. Returns false if none is wrong.
+bool choose_again(const WandbCursor& read, bool step_is_given, WandbCursor& next) {
+  std::string step_name = read.step_name.value_or(std::string());
+  if (!step_is_given) {
+    step_name.clear();
+    for (std::size_t i = global_step_names.size(); i-- > 0;) {
+      const StepCandidate& candidate = read.candidates[i];
+      const bool everywhere = read.has_losses ? candidate.in_all_losses : candidate.in_all;
+      step_name = candidate.records != 0 && everywhere ? std::string(global_step_names[i]) : step_name;
+    }
+  }
+  bool again = step_name != read.step_name.value_or(std::string());
+  next.step_name = step_name;
+  for (std::uint32_t id = 0; id < read.facts.size(); ++id) {
+    const WandbFacts& facts = read.facts[id];
+    const bool whole = facts.beyond && !facts.real;
+    again = again || whole != facts.whole;
+    if (whole || facts.whole) {
+      next.whole.emplace(read.table.names[id], whole);
+    }
+  }
+  return again;
+}
+
+void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes) {
+  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, {}, {}, std::move(text)}); };
+  const std::string step_name = cursor.step_name.value_or(std::string());
+  if (!step_name.empty() && !step_is_given) {
+    remark(fmt::format("steps are the values of '{}', not the SDK's own: --step-name _step takes those", step_name));
+  }
+  if (!step_name.empty() && cursor.without_step != 0) {
+    notes.add({ProblemKind::warning,
+               {},
+               {},
+               fmt::format("{} no '{}': they stand at the step before",
+                           text::counted(cursor.without_step, "record") + (cursor.without_step == 1 ? " has" : " have"),
+                           printable(step_name))});
+  }
+  std::uint64_t nulls = 0;
+  std::vector<std::string_view> names;
+  for (std::uint32_t id = 0; id < cursor.facts.size(); ++id) {
+    nulls += cursor.facts[id].nulls;
+    if (cursor.facts[id].nulls != 0) {
+      names.push_back(cursor.table.names[id]);
+    }
+  }
+  if (nulls != 0) {
+    remark(fmt::format("{} null, which is NaN here: of {}",
+                       text::counted(nulls, "value") + (nulls == 1 ? " is" : " are"), text::first_names(names)));
+  }
+  if (cursor.media != 0) {
+    notes.add({ProblemKind::note,
+               {},
+               {},
+               text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
+                   " media or of a type of W&B's own, and left out"});
+  }
+}
+
+std::shared_ptr<WandbListing> listing_of(std::shared_ptr<WandbCursor> cursor, const WandbListing* before,
+                                         bool step_is_given, ProblemList notes) {
+  auto listing = before == nullptr ? std::make_shared<WandbListing>() : std::make_shared<WandbListing>(*before);
+  listing->notes = std::move(notes);
+  for (const WandbFile& file : cursor->files) {
+    for (Problem& problem : file.problems.all(file.path)) {
+      problem.file = file.path;
+      listing->notes.add(std::move(problem));
+    }
+    if (file.rest) {
+      Problem problem = *file.rest;
+      problem.file = file.path;
+      listing->notes.add(std::move(problem));
+    }
+  }
+  add_notes(*cursor, step_is_given, listing->notes);
+  listing->ended = !cursor->files.empty() && cursor->files.back().exit_code;
+  listing->add_workers(cursor->workers);
+  cursor->extras.exit_code = cursor->files.empty() ? std::nullopt : cursor->files.back().exit_code;
+  listing->extras = std::make_shared<const Extras>(cursor->extras);
+  listing->cursor = std::move(cursor);
+  return listing;
+}
+
+Outcome<RunFiles> list_run_files(storage::Storage& storage, const Opening& place) {
+  RunFiles files;
+  if (!place.file.empty()) {
+    files.paths.push_back(place.file);
+    return files;
+  }
+  const auto sorted = [&](const std::string& folder) {
+    auto entries = storage.list(folder);
+    if (entries) {
+      std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    }
+    return entries;
+  };
+  const auto entries = sorted({});
+  if (!entries) {
+    return entries.problem();
+  }
+  return find_run_files(*entries, [&](const std::string& folder) {
+    auto below = sorted(folder);
+    return below ? *std::move(below) : Entries();
+  });
+}
+
+/// Returns the files to read, in order; nullopt if all must be read from the start.
+std::optional<std::vector<std::uint32_t>> changed_files(storage::Storage& storage, const RunFiles& files,
+                                                        WandbCursor& cursor) {
+  std::vector<std::uint32_t> changed;
+  for (std::uint32_t id = 0; id < std::max(files.paths.size(), cursor.files.size()); ++id) {
+    if (id >= files.paths.size() || (id < cursor.files.size() && cursor.files[id].path != files.paths[id])) {
+      return std::nullopt;
+    }
+    if (id == cursor.files.size()) {
+      cursor.files.emplace_back().path = files.paths[id];
+      changed.push_back(id);
+      continue;
+    }
+    const WandbFile& file = cursor.files[id];
+    const auto stamp = storage.file_stamp(file.path);
+    if (stamp && stamp == file.stamp) {
+      continue;
+    }
+    const bool is_last = id + 1 == cursor.files.size();
+    if (!is_last || (stamp && file.stamp && !may_continue(*file.stamp, *stamp, 0))) {
+      return std::nullopt;
+    }
+    storage.forget(file.path);
+    changed.push_back(id);
+  }
+  return changed;
+}
+
+}  // namespace
+
+Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& request, const Opening& place,
+                             const WandbListing* before, std::shared_ptr<const CollectionsInfo> collections) {
+  const auto files = list_run_files(storage, place);
+  if (!files) {
+    return files.problem();
+  }
+  ProblemList notes(limits::problems_per_trial);
+  for (const std::string& file : files->left_out) {
+    notes.add({ProblemKind::remark,
+               {},
+               {},
+               "'" + printable(file) + "' is left out: '" + printable(files->paths.front()) + "' is read"});
+  }
+  Found found;
+  auto cursor =
+      before == nullptr || request.everything ? emptied(before) : std::make_shared<WandbCursor>(*before->cursor);
+  auto changed = changed_files(storage, *files, *cursor);
+  found.afresh = before != nullptr && (request.everything || !changed);
+  if (!changed) {
+    cursor = emptied(before);
+    changed = changed_files(storage, *files, *cursor);
+  }
+  const bool step_is_given = !place.step_name.empty();
+  if (changed->empty() && before != nullptr && !found.afresh) {
+    found.collections = std::move(collections);
+    found.listing = listing_of(std::move(cursor), before, step_is_given, std::move(notes));
+    return found;
+  }
+  const bool from_start = before == nullptr || found.afresh;
+  if (step_is_given) {
+    cursor->step_name = place.step_name == own_step ? std::string() : place.step_name;
+  }
+  for (bool may_choose_again = from_start && request.as_it_stands;; may_choose_again = false) {
+    found.loaded = LoadedSteps();
+    WandbTaker taker(*cursor, request, found.loaded);
+    for (const std::uint32_t file : *changed) {
+      if (auto refused = taker.read(storage, file)) {
+        return *std::move(refused);
+      }
+    }
+    if (auto next = emptied(before); may_choose_again && choose_again(*cursor, step_is_given, *next)) {
+      cursor = std::move(next);
+      changed = changed_files(storage, *files, *cursor);
+      continue;
+    }
+    WandbListing ranks;
+    ranks.add_workers(cursor->workers);
+    taker.finish(ranks);
+    found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), taker.new_names());
+    break;
+  }
+  found.news = !found.loaded.rows.empty();
+  found.listing = listing_of(std::move(cursor), before, step_is_given, std::move(notes));
+  return found;
+}
+
+}  // namespace smd::detail::layout

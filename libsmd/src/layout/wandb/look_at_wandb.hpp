@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "layout/layout_kind.hpp"
+#include "layout/series_rows.hpp"
+#include "storage/storage.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smd::detail::layout {
+
+/// One run file, up to where it was read.
+struct WandbFile {
+  std::string path;
+  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
+  std::uint64_t offset = 0;                 ///< Of the first chunk that was not read.
+  bool skipping = false;                    ///< `RunFileReader::skipping`
+  std::optional<std::int64_t> exit_code;    ///< The run ended.
+  ProblemList problems{limits::problems_per_file};
+  std::optional<Problem> rest;  ///< Why reading failed.
+};
+
+/// What is known of a name besides its values.
+struct WandbFacts {
+  std::optional<bool> loss;   ///< Whether it is the name of a loss; nullopt: nobody has asked.
+  bool whole = false;         ///< Its numbers are int64.
+  bool beyond = false;        ///< It had a whole number that no double has.
+  bool real = false;          ///< It had a number that is not whole.
+  bool contradicted = false;  ///< That it is `whole`, or not, was said to be wrong.
+  std::uint64_t nulls = 0;
+};
+
+/// What could be the step of all records: a name.
+struct StepCandidate {
+  std::uint64_t records = 0;
+  bool in_all_losses = true;  ///< It is in every record that has a loss,
+  bool in_all = true;         ///< that has a tensor.
+};
+
+/// System metrics whose step is not yet known.
+struct SystemMetric {
+  std::string name;
+  double time = 0;
+  double value = 0;
+};
+
+struct WandbCursor : SeriesCursor {
+  std::vector<WandbFile> files;
+  SeriesTable table;
+  std::vector<WandbFacts> facts;  ///< By id of the name.
+  // Choices about the whole run:
+  std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known.
+  std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
+  std::vector<StepCandidate> candidates;
+  bool has_losses = false;
+  std::uint64_t without_step = 0;  ///< Records that contradict the choice of the step.
+  std::uint64_t records = 0;       ///< Of history.
+  std::optional<std::int64_t> last_step;
+  std::uint64_t media = 0;
+  std::vector<std::pair<double, std::int64_t>> times;  ///< When the last steps began.
+  std::vector<SystemMetric> pending;
+};
+
+/// Immutable once shared.
+class WandbListing final : public SeriesListing {
+ public:
+  [[nodiscard]] std::string path(const StepPart& file) const override {
+    const std::uint32_t id = cursor->file_of(file.id);
+    return id == no_id ? std::string() : cursor->files[id].path;
+  }
+
+  std::shared_ptr<const WandbCursor> cursor;
+};
+
+/// `Layout::look` for run files of W&B.
+[[nodiscard]] Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& request, const Opening& place,
+                                           const WandbListing* before,
+                                           std::shared_ptr<const CollectionsInfo> collections);
+
+}  // namespace smd::detail::layout

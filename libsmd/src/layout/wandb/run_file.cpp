@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/wandb/run_file.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+constexpr std::string_view run = "run-";
+constexpr std::string_view offline = "offline-";
+
+/// Returns what follows `run-` or `offline-run-`: the time, and the run's ID.
+std::string_view time_of(std::string_view folder) noexcept {
+  return folder.substr(run.size() + (folder.starts_with(offline) ? offline.size() : 0));
+}
+
+}  // namespace
+
+bool is_run_file(std::string_view name) noexcept { return name.starts_with(run) && name.ends_with(".wandb"); }
+
+bool is_run_folder(std::string_view name) noexcept {
+  return name.starts_with(run) || (name.starts_with(offline) && name.substr(offline.size()).starts_with(run));
+}
+
+RunFiles find_run_files(const Entries& entries, const std::function<Entries(const std::string& folder)>& list) {
+  RunFiles found;
+  for (const storage::DirEntry& entry : entries) {
+    if (entry.kind == storage::EntryKind::file && is_run_file(entry.name)) {
+      (found.paths.empty() ? found.paths : found.left_out).push_back(entry.name);
+    }
+  }
+  if (!found.paths.empty()) {
+    return found;
+  }
+  std::vector<std::pair<std::string, std::string>> runs;  // folder, file
+  for (const storage::DirEntry& entry : entries) {
+    if (entry.kind != storage::EntryKind::folder || !is_run_folder(entry.name)) {
+      continue;
+    }
+    const Entries files = list(entry.name);
+    const auto file = std::find_if(files.begin(), files.end(), [](const storage::DirEntry& one) {
+      return one.kind == storage::EntryKind::file && is_run_file(one.name);
+    });
+    if (file != files.end()) {
+      runs.emplace_back(entry.name, file->name);
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+    return std::pair(time_of(a.first), std::string_view(a.first)) <
+           std::pair(time_of(b.first), std::string_view(b.first));
+  });
+  for (const auto& [folder, file] : runs) {
+    found.paths.push_back(folder + "/" + file);
+    found.one_run = found.one_run && file == runs.front().second;
+  }
+  return found;
+}
+
+RunFileReader::Found RunFileReader::tell(ProblemKind kind, std::string text) {
+  problem_ = {kind, {}, reader_.offset(), std::move(text)};
+  open_ = false;
+  return Found::problem;
+}
+
+/// Skips the rest of a block, also what the file does not have yet.
+void RunFileReader::skip_block(std::size_t left) {
+  resume_ = reader_.offset() + left;
+  reader_.skip(std::min(left, reader_.unread().size()));
+}
+
+RunFileReader::Found RunFileReader::next() {
+  using wire::wandb_block_bytes;
+  using wire::wandb_header_bytes;
+  while (true) {
+    if (reader_.offset() < resume_ && !open_) {
+      return Found::end;  // within a block that is skipped
+    }
+    const std::size_t left = wandb_block_bytes - reader_.offset() % wandb_block_bytes;
+    (void)reader_.have(left);
+    const std::span<const std::byte> rest = reader_.unread().first(std::min(left, reader_.unread().size()));
+    if (left < wandb_header_bytes) {
+      if (rest.size() < left) {
+        return Found::end;
+      }
+      reader_.skip(left);
+      resume_ = open_ || zeros_ ? resume_ : reader_.offset();
+      continue;
+    }
+    const auto chunk = wire::wandb_chunk(rest, left);
+    if (!chunk && chunk.problem().kind == ProblemKind::not_yet) {
+      return Found::end;
+    }
+    if (!chunk) {
+      const Found found =
+          tell(ProblemKind::damaged, chunk.problem().text + "; what its block has left, and its record, are left out");
+      zeros_.reset();
+      skipping_ = true;
+      skip_block(left);
+      return found;
+    }
+    if (chunk->type == wire::WandbChunk::Type::none) {
+      zeros_ = zeros_.value_or(reader_.offset());
+      if (rest.size() < left) {
+        return Found::end;
+      }
+      reader_.skip(left);
+      continue;
+    }
+    if (const auto zeros = std::exchange(zeros_, std::nullopt)) {
+      const bool was_open = open_;
+      const Found found = tell(ProblemKind::note, "zeros up to the end of a block, which the SDK does not write");
+      problem_.offset = zeros;
+      open_ = was_open;
+      return found;
+    }
+    if (const auto found = take_chunk(*chunk)) {
+      return *found;
+    }
+  }
+}
+
+std::optional<RunFileReader::Found> RunFileReader::take_chunk(const wire::WandbChunk& chunk) {
+  const std::size_t bytes = wire::wandb_header_bytes + chunk.payload.size();
+  if (chunk.begins() && open_) {
+    resume_ = reader_.offset();
+    return tell(ProblemKind::damaged, "a record begins within another, which is left out");
+  }
+  if (!chunk.begins() && !open_) {
+    Found found = Found::problem;
+    if (!skipping_) {
+      found = tell(ProblemKind::damaged, "the rest of a record whose beginning is not there");
+    }
+    reader_.skip(bytes);
+    resume_ = reader_.offset();
+    return skipping_ ? std::nullopt : std::optional(found);
+  }
+  if (chunk.begins()) {
+    begin_ = resume_ = reader_.offset();
+    joined_.clear();
+  }
+  open_ = true;
+  skipping_ = false;
+  reader_.skip(bytes);
+  if (chunk.type == wire::WandbChunk::Type::full) {
+    payload_ = chunk.payload;
+  } else {
+    joined_.insert(joined_.end(), chunk.payload.begin(), chunk.payload.end());
+    payload_ = joined_;
+    if (joined_.size() > limits::json_bytes) {
+      joined_ = {};
+      skipping_ = true;
+      resume_ = reader_.offset();
+      const Found found = tell(ProblemKind::damaged, "a record is longer than the limit (json_bytes)");
+      problem_.offset = begin_;
+      return found;
+    }
+  }
+  if (!chunk.ends()) {
+    return std::nullopt;
+  }
+  open_ = false;
+  resume_ = reader_.offset();
+  return Found::record;
+}
+
+}  // namespace smd::detail::layout

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace smd::text {
+
+/// Returns the number that a text is, as `std::from_chars` reads it, also with a leading `+`: `1.`, `.5`, `nan` and
+/// `inf` in all spellings. Too large is infinity, too small zero. Nullopt for any other text.
+[[nodiscard]] inline std::optional<double> number_of(std::string_view text) noexcept {
+  if (text.starts_with('+') && !text.starts_with("+-")) {
+    text.remove_prefix(1);
+  }
+  double number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (end != last || error == std::errc::invalid_argument) {
+    return std::nullopt;
+  }
+  if (error == std::errc::result_out_of_range) {
+    const std::size_t exponent = text.find_first_of("eE");
+    const bool small = exponent != text.npos ? text.substr(exponent + 1).starts_with('-')
+                                             : text.find_first_of("123456789") > text.find('.');
+    number = small ? 0.0 : std::numeric_limits<double>::infinity();
+    return text.starts_with('-') ? -number : number;
+  }
+  return number;
+}
+
+}  // namespace smd::text

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/wandb_record.hpp"
+
+#include "wire/little_endian.hpp"
+#include "wire/message.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace smd::detail::wire {
+
+namespace {
+
+using protozero::pbf_reader;
+
+constexpr std::array<unsigned char, wandb_header_bytes> file_header = {':', 'W', '&', 'B', 0xE1, 0xBE, 0};
+
+void take_item(pbf_reader item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
+  WandbRecord::Item taken{.first_key = record.keys.size()};
+  std::optional<std::string_view> key;
+  while (next_field(item)) {
+    switch (item.tag()) {
+      case 1:
+        key = text_of(item);
+        break;
+      case 2:
+        record.keys.push_back(text_of(item));
+        break;
+      case 16:
+        taken.json = text_of(item);
+        break;
+      default:
+        skip_field(item);
+    }
+  }
+  if (record.keys.size() == taken.first_key) {
+    record.keys.push_back(key.value_or(std::string_view()));
+  }
+  taken.keys = record.keys.size() - taken.first_key;
+  items.push_back(taken);
+}
+
+void take_history(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    switch (message.tag()) {
+      case 1:
+        take_item(message_of(message), record, record.items);
+        break;
+      case 2: {
+        record.step = 0;
+        for (pbf_reader step = message_of(message); next_field(step);) {
+          if (step.tag() == 1) {
+            record.step = static_cast<std::int64_t>(varint_of(step));
+          } else {
+            skip_field(step);
+          }
+        }
+        break;
+      }
+      default:
+        skip_field(message);
+    }
+  }
+}
+
+void take_stats(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    switch (message.tag()) {
+      case 2: {
+        std::array<std::int64_t, 2> parts{};
+        for (pbf_reader time = message_of(message); next_field(time);) {
+          if (time.tag() == 1 || time.tag() == 2) {
+            const std::size_t part = time.tag() - 1;
+            parts[part] = static_cast<std::int64_t>(varint_of(time));
+          } else {
+            skip_field(time);
+          }
+        }
+        record.time = static_cast<double>(parts[0]) + static_cast<double>(parts[1]) * 1e-9;
+        break;
+      }
+      case 3:
+        take_item(message_of(message), record, record.items);
+        break;
+      default:
+        skip_field(message);
+    }
+  }
+}
+
+void take_config(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    if (message.tag() == 1 || message.tag() == 2) {
+      const bool removed = message.tag() == 2;
+      take_item(message_of(message), record, removed ? record.removed : record.items);
+    } else {
+      skip_field(message);
+    }
+  }
+}
+
+void take_run(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    if (message.tag() == 4) {
+      take_config(message_of(message), record);
+    } else {
+      skip_field(message);
+    }
+  }
+}
+
+void take_alert(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    if (message.tag() >= 1 && message.tag() <= record.says.size()) {
+      const std::size_t part = message.tag() - 1;
+      record.says[part] = text_of(message);
+    } else {
+      skip_field(message);
+    }
+  }
+}
+
+void take_exit(pbf_reader message, WandbRecord& record) {
+  while (next_field(message)) {
+    if (message.tag() == 1) {
+      record.exit_code = static_cast<std::int32_t>(varint_of(message));
+    } else if (message.tag() == 3) {
+      record.kind = varint_of(message) != 0 ? WandbRecord::Kind::other : record.kind;
+    } else {
+      skip_field(message);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::string_view> wandb_header_problem(std::span<const std::byte> first) noexcept {
+  constexpr std::size_t version_at = 6;
+  const auto same = [&](std::size_t bytes) {
+    return first.size() < bytes || std::memcmp(first.data(), file_header.data(), bytes) == 0;
+  };
+  if (first.size() >= version_at && !same(version_at)) {
+    return "is no run file of W&B: it begins with other bytes";
+  }
+  return same(file_header.size()) ? std::nullopt
+                                  : std::optional<std::string_view>("is a run file of W&B of another version than 0");
+}
+
+Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t left) {
+  constexpr std::size_t length_at = 4;
+  constexpr std::size_t type_at = 6;
+  const Problem cut{ProblemKind::not_yet, {}, {}, "the file ends inside a record"};
+  if (rest.size() < wandb_header_bytes) {
+    return cut;
+  }
+  const auto crc = load_little<std::uint32_t>(rest);
+  const auto length = std::size_t{load_little<std::uint16_t>(rest.subspan(length_at))};
+  const auto type = std::to_integer<std::uint8_t>(rest[type_at]);
+  if (crc == 0 && length == 0 && type == 0) {
+    return WandbChunk{};
+  }
+  if (length > left - wandb_header_bytes) {
+    return damaged(fmt::format("a chunk of {} bytes is longer than its block", length));
+  }
+  if (length > rest.size() - wandb_header_bytes) {
+    return cut;
+  }
+  const std::span<const std::byte> checked = rest.subspan(type_at, 1 + length);
+  const auto actual = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+  if (actual != crc) {
+    return damaged(fmt::format("checksum of a chunk: {:08x}, but its bytes have {:08x}", crc, actual));
+  }
+  if (type < static_cast<std::uint8_t>(WandbChunk::Type::full) ||
+      type > static_cast<std::uint8_t>(WandbChunk::Type::last)) {
+    return damaged(fmt::format("a chunk of type {}, which no writer knows", type));
+  }
+  return WandbChunk{static_cast<WandbChunk::Type>(type), checked.subspan(1)};
+}
+
+Status parse_wandb_record(std::span<const std::byte> payload, WandbRecord& record) {
+  using Kind = WandbRecord::Kind;
+  record.kind = Kind::other;
+  record.items.clear();
+  record.removed.clear();
+  record.keys.clear();
+  record.step.reset();
+  record.time = 0;
+  record.says = {};
+  record.exit_code = 0;
+  return guarded([&]() -> Status {
+    pbf_reader reader = reader_of(payload);
+    while (next_field(reader)) {
+      const auto take = [&](Kind kind, void (*read)(pbf_reader, WandbRecord&)) {
+        record.kind = kind;
+        read(message_of(reader), record);
+      };
+      switch (reader.tag()) {
+        case 2:
+          take(Kind::history, take_history);
+          break;
+        case 5:
+          take(Kind::config, take_config);
+          break;
+        case 7:
+          take(Kind::stats, take_stats);
+          break;
+        case 10:
+          take(Kind::alert, take_alert);
+          break;
+        case 17:
+          take(Kind::run, take_run);
+          break;
+        case 18:
+          take(Kind::exit, take_exit);
+          break;
+        default:
+          skip_field(reader);
+      }
+    }
+    return ok();
+  });
+}
+
+Status flatten(const WandbRecord& record, FlatJson& values, std::size_t& typed) {
+  values.clear();
+  for (const WandbRecord::Item& item : record.items) {
+    if (!values.add(record.keys_of(item), item.json)) {
+      return damaged("a value in the record is no JSON");
+    }
+  }
+  typed = values.fold_typed();
+  return ok();
+}
+
+Outcome<Value> parse_wandb_value(std::span<const std::byte> chunks, std::uint64_t offset, std::string_view name) {
+  std::vector<std::byte> payload;
+  for (bool ended = false; !ended;) {
+    const std::size_t left = wandb_block_bytes - offset % wandb_block_bytes;
+    const auto chunk = left < wandb_header_bytes || chunks.size() < wandb_header_bytes
+                           ? Outcome<WandbChunk>(WandbChunk())
+                           : wandb_chunk(chunks.first(std::min(left, chunks.size())), left);
+    if (!chunk) {
+      return chunk.problem();
+    }
+    const bool skipped = left < wandb_header_bytes;
+    const std::size_t bytes = skipped ? left : wandb_header_bytes + chunk->payload.size();
+    if (bytes > chunks.size() ||
+        (!skipped && (chunk->type == WandbChunk::Type::none || chunk->begins() != payload.empty()))) {
+      return damaged("the file has changed: no record of that length is here any more");
+    }
+    payload.insert(payload.end(), chunk->payload.begin(), chunk->payload.end());
+    ended = !skipped && chunk->ends();
+    chunks = chunks.subspan(bytes);
+    offset += bytes;
+  }
+  WandbRecord record;
+  FlatJson values;
+  std::size_t typed = 0;
+  if (Status parsed = parse_wandb_record(payload, record); !parsed) {
+    return std::move(parsed.problem());
+  }
+  if (Status flat = flatten(record, values, typed); !flat) {
+    return std::move(flat.problem());
+  }
+  Value value;
+  value.dtype = Dtype::float64;
+  for (const FlatJson::Value& one : values.values()) {
+    if (one.kind == FlatJson::Kind::number && values.name(one) == "_timestamp") {
+      value.wall_time = one.number;
+    }
+    const bool array = one.kind == FlatJson::Kind::array;
+    if ((!array && one.kind != FlatJson::Kind::histogram) || values.name(one) != name) {
+      continue;
+    }
+    const std::span<const double> numbers = values.numbers(one);
+    const auto size = static_cast<std::int64_t>(numbers.size());
+    value.shape = array ? Shape{size} : Shape{size / 3, 3};
+    value.owned = std::shared_ptr<std::byte[]>(new std::byte[numbers.size_bytes()]);
+    std::memcpy(value.owned.get(), numbers.data(), numbers.size_bytes());
+    value.bytes = {value.owned.get(), numbers.size_bytes()};
+  }
+  return value.owned ? Outcome<Value>(std::move(value))
+                     : Outcome<Value>(damaged("the record here has no array of that name"));
+}
+
+}  // namespace smd::detail::wire
