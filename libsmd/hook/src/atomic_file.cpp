@@ -82,7 +82,8 @@ Status append_blocks(AtomicFile& to, std::uint64_t size,
                      const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read) {
   std::vector<char> block(static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, size)));
   for (std::uint64_t at = 0; at < size;) {
-    auto got = read(at, std::as_writable_bytes(std::span(block)));
+    const std::size_t most = std::min<std::uint64_t>(block.size(), size - at);
+    auto got = read(at, std::as_writable_bytes(std::span(block).first(most)));
     if (!got) {
       return std::move(got.problem());
     }

@@ -6,10 +6,12 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "wire/framing.hpp"
 
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -109,6 +111,48 @@ Outcome<std::optional<IndexFile>> find_naming(storage::Storage& trial, const std
   return std::optional<IndexFile>();
 }
 
+/// Appends a record of an event file, which must fill its range.
+Status copy_record(const storage::File& events, AtomicFile& to, const RecordEntry& entry) {
+  const auto read = [&](std::uint64_t at, std::span<std::byte> into) { return events.read_at(entry.start + at, into); };
+  std::array<std::byte, wire::header_bytes> header{};
+  const auto got = read(0, header);
+  if (!got) {
+    return got.problem();
+  }
+  const auto payload = *got == header.size() ? wire::parse_header(header) : Outcome<std::uint64_t>(Problem{});
+  const std::uint64_t end = to.size() + entry.length;
+  if (payload && *payload + wire::frame_bytes == entry.length) {
+    if (Status copied = append_blocks(to, entry.length, read); !copied) {
+      return copied;
+    }
+  }
+  return to.size() == end ? ok() : Status(damaged("no record fills the range that its index file names", entry.start));
+}
+
+/// Appends the records that an index file names, each once, and sets where they are now. Nothing else of the event file
+/// is read.
+Status carry_over(const storage::File& events, AtomicFile& to, std::vector<RecordEntry>& records) {
+  std::vector<RecordEntry*> order;
+  std::transform(records.begin(), records.end(), std::back_inserter(order), [](RecordEntry& entry) { return &entry; });
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->start < b->start; });
+  RecordEntry last;
+  std::uint64_t moved = 0;
+  for (RecordEntry* const entry : order) {
+    if (entry->length == 0 || entry->start != last.start || entry->length != last.length) {
+      if (entry->start < last.start + last.length) {
+        return damaged("its index file names records that overlap", entry->start);
+      }
+      last = *entry;
+      moved = to.size();
+      if (Status copied = copy_record(events, to, last); !copied) {
+        return copied;
+      }
+    }
+    entry->start = moved;
+  }
+  return ok();
+}
+
 }  // namespace
 
 StepWriter::StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync)
@@ -204,12 +248,8 @@ Status StepWriter::join(storage::Storage& trial, IndexContent there) {
     if (Status opened = joined.open(); !opened) {
       return opened;
     }
-    Status copied = append_blocks(joined, (*events)->size(), [&](std::uint64_t at, std::span<std::byte> into) {
-      auto got = (*events)->read_at(at, into);
-      return got ? got : located(output_, event_name_, std::move(got.problem()));
-    });
-    if (!copied) {
-      return copied;
+    if (Status copied = carry_over(**events, joined, there.records); !copied) {
+      return located(output_, event_name_, std::move(copied.problem()));
     }
     for (RecordEntry& entry : content_.records) {
       entry.start += joined.size();
