@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The only list of commands. `smd-NAME` is built from tools/NAME; the order is that of the manual.
-set(SMD_COMMANDS ls tensor reduce rule wait diff report save)
+set(SMD_COMMANDS ls tensor reduce rule wait diff report runs save)
 
 # For C++ code about all of them: SMD_COMMANDS(X) expands X(TYPE) for the type of each command.
 function(smd_write_command_list file)

@@ -88,7 +88,7 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read w
 training job: smd-ls lists it, smd-tensor prints and exports values,
 smd-reduce computes statistics of them, smd-rule evaluates rules, smd-wait
 waits for them, smd-diff compares two trials, smd-report writes one page to look
-at, and smd-save writes trials. They need no Python, and read a trial even while
+at, smd-runs compares many runs, and smd-save writes trials. They need no Python, and read a trial even while
 its job is still writing, from a disk or from S3.
 
 Manual pages, completions for bash, zsh and fish, and a small trial to look at

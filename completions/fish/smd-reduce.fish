@@ -34,6 +34,7 @@ complete -c smd-reduce -s o -l output -d 'write results to FILE, which appears o
 complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
 complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
 complete -c smd-reduce -l limit -d 'print the first N rows only' -x
+complete -c smd-reduce -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-reduce -s H -l no-header -d 'print no header line'
 complete -c smd-reduce -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-reduce -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -32,6 +32,7 @@ complete -c smd-rule -s o -l output -d 'write results to FILE, which appears onc
 complete -c smd-rule -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial record rule rule_to_invoke status step mode mode_step tensor worker check value threshold message params tensors_matched steps_evaluated steps_skipped findings first_step last_step elapsed kind parameter warnings records_unread pairs reads from steps workers alias frameworks collections plugin summary type default required range help file position)'
 complete -c smd-rule -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial record rule rule_to_invoke status step mode mode_step tensor worker check value threshold message params tensors_matched steps_evaluated steps_skipped findings first_step last_step elapsed kind parameter warnings records_unread pairs reads from steps workers alias frameworks collections plugin summary type default required range help file position)'
 complete -c smd-rule -l limit -d 'print the first N rows only' -x
+complete -c smd-rule -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-rule -s H -l no-header -d 'print no header line'
 complete -c smd-rule -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-rule -s T -l with-trial -d 'print the trial too (automatic for several)'

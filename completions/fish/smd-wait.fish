@@ -18,6 +18,7 @@ complete -c smd-wait -s o -l output -d 'write results to FILE, which appears onc
 complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
 complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
 complete -c smd-wait -l limit -d 'print the first N rows only' -x
+complete -c smd-wait -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-wait -s H -l no-header -d 'print no header line'
 complete -c smd-wait -s 0 -l null -d 'NUL instead of newline, in lists read and in one column written'
 complete -c smd-wait -s T -l with-trial -d 'print the trial too (automatic for several)'

@@ -143,7 +143,8 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
     if (cache_ || object.key.ends_with(read_whole) || object.key.ends_with(whole_from_the_start)) {
       listed_.add(object.key, object.size, object.etag, object.written);
     }
-    page.listed.newest = std::max(page.listed.newest, object.written);
+    page.listed.totals.newest = std::max(page.listed.totals.newest, object.written);
+    page.listed.totals.bytes += object.size;
     page.listed.names.push_back(std::move(object.key));
   }
   for (std::string& folder : reply->prefixes) {

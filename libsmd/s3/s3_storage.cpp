@@ -129,20 +129,21 @@ class S3Storage final : public Storage {
   }
 
   /// Lists page by page, because each event file may have a folder of its own.
-  Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
+  Outcome<FileTotals> totals_below(std::string_view folder) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
     Bucket::Pages pages{limits::listing_pages};
-    std::optional<std::chrono::system_clock::time_point> newest;
+    FileTotals totals;
     auto listed = bucket_->list_pages(prefix_of(folder), false, {}, pages, [&](const Bucket::Listed& page) {
-      newest = std::max(newest, page.newest);
+      totals.newest = std::max(totals.newest, page.totals.newest);
+      totals.bytes += page.totals.bytes;
       return ok();
     });
     if (!listed) {
       return std::move(listed.problem());
     }
-    return newest;
+    return totals;
   }
 
   /// Uses the last listing, which tells whether a file that is written whole has changed.

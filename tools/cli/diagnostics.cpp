@@ -357,6 +357,11 @@ ExitStatus Diagnostics::status() const noexcept {
   return heard.status_;
 }
 
+std::size_t Diagnostics::written() const {
+  const std::lock_guard lock(mutex_);
+  return written_;
+}
+
 void Diagnostics::write(Level level, std::string_view tag, std::string_view text) {
   if (!shows(level)) {
     return;
@@ -382,6 +387,7 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
   if (before_line_ != nullptr) {
     before_line_();
   }
+  ++written_;
   if (color_ && level <= Level::warning) {
     const std::string_view color = level == Level::error ? "\x1b[31m" : "\x1b[33m";
     write_all(STDERR_FILENO, tool_ + ": " + std::string(color) + std::string(tag) + "\x1b[0m" + rest);

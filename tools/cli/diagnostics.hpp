@@ -97,6 +97,9 @@ class Diagnostics {
   /// The combined status of everything reported so far.
   [[nodiscard]] ExitStatus status() const noexcept;
 
+  /// How many lines were written so far.
+  [[nodiscard]] std::size_t written() const;
+
   /// Writes the counts of texts that repeated. Called by `run_command`.
   void finish();
 
@@ -152,6 +155,7 @@ class Diagnostics {
   std::map<std::string_view, MissingFiles> missing_files_;  // by tag
   void say(Missing&& missing);
   ExitStatus status_ = ExitStatus::yes;
+  std::size_t written_ = 0;
   std::vector<ExitStatus> forgiven_;
 
   /// What a keeper holds: a text, or a file that was missing.

@@ -19,13 +19,9 @@ struct Hint {
   std::string_view advice;
 };
 
-constexpr std::string_view filter_advice =
-    "to choose rows by their values, pipe them to jq (--jsonl | jq 'select(.step > 5)') or mlr (--tsv | mlr --tsv "
-    "filter '$step > 5')";
-
 // Of several rows for one option, the first that fits the command counts.
 constexpr std::array<Hint, 61> hints = {{
-    {"--where --filter --query --jq", "format", filter_advice},
+    {"--filter --query --jq", "where", "--where 'step > 5' chooses rows by their values"},
     {"--grep --match --pattern --include --regexp -E", "regex", "-e RE selects tensors by a pattern"},
     {"--ignore --skip --not --invert-match", "exclude", "-x RE drops tensors by a pattern"},
     {"--tensor --tensors --names --variable --key -t", "name", "-n NAME selects a tensor"},

@@ -109,6 +109,8 @@ OutputFile OutputFile::discard() { return {Kind::discard, -1}; }
 
 OutputFile OutputFile::memory() { return {Kind::memory, -1}; }
 
+OutputFile OutputFile::screen() { return {Kind::memory, STDOUT_FILENO}; }
+
 void OutputFile::take_text(std::string& text) {
   flush();
   text.swap(text_);

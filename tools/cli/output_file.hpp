@@ -27,6 +27,8 @@ class OutputFile {
   static OutputFile discard();
   /// Keeps everything until `take_text`.
   static OutputFile memory();
+  /// As `memory`, for a text that standard output will show: `is_terminal` is true if that is one.
+  static OutputFile screen();
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;

@@ -19,24 +19,28 @@ std::string_view environment(const char* name) noexcept {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
+/// How many columns or lines a terminal has.
+std::size_t extent_of(int descriptor, unsigned short winsize::*side, const char* variable, std::size_t otherwise,
+                      std::size_t least) noexcept {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.*side > 0) {
+    return std::max<std::size_t>(size.*side, least);
+  }
+  const std::string_view text = environment(variable);
+  std::size_t number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc() && number > 0 && number <= 10'000 ? std::max(number, least) : otherwise;
+}
+
 }  // namespace
 
 bool is_terminal(int descriptor) noexcept { return isatty(descriptor) == 1; }
 
 std::size_t terminal_width(int descriptor) noexcept {
-  constexpr std::size_t least = 20;
-  winsize size{};
-  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return std::max<std::size_t>(size.ws_col, least);
-  }
-  const std::string_view columns = environment("COLUMNS");
-  std::size_t width = 0;
-  const auto result = std::from_chars(columns.data(), columns.data() + columns.size(), width);
-  if (result.ec == std::errc() && width > 0 && width <= 10'000) {
-    return std::max(width, least);
-  }
-  return 80;
+  return extent_of(descriptor, &winsize::ws_col, "COLUMNS", 80, 20);
 }
+
+std::size_t terminal_height(int descriptor) noexcept { return extent_of(descriptor, &winsize::ws_row, "LINES", 24, 2); }
 
 bool locale_is_utf8() noexcept {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {

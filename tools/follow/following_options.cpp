@@ -80,6 +80,16 @@ std::span<const OptionSpec> FollowingOptions::table() noexcept { return followin
 std::span<const OptionSpec> FollowingOptions::waiting_table() noexcept { return waiting_options; }
 
 FollowingOptions FollowingOptions::from(const CommandLine& line) {
+  for (const std::string_view name : {"sort", "limit"}) {
+    if (line.has("follow") && line.has(name)) {
+      throw UsageError("--" + std::string(name) +
+                       " and --follow: rows are printed as they come; leave out one of the two");
+    }
+  }
+  return from_redrawn(line);
+}
+
+FollowingOptions FollowingOptions::from_redrawn(const CommandLine& line) {
   FollowingOptions options;
   options.follow = line.has("follow");
   if (line.definition().find("follow") != nullptr && !options.follow) {
@@ -87,12 +97,6 @@ FollowingOptions FollowingOptions::from(const CommandLine& line) {
       if (line.has(name)) {
         throw UsageError("--" + std::string(name) + " needs --follow: without it nothing is waited for");
       }
-    }
-  }
-  for (const std::string_view name : {"sort", "limit"}) {
-    if (options.follow && line.has(name)) {
-      throw UsageError("--" + std::string(name) +
-                       " and --follow: rows are printed as they come; leave out one of the two");
     }
   }
   options.timeout = line.convert("timeout", parse_duration);

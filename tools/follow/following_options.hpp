@@ -28,6 +28,8 @@ struct FollowingOptions {
   static std::span<const OptionSpec> waiting_table() noexcept;
   /// @throws UsageError; also for the other three without --follow, if the command has that.
   static FollowingOptions from(const CommandLine& line);
+  /// As `from`, for a view that is drawn again as a whole: rows can be sorted and limited.
+  static FollowingOptions from_redrawn(const CommandLine& line);
 
   /// The waits that the options mean, counted from now.
   [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;

@@ -4,7 +4,6 @@
 
 #include "cli/operands.hpp"
 #include "cli/progress.hpp"
-#include "plain_operand.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -39,23 +38,22 @@ class CheckView final : public View {
 
   bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
     rows.set_trial(operand);
-    const auto work = [&] {
-      try {
-        Progress progress("checking", 0);
-        TrialOptions watched = options().reading.trial_options();
-        say_remote(watched, messages);
-        watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
-        const CheckReport report =
-            check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
-        messages.info(operand + ": " + report_text(report));
-        if (!report.layout.has_checksums && !std::exchange(said_unprotected_, true)) {
-          messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
-        }
-      } catch (const Known&) {
-        return;
+    try {
+      Progress progress("checking", 0);
+      TrialOptions watched = options().reading.trial_options();
+      say_remote(watched, messages);
+      watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+      const CheckReport report =
+          check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
+      messages.info(operand + ": " + report_text(report));
+      if (!report.layout.has_checksums && !std::exchange(said_unprotected_, true)) {
+        messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
       }
-    };
-    with_plain_operand(operand, messages, work, hint_for(operand, options().operands));
+    } catch (const Known&) {
+      return true;
+    } catch (const Error& error) {
+      fail_to_open(error, operand, messages, hint_for(operand, options().operands));
+    }
     return true;
   }
 

@@ -7,6 +7,7 @@
 #include "follow/following.hpp"
 #include "rows/date.hpp"
 #include "select/selection.hpp"
+#include "select/trial_times.hpp"
 #include "selected.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
@@ -14,52 +15,17 @@
 namespace smd::tool::ls {
 namespace {
 
-/// The time at which each step was written, from its smallest record; nullopt if no record is readable.
-std::vector<std::optional<double>> step_times(const Trial& trial, const std::vector<StepInfo>& steps,
+/// When each step was written.
+std::vector<std::optional<double>> written_at(const Trial& trial, const std::vector<StepInfo>& infos,
                                               const EntryQuery& query, Diagnostics& messages) {
-  struct Smallest {
-    Place place;
-    std::string name;
-  };
-  std::vector<std::optional<Smallest>> smallest(steps.size());
-  std::size_t at = 0;
-  const auto consider = [&](const Place& place, std::string name) {
-    if (!smallest[at] || place.length < smallest[at]->place.length) {
-      smallest[at] = {place, std::move(name)};
-    }
-  };
-  trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    while (at < steps.size() && steps[at].step < entry.step) {
-      ++at;
-    }
-    if (at < steps.size() && steps[at].step == entry.step) {
-      if (entry.value) {
-        consider(*entry.value, std::string(entry.tensor));
-      }
-      for (const SavedReduction& reduction : entry.reductions) {
-        consider(reduction.place, reduction_tensor_name(reduction.name, entry.tensor));
-      }
-    }
-    return at < steps.size();
-  });
-  std::vector<WantedValue> wanted;
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < smallest.size(); ++i) {
-    if (smallest[i]) {
-      wanted.push_back({smallest[i]->place, smallest[i]->name});
-      rows.push_back(i);
-    }
+  std::vector<GlobalStep> steps;
+  for (const StepInfo& info : infos) {
+    steps.push_back(info.step);
   }
-  std::vector<std::optional<double>> times(steps.size());
-  const auto take = [&](std::size_t i, ReadResult&& result) {
-    if (result.problem) {
-      messages.report(*result.problem, trial.path());
-    } else {
-      times[rows[i]] = result.wall_time;
-    }
-    return true;
-  };
-  trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
+  std::vector<std::optional<double>> times;
+  for (const std::optional<StepTime>& time : step_times(trial, steps, query, messages)) {
+    times.push_back(time ? std::optional(time->earliest) : std::nullopt);
+  }
   return times;
 }
 
@@ -91,7 +57,7 @@ class StepsView final : public OneTrialView {
       const std::vector<StepInfo> infos = row_of(trial, selection);
       std::vector<std::optional<double>> times(infos.size());
       if (with_times && !infos.empty()) {
-        times = step_times(trial, infos, query_for(selection, options().selection), messages);
+        times = written_at(trial, infos, query_for(selection, options().selection), messages);
       }
       rows.set_trial(operands[operand]);
       print(infos, times, rows);
@@ -113,7 +79,7 @@ class StepsView final : public OneTrialView {
     steps.resize(std::min(steps.size(), rows.room().value_or(steps.size())));
     std::vector<std::optional<double>> times(steps.size());
     if (rows.wants("wall_time")) {
-      times = step_times(trial, steps, query_for(selection, options().selection), messages);
+      times = written_at(trial, steps, query_for(selection, options().selection), messages);
     }
     print(steps, times, rows);
     return found;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <smd/last_written.hpp>
+#include <smd/shape.hpp>
 #include <smd/snapshot.hpp>
 #include <string>
 #include <string_view>
@@ -13,13 +12,14 @@
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "select/select.hpp"
+#include "select/trial_times.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 14> keys = {{{"layout"},
+constexpr std::array<Column, 18> keys = {{{"layout"},
                                           {"status"},
                                           {"age", Align::right},
                                           {"tensors", Align::right},
@@ -32,18 +32,12 @@ constexpr std::array<Column, 14> keys = {{{"layout"},
                                           {"last_complete_step", Align::right},
                                           {"bytes", Align::right},
                                           {"superseded", Align::right},
-                                          {"hparams", Align::right}}};
+                                          {"hparams", Align::right},
+                                          {"parameters", Align::right},
+                                          {"dtypes"},
+                                          {"disk", Align::right},
+                                          {"duration", Align::right}}};
 constexpr std::array<Column, 2> sheet_columns = {{{.name = "key", .asked = true}, {.name = "value", .asked = true}}};
-
-/// Whole seconds since the newest file was written. A file from the future (clocks differ) counts as new.
-std::optional<std::int64_t> age_of(const Trial& trial) {
-  const auto written = last_written(trial);
-  if (!written) {
-    return std::nullopt;
-  }
-  const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - *written).count();
-  return std::max<std::int64_t>(age, 0);
-}
 
 /// The facts of the summary, over all steps, complete or not. Only those that are wanted are computed.
 struct Summary {
@@ -59,17 +53,28 @@ struct Summary {
   std::uint64_t bytes = 0;
   std::uint64_t superseded = 0;
   std::uint64_t hyperparameters = 0;
+  std::optional<std::uint64_t> parameters;
+  std::vector<std::string> dtypes;
+  std::optional<std::uint64_t> disk;
+  std::optional<double> duration;
 
   template <class Wants>
-  Summary(const Trial& trial, Wants&& wants)
+  Summary(const Trial& trial, Wants&& wants, Diagnostics& messages)
       : layout(trial.layout().name),
-        status(!trial.layout().marks_end ? "unknown"
-               : trial.ended()           ? "ended"
-                                         : "running"),
+        status(job_status(trial)),
         steps(trial.steps(true)),
         last_complete(trial.last_complete_step()) {
-    if (wants("age") && status != "ended") {
-      age = age_of(trial);
+    if ((wants("age") && status != "ended") || wants("disk")) {
+      if (const std::optional<FileTotals> files = file_totals(trial)) {
+        age = status != "ended" ? std::optional(age_of(*files)) : std::nullopt;
+        disk = files->bytes;
+      }
+    }
+    if (wants("duration")) {
+      duration = pace_of(trial, steps, messages).duration;
+    }
+    if (trial.layout().has_headers && (wants("parameters") || wants("dtypes")) && !steps.empty()) {
+      add_parameters(trial);
     }
     if (wants("tensors")) {
       tensors = trial.tensor_names().size();
@@ -131,7 +136,26 @@ struct Summary {
             number(last_complete),
             bytes,
             superseded,
-            hyperparameters};
+            hyperparameters,
+            parameters ? Cell(*parameters) : Cell(),
+            parameters ? Cell(ListCell{dtypes}) : Cell(),
+            disk ? Cell(*disk) : Cell(),
+            duration ? Cell(*duration) : Cell()};
+  }
+
+ private:
+  /// By the headers of the last step; numbers of a training log beside it are no parameters.
+  void add_parameters(const Trial& trial) {
+    std::set<std::string> types;
+    trial.for_each_entry({.steps = std::vector{steps.back()}, .include_incomplete = true}, [&](const TensorEntry& one) {
+      if (one.value && one.value->form() == ValueForm::elements) {
+        const ValueType& type = *one.value->type;
+        parameters = parameters.value_or(0) + element_count(type.shape).value_or(0);
+        types.insert(type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type);
+      }
+      return true;
+    });
+    dtypes.assign(types.begin(), types.end());
   }
 };
 
@@ -149,8 +173,8 @@ void say_details(const Trial& trial, Diagnostics& messages) {
 
 /// Whether a line of the sheet has information about this trial.
 bool says_something(const Column& key, const Cell& cell) {
-  if (key.name == "age") {  // of a job that may be running
-    return !cell.missing();
+  if (cell.missing()) {  // the age of a job that is over, the parameters of a log
+    return key.name.ends_with("_step");
   }
   const auto* const count = std::get_if<std::uint64_t>(&cell.value());
   return (key.name != "superseded" && key.name != "hparams") || count == nullptr || *count != 0;
@@ -191,7 +215,8 @@ class SummaryView final : public OneTrialView {
     }
     say_details(trial, messages);
     const bool as_sheet = sheet();
-    const Summary summary(trial, [&](std::string_view key) { return as_sheet || rows.wants(key); });
+    const Summary summary(
+        trial, [&](std::string_view key) { return as_sheet || rows.wants(key); }, messages);
     const std::array<Cell, keys.size()> cells = summary.cells();
     if (!as_sheet) {
       rows.row(cells);

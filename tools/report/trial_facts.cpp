@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/snapshot.hpp>
 
+#include "select/trial_times.hpp"
 #include "trial_report.hpp"
 
 #include <algorithm>
@@ -39,9 +40,7 @@ void add_steps(TrialFacts& facts, const Trial& trial) {
 
 TrialFacts facts_of(const Trial& trial) {
   TrialFacts facts = {.layout = std::string(trial.layout().name),
-                      .status = !trial.layout().marks_end ? "unknown"
-                                : trial.ended()           ? "ended"
-                                                          : "running",
+                      .status = std::string(job_status(trial)),
                       .has_modes = trial.layout().has_modes,
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),

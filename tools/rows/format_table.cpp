@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// table: columns aligned for a person. Nothing is cut; a table wider than the terminal prints once, above its rows,
-// what is the same in all of them.
+// table: columns aligned for a person. No cell is cut; a table wider than the terminal prints once, above its rows,
+// what is the same in all of them, and below them which columns are left out.
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "draw/curve.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int default_precision = 6;
 // How many rows are held back for the layout; later rows keep to it.
-constexpr std::size_t held_rows = 4096;
+constexpr std::size_t held_rows = 1000;
 
 class TableFormat : public RowFormat {
  public:
@@ -23,7 +23,7 @@ class TableFormat : public RowFormat {
       : context_(std::move(context)),
         precision_(context_.options.precision > 0 ? context_.options.precision : default_precision),
         color_(!context_.options.file && use_color(context_.options.terminal.color, STDOUT_FILENO)),
-        layout_(context_.shape, context_.options.header, context_.options.terminal.ascii) {}
+        layout_(context_.shape, context_.options.header, context_.options.terminal.ascii, color_) {}
 
   void begin() override {}
 
@@ -42,41 +42,42 @@ class TableFormat : public RowFormat {
         append_text(plain_, cells[i], precision_);
       }
       append_printable(shown, plain_, context_.options.terminal.ascii);
+      if ((plain_ == "nan" || plain_ == "inf" || plain_ == "-inf") &&
+          !std::holds_alternative<std::string_view>(cells[i].value())) {
+        row.coloured.push_back(i);
+      }
     }
-    if (rows_.size() >= held_rows) {
-      print(false);
+    if (rows_.size() >= held_rows || layout_.made()) {
+      print();
     }
   }
 
   void end_step() override {
-    print(false);
+    print();
     context_.out.flush();
   }
 
-  void end() override { print(true); }
+  void end() override {
+    print();
+    context_.out.write(layout_.below());
+  }
 
  private:
-  /// `last`: no further rows come.
-  void print(bool last) {
-    std::span<const TableRow> rows = rows_;
-    for (; !rows.empty(); rows = rows.subspan(1)) {
-      if (!layout_.fits(rows.front())) {
-        lay_out(rows, last);
-      }
-      context_.out.write(layout_.line(rows.front()));
+  void print() {
+    if (!layout_.made() && !rows_.empty()) {
+      lay_out();
+    }
+    for (const TableRow& row : rows_) {
+      context_.out.write(layout_.line(row));
     }
     rows_.clear();
   }
 
-  void lay_out(std::span<const TableRow> rows, bool last) {
-    const bool whole = last && !layout_.made();
+  void lay_out() {
     const bool terminal = context_.out.is_terminal();
-    const bool again = layout_.made();
-    layout_.make(rows, terminal || layout_.has_curve() ? std::optional(terminal_width(STDOUT_FILENO)) : std::nullopt);
-    if (again) {
-      context_.out.put('\n');
-    }
-    context_.out.write(layout_.same_in_all(whole ? "all rows: " : "rows below: "));
+    layout_.make(rows_, terminal || layout_.has_curve() ? std::optional(terminal_width(STDOUT_FILENO)) : std::nullopt,
+                 terminal);
+    context_.out.write(layout_.same_in_all());
     if (const std::string header = layout_.header(); !header.empty()) {
       context_.out.write(color_ ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n");
     }

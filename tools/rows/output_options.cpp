@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 2> nonfinite_choices = {"string", "null"};
 constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
 
-constexpr std::array<OptionSpec, 16> output_table = {{
+constexpr std::array<OptionSpec, 17> output_table = {{
     {.short_name = 'f',
      .name = "format",
      .metavar = "FORMAT",
@@ -44,7 +44,9 @@ constexpr std::array<OptionSpec, 16> output_table = {{
      .group = group::output,
      .kind = ArgumentKind::columns,
      .repeat = Repeat::adds_up,
-     .split_commas = true},
+     .split_commas = true,
+     .manual = "Print these columns (JSON: keys) in this order; all stands for every column, also those that are "
+               "printed only on request."},
     {.name = "sort",
      .metavar = "K[,-K]",
      .help = "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved",
@@ -52,11 +54,13 @@ constexpr std::array<OptionSpec, 16> output_table = {{
      .kind = ArgumentKind::sort_keys,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual = "Sort rows by these columns, the first one first; with a leading -, from the greatest to the least. "
-               "They need not be printed. Numbers are compared as numbers, text by its bytes; NaN and what is missing "
-               "come last in either direction; rows that are equal keep their order. Where rows are of tensors, "
-               "written stands for the order in which the job saved: the step, then the place in the event file. Not "
-               "with --follow."},
+     .manual =
+         "Sort rows by these columns, the first one first; with a leading -, from the greatest to the least. "
+         "They need not be printed. Numbers are compared as numbers, text naturally, layers.2 before layers.10; NaN "
+         "and what is missing come last in either direction; rows that are equal keep their order. Where rows are of "
+         "tensors, "
+         "written stands for the order in which the job saved: the step, then the place in the event file. Not "
+         "with --follow."},
     {.name = "limit",
      .metavar = "N",
      .help = "print the first N rows only",
@@ -65,6 +69,17 @@ constexpr std::array<OptionSpec, 16> output_table = {{
      .manual =
          "Print only the first N rows, of all that are sorted if --sort is given: then no more than N are held in "
          "memory. The exit status is the same as without. Not with --follow."},
+    {.name = "where",
+     .metavar = "'COL OP VALUE'",
+     .help = "only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)",
+     .group = group::output,
+     .kind = ArgumentKind::text,
+     .repeat = Repeat::adds_up,
+     .manual = "Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, which "
+               "searches a pattern (PCRE2). The last OP with a blank on either side splits; the blanks may be left out "
+               "where there is one OP. The column need not be printed. Numbers are compared as numbers of the column's "
+               "type, other texts naturally; nan equals nan, and a missing value meets no condition. If no row is "
+               "left, the status is 1."},
     {.short_name = 'H', .name = "no-header", .help = "print no header line", .group = group::output},
     {.short_name = '0',
      .name = "null",
@@ -156,6 +171,7 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   if (limit) {
     options.limit = static_cast<std::uint64_t>(*limit);
   }
+  options.where = line.convert_all("where", parse_comparison);
   options.header = !line.has("no-header");
   options.null_separated = line.has("null");
   options.with_trial = line.has("with-trial");
@@ -164,12 +180,17 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   options.precision = static_cast<int>(digits.value_or(0));
   options.nonfinite = line.value("nonfinite") == "null" ? NonFinite::null : NonFinite::string;
   options.terminal = TerminalOptions::from(line);
-  options.quiet = line.has("quiet") && !options.file;
+  options.silent = line.has("quiet") && !options.file;
+  options.quiet = options.silent && options.where.empty();
   return options;
 }
 
 std::string_view OutputOptions::row_option() const noexcept {
-  return !columns.empty() ? "--columns" : !sort.empty() ? "--sort" : limit ? "--limit" : std::string_view();
+  return !columns.empty() ? "--columns"
+         : !sort.empty()  ? "--sort"
+         : limit          ? "--limit"
+         : !where.empty() ? "--where"
+                          : std::string_view();
 }
 
 bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }
@@ -178,7 +199,7 @@ OutputFile OutputOptions::open(bool binary) const {
   if (file) {
     return OutputFile::file(*file);
   }
-  if (quiet) {
+  if (silent) {
     return OutputFile::discard();
   }
   if (binary && to_terminal()) {

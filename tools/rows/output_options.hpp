@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/comparison.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
@@ -29,23 +30,29 @@ struct OutputOptions {
   std::vector<std::string> columns;
   std::vector<SortKey> sort;           ///< --sort; empty: rows come in the documented order.
   std::optional<std::uint64_t> limit;  ///< --limit
+  std::vector<Comparison> where;       ///< --where: all must hold.
   bool header = true;
   bool null_separated = false;
   bool with_trial = false;
   int precision = 0;  ///< 0: exact, or the format's default.
   NonFinite nonfinite = NonFinite::string;
   TerminalOptions terminal;
-  bool quiet = false;  ///< -q without -o: results are not printed. With -o they are written to the file.
+  bool silent = false;  ///< -q without -o: results are not printed. With -o they are written to the file.
+  bool quiet = false;   ///< And no row need be made: with --where, rows decide the status.
 
-  /// -f -o --columns --sort --limit -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv --tsv.
+  /// -f -o --columns --sort --limit --where -H -0 -T --precision --nonfinite --color --ascii, and --json --jsonl --csv
+  /// --tsv.
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.
   static OutputOptions from(const CommandLine& line);
 
-  /// Whether rows are asked for as such: by their columns, their order or their number. Then views that draw pictures
-  /// for people print rows.
-  [[nodiscard]] bool asks_for_rows() const noexcept { return !columns.empty() || !sort.empty() || limit.has_value(); }
-  /// The first of --columns, --sort and --limit that was given, for messages about what has no rows; empty: none.
+  /// Whether rows are asked for as such: by their columns, their order, their number or a condition. Then views that
+  /// draw pictures for people print rows.
+  [[nodiscard]] bool asks_for_rows() const noexcept {
+    return !columns.empty() || !sort.empty() || limit.has_value() || !where.empty();
+  }
+  /// The first of --columns, --sort, --limit and --where that was given, for messages about what has no rows; empty:
+  /// none.
   [[nodiscard]] std::string_view row_option() const noexcept;
   [[nodiscard]] bool json() const noexcept { return format == "json" || format == "jsonl"; }
   /// Whether results go to a terminal.

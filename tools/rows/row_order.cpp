@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_order.hpp"
 
+#include "cli/text.hpp"
+
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -28,7 +30,10 @@ struct SortVisitor {
   void operator()(Missing) const {}
   void operator()(JsonCell) const {}
   void operator()(CurveCell) const {}
-  void operator()(std::string_view text) const { set_text(std::string(text)); }
+  void operator()(std::string_view text) const {
+    set_text(std::string(text));
+    to.natural_ = true;
+  }
   void operator()(ListCell list) const {
     std::string text;
     for (const std::string& item : list.items) {
@@ -105,6 +110,10 @@ int SortValue::compare(const SortValue& other, bool descending) const noexcept {
   if (order == 0 && !is_text_) {
     order = three_way(number_, other.number_);
     order = order != 0 ? order : three_way(imaginary_, other.imaginary_);
+  }
+  if (order == 0 && natural_ && other.natural_ && text_ != other.text_) {
+    const bool before = naturally_before(text_, other.text_);
+    order = before || naturally_before(other.text_, text_) ? (before ? -1 : 1) : 0;
   }
   order = order != 0 ? order : text_.compare(other.text_);
   return descending ? -order : order;

@@ -22,7 +22,7 @@ class SortValue {
   explicit SortValue(const Cell& cell);
 
   /// Less than, equal to or greater than 0, as this value comes before, beside or after the other. Numbers come first,
-  /// by their values, complex ones by the real part first; then text in byte order; then NaN; then missing cells.
+  /// by their values, complex ones by the real part first; then text in natural order; then NaN; then missing cells.
   /// `descending` reverses only numbers and text: NaN and missing cells are last in either direction.
   [[nodiscard]] int compare(const SortValue& other, bool descending) const noexcept;
 
@@ -32,6 +32,7 @@ class SortValue {
 
   Rank rank_ = Rank::missing;
   bool is_text_ = false;
+  bool natural_ = false;       // text of people, not of numbers
   long double number_ = 0;     // exact for 64-bit integers
   long double imaginary_ = 0;  // of complex numbers
   std::string text_;           // text, or the digits of numbers beyond 64 bits

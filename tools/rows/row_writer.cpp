@@ -29,19 +29,30 @@ std::vector<std::string_view> known_names(std::span<const Column> columns, bool 
 
 RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns,
                      bool several_trials, Diagnostics& messages)
-    : out_(out), columns_(columns.begin(), columns.end()), limit_(options.limit), json_(options.json()) {
+    : out_(out),
+      columns_(columns.begin(), columns.end()),
+      conditions_(options.where),
+      messages_(&messages),
+      limit_(options.limit),
+      json_(options.json()) {
+  const bool all = options.columns.size() == 1 && options.columns.front() == "all";
+  const bool by_default = all || options.columns.empty();
   const bool chooses_trial =
       std::find(options.columns.begin(), options.columns.end(), trial_column) != options.columns.end();
-  if (options.columns.empty() ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
+  if (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
     chosen_.emplace_back(std::nullopt);
   }
-  for (const std::string& name : options.columns) {
-    chosen_.push_back(find_column("--columns", name));
+  if (!by_default) {
+    for (const std::string& name : options.columns) {
+      chosen_.push_back(find_column("--columns", name));
+    }
   }
   const bool table = options.format == "table";
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const bool shown = json_ ? columns_[i].in_json : columns_[i].in_text && (!table || columns_[i].in_table);
-    if (options.columns.empty() && shown) {
+    const Column& one = columns_[i];
+    const bool asked = all && !one.sort_only && one.in_text == one.in_json;  // others are of other formats
+    const bool shown = json_ ? one.in_json : one.in_text && (!table || one.in_table || all);
+    if (by_default && (shown || asked)) {
       chosen_.emplace_back(i);
     }
   }
@@ -53,6 +64,9 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   }
   if (!options.sort.empty()) {
     sorted_.emplace(options.sort, options.limit);
+  }
+  for (const Comparison& condition : conditions_) {
+    where_.emplace_back(find_column("--where", condition.name), RowCondition(condition));
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   if (make == nullptr) {
@@ -91,9 +105,14 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
       chosen_(to.chosen_),
       first_ones_(to.first_ones_),
       sort_by_(to.sort_by_),
+      conditions_(to.conditions_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
-      held_(new HeldRows{to, turn}) {}
+      held_(new HeldRows{to, turn}) {
+  for (std::size_t i = 0; i < conditions_.size(); ++i) {
+    where_.emplace_back(to.where_[i].first, RowCondition(conditions_[i]));
+  }
+}
 
 RowWriter::~RowWriter() = default;
 
@@ -149,7 +168,8 @@ bool RowWriter::wants(std::string_view column) const noexcept {
   const auto is_it = [&](const std::optional<std::size_t>& index) {
     return (index ? columns_[*index].name : trial_column) == column;
   };
-  return std::any_of(chosen_.begin(), chosen_.end(), is_it) || std::any_of(sort_by_.begin(), sort_by_.end(), is_it);
+  return std::any_of(chosen_.begin(), chosen_.end(), is_it) || std::any_of(sort_by_.begin(), sort_by_.end(), is_it) ||
+         std::any_of(where_.begin(), where_.end(), [&](const auto& condition) { return is_it(condition.first); });
 }
 
 std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
@@ -163,16 +183,26 @@ std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
   return picked_;
 }
 
+Cell RowWriter::cell_for(std::string_view option, std::span<const Cell> cells, std::optional<std::size_t> index) const {
+  const Cell cell = index ? cells[*index] : Cell(trial_);
+  if (const auto* json = std::get_if<JsonCell>(&cell.value()); json != nullptr && json->write != nullptr) {
+    throw UsageError(std::string(option) + ": " + single_quoted(columns_[*index].name) +
+                     " is an array in a row of JSON: name a column of single values");
+  }
+  return cell;
+}
+
+bool RowWriter::meets_conditions(std::span<const Cell> cells) {
+  return std::all_of(where_.begin(), where_.end(), [&](auto& condition) {
+    return condition.second.holds(cell_for("--where", cells, condition.first));
+  });
+}
+
 void RowWriter::sort(std::span<const Cell> cells) {
   std::vector<SortValue> values;
   values.reserve(sort_by_.size());
   for (const std::optional<std::size_t> index : sort_by_) {
-    const Cell cell = index ? cells[*index] : Cell(trial_);
-    if (const auto* json = std::get_if<JsonCell>(&cell.value()); json != nullptr && json->write != nullptr) {
-      throw UsageError("--sort: " + single_quoted(columns_[*index].name) +
-                       " is an array in a row of JSON: sort by a column of single values");
-    }
-    values.emplace_back(cell);
+    values.emplace_back(cell_for("--sort", cells, index));
   }
   sorted_->add(std::move(values), [&] { return pack_row(chosen(cells), json_); });
 }
@@ -188,6 +218,9 @@ void RowWriter::print(std::span<const Cell> chosen) {
 bool RowWriter::takes_none() const noexcept { return out_.discards(); }
 
 void RowWriter::row(std::span<const Cell> cells) {
+  if (!meets_conditions(cells)) {
+    return;
+  }
   const bool past_limit = full();
   ++rows_;
   if (takes_none() || past_limit) {
@@ -209,7 +242,8 @@ bool RowWriter::rows_stand_alone() const noexcept {
   if (held_) {
     return held_->to.rows_stand_alone();
   }
-  return !sorted_ && !limit_ && format_->rows_stand_alone() && !out_.is_terminal() && !out_.discards();
+  return !sorted_ && !limit_ && where_.empty() && format_->rows_stand_alone() && !out_.is_terminal() &&
+         !out_.discards();
 }
 
 std::optional<RowPattern> RowWriter::pattern_of_chosen(const std::vector<bool>& varies) {
@@ -253,6 +287,13 @@ void RowWriter::finish() {
     sorted_->take_all([&](const std::string& packed) { print(unpacked.cells(packed)); });
   }
   format_->end();
+  if (!where_.empty() && rows_ == 0) {
+    std::string conditions;
+    for (const Comparison& condition : conditions_) {
+      conditions += (conditions.empty() ? "" : " and ") + condition.text;
+    }
+    messages_->nothing("TensorUnavailable", "--where: no row with " + single_quoted(conditions));
+  }
 }
 
 }  // namespace smd::tool

@@ -15,6 +15,7 @@
 #include "cli/output_file.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
+#include "rows/row_condition.hpp"
 #include "rows/row_order.hpp"
 #include "rows/row_pattern.hpp"
 
@@ -56,8 +57,8 @@ class RowFormat;
 class RowWriter {
  public:
   /// `several_trials` adds the trial column to text. `columns`, `options`, `out` and `messages` must outlive this.
-  /// @throws UsageError for a name in `--columns` or `--sort` that is not among the columns, or a format that is not
-  /// for rows.
+  /// @throws UsageError for a name in `--columns`, `--sort` or `--where` that is not among the columns, or a format
+  /// that is not for rows.
   RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns, bool several_trials,
             Diagnostics& messages);
   /// A writer for the rows of one of several trials that are visited side by side: holds them, up to some 100 KiB,
@@ -67,7 +68,7 @@ class RowWriter {
   RowWriter& operator=(const RowWriter&) = delete;
   ~RowWriter();
 
-  /// Whether a column will be printed or sorted by; otherwise its cells need not be computed.
+  /// Whether a column will be printed, sorted by or compared; otherwise its cells need not be computed.
   [[nodiscard]] bool wants(std::string_view column) const noexcept;
   /// The trial that following rows belong to.
   void set_trial(std::string_view name) { trial_ = name; }
@@ -77,7 +78,7 @@ class RowWriter {
   /// As `row`, if most cells may not be wanted: `make(i)` returns the cell of column i.
   template <class Make>
   void row_of(const Make& make) {
-    if (sorted_) {
+    if (sorted_ || !where_.empty()) {
       std::vector<Cell> cells;
       for (std::size_t i = 0; i < columns_.size(); ++i) {
         cells.push_back(make(i));
@@ -112,14 +113,14 @@ class RowWriter {
   }
   /// Appends the text of `rows` such rows.
   void append(std::string_view text, std::size_t rows);
-  /// How many rows came, whether they are printed or not.
+  /// How many rows came for which --where holds, whether they are printed or not.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
-  /// How many further rows can be printed; nullopt if --limit sets no bound, or --sort needs all rows.
+  /// How many further rows can be printed; nullopt if --limit sets no bound, or --sort or --where needs all rows.
   [[nodiscard]] std::optional<std::size_t> room() const noexcept {
-    return sorted_ || !limit_ ? std::nullopt : std::optional(*limit_ - std::min<std::size_t>(*limit_, rows_));
+    return full() ? std::optional<std::size_t>(0) : sorted_ || !limit_ || !where_.empty() ? std::nullopt : left();
   }
   /// Whether no further row will be printed.
-  [[nodiscard]] bool full() const noexcept { return room() == 0; }
+  [[nodiscard]] bool full() const noexcept { return !sorted_ && left() == 0; }
   /// For the writer of one of several trials: passes on the rows held, once its turn has come.
   void show();
   /// At the end of a followed step: prints what is held back.
@@ -131,7 +132,14 @@ class RowWriter {
   struct HeldRows;
   void hold(std::string&& piece, std::size_t rows);
 
+  [[nodiscard]] std::optional<std::size_t> left() const noexcept {
+    return limit_ ? std::optional(*limit_ - std::min<std::size_t>(*limit_, rows_)) : std::nullopt;
+  }
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view option, const std::string& name) const;
+  /// The cell of a column in `chosen_`, `sort_by_` or `where_`. @throws UsageError if `option` cannot use it.
+  [[nodiscard]] Cell cell_for(std::string_view option, std::span<const Cell> cells,
+                              std::optional<std::size_t> index) const;
+  [[nodiscard]] bool meets_conditions(std::span<const Cell> cells);
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
   void sort(std::span<const Cell> cells);
@@ -142,10 +150,13 @@ class RowWriter {
 
   OutputFile& out_;
   std::vector<Column> columns_;
-  std::vector<std::optional<std::size_t>> chosen_;   // index into columns_; nullopt: the trial
-  bool first_ones_ = true;                           // the first columns, in their order
-  std::vector<std::optional<std::size_t>> sort_by_;  // as in chosen_
-  std::optional<SortedRows<std::string>> sorted_;    // of packed rows
+  std::vector<std::optional<std::size_t>> chosen_;                          // index into columns_; nullopt: the trial
+  bool first_ones_ = true;                                                  // the first columns, in their order
+  std::vector<std::optional<std::size_t>> sort_by_;                         // as in chosen_
+  std::optional<SortedRows<std::string>> sorted_;                           // of packed rows
+  std::vector<std::pair<std::optional<std::size_t>, RowCondition>> where_;  // as in chosen_
+  std::vector<Comparison> conditions_;
+  Diagnostics* messages_ = nullptr;  // null if rows are passed on
   std::optional<std::uint64_t> limit_;
   bool json_;
   std::vector<Cell> picked_;

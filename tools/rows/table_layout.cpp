@@ -16,14 +16,16 @@ constexpr std::string_view missing = "NA";
 
 }  // namespace
 
-TableLayout::TableLayout(const TableShape& shape, bool header, bool ascii) : with_header_(header), ascii_(ascii) {
+TableLayout::TableLayout(const TableShape& shape, bool header, bool ascii, bool color)
+    : with_header_(header), ascii_(ascii), color_(color) {
   for (std::size_t i = 0; i < shape.names.size(); ++i) {
     columns_.push_back({.name = printable(shape.names[i], ascii),
                         .align = shape.aligns[i],
                         .keep = shape.asked[i] || shape.curves[i],
                         .curve = shape.curves[i],
                         .if_any = shape.if_any[i],
-                        .same = {}});
+                        .same = {},
+                        .others = {}});
   }
 }
 
@@ -39,7 +41,7 @@ std::size_t TableLayout::total_width() const {
   return total;
 }
 
-void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t> width) {
+void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t> width, bool drop) {
   made_ = true;
   line_width_ = width.value_or(0);
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -47,6 +49,8 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
     column.shown = !column.if_any || column.keep ||
                    std::any_of(rows.begin(), rows.end(), [&](const TableRow& row) { return row.cells[i] != missing; });
     column.same = column.shown ? std::string() : std::string(missing);
+    column.dropped = false;
+    column.others.clear();
     column.width = with_header_ ? display_width(column.name) : 0;
     for (const TableRow& row : rows) {
       column.width = std::max(column.width, display_width(row.cells[i]));
@@ -55,6 +59,9 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
   }
   if (width && (has_curve() || total_width() > *width)) {
     leave_out_same(rows);
+  }
+  if (width && drop) {
+    drop_from_the_right();
   }
   const std::size_t total = total_width();
   for (TableColumn& column : columns_) {
@@ -78,37 +85,75 @@ void TableLayout::leave_out_same(std::span<const TableRow> rows) {
   }
 }
 
-bool TableLayout::fits(const TableRow& row) {
-  bool all_same = true;
-  for (std::size_t i = 0; made_ && i < columns_.size(); ++i) {
-    if (!columns_[i].shown && columns_[i].same != row.cells[i]) {
-      columns_[i].keep = true;
-      all_same = false;
-    }
+void TableLayout::drop_from_the_right() {
+  for (std::size_t i = columns_.size(); i > 1 && total_width() > line_width_; --i) {
+    TableColumn& column = columns_[i - 1];
+    column.dropped = column.shown && !column.keep;
+    column.shown = column.shown && !column.dropped;
   }
-  return made_ && all_same;
 }
 
-std::string TableLayout::same_in_all(std::string_view beginning) const {
+std::string TableLayout::joined(std::string_view beginning, const std::vector<std::string>& parts) const {
+  constexpr std::string_view comma = ", ";
   std::string text;
   std::string line(beginning);
-  const std::string_view* before = &beginning;
-  static constexpr std::string_view comma = ", ";
-  for (const TableColumn& column : columns_) {
-    if (column.shown || (column.if_any && column.same == missing)) {
-      continue;
-    }
-    const std::string part = column.name + " " + column.same;
-    if (before != &beginning && display_width(line) + comma.size() + display_width(part) > line_width_) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0 && display_width(line) + comma.size() + display_width(parts[i]) > line_width_) {
       text += line + ",\n";
-      line = part;
+      line = parts[i];
     } else {
-      line += (before == &beginning ? std::string_view() : comma);
-      line += part;
+      line += (i == 0 ? "" : comma);
+      line += parts[i];
     }
-    before = &comma;
   }
-  return before == &beginning ? std::string() : text + line + "\n";
+  return parts.empty() ? std::string() : text + line + "\n";
+}
+
+std::string TableLayout::same_in_all() const {
+  std::vector<std::string> parts;
+  for (const TableColumn& column : columns_) {
+    if (!column.shown && !column.dropped && (!column.if_any || column.same != missing)) {
+      parts.push_back(column.name + " " + column.same);
+    }
+  }
+  return joined("all rows: ", parts);
+}
+
+std::string TableLayout::below() const {
+  std::vector<std::string> differ;
+  std::string names;
+  std::size_t dropped = 0;
+  for (const TableColumn& column : columns_) {
+    std::string values;
+    for (const std::string& other : column.others) {
+      values += " " + other;
+    }
+    if (!values.empty()) {
+      differ.push_back(column.name + values);
+    }
+    dropped += column.dropped ? 1 : 0;
+  }
+  std::string text = joined("but in later rows: ", differ);
+  if (dropped == 0) {
+    return text;
+  }
+  std::string line = counted(dropped, "more column") + ": ";
+  const std::string_view more = ascii_ ? "..." : "…";
+  constexpr std::string_view end = "; --columns all";
+  bool first = true;
+  for (const TableColumn& column : columns_) {
+    if (column.dropped) {
+      const std::string part = (first ? "" : ", ") + column.name;
+      constexpr std::size_t blank_and_more = 4;
+      if (display_width(line + part) + blank_and_more + end.size() > line_width_) {
+        line += (first ? "" : " ") + std::string(more);
+        break;
+      }
+      line += part;
+      first = false;
+    }
+  }
+  return text + line + std::string(end) + "\n";
 }
 
 std::string TableLayout::header() const {
@@ -119,21 +164,30 @@ std::string TableLayout::header() const {
   for (const TableColumn& column : columns_) {
     names.push_back(column.name);
   }
-  return aligned(names);
+  return aligned(names, {});
 }
 
-std::string TableLayout::line(const TableRow& row) const {
+std::string TableLayout::line(const TableRow& row) {
+  constexpr std::size_t most_others = 3;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::vector<std::string>& others = columns_[i].others;
+    if (!columns_[i].shown && !columns_[i].dropped && columns_[i].same != row.cells[i] && others.size() < most_others &&
+        std::find(others.begin(), others.end(), row.cells[i]) == others.end()) {
+      others.push_back(row.cells[i]);
+    }
+  }
   const auto with_curve =
       std::find_if(columns_.begin(), columns_.end(), [](const TableColumn& column) { return column.curve; });
   if (with_curve == columns_.end()) {
-    return aligned(row.cells) + "\n";
+    return aligned(row.cells, row.coloured) + "\n";
   }
   std::vector<std::string> cells = row.cells;
   cells[static_cast<std::size_t>(with_curve - columns_.begin())] = curve_text(row.curve, with_curve->width, ascii_);
-  return aligned(cells) + "\n";
+  return aligned(cells, row.coloured) + "\n";
 }
 
-std::string TableLayout::aligned(const std::vector<std::string>& cells) const {
+std::string TableLayout::aligned(const std::vector<std::string>& cells,
+                                 const std::vector<std::size_t>& coloured) const {
   std::string text;
   std::size_t at = 0;     // how far the text goes,
   std::size_t start = 0;  // and where the next column should begin
@@ -148,7 +202,8 @@ std::string TableLayout::aligned(const std::vector<std::string>& cells) const {
     const std::size_t begin = text.empty() && at == 0 ? wanted : std::max(wanted, at + gap);
     if (width != 0) {  // no spaces at the end of a line
       text.append(begin - at, ' ');
-      text += cells[i];
+      const bool color = color_ && std::find(coloured.begin(), coloured.end(), i) != coloured.end();
+      text += color ? "\x1b[31m" + cells[i] + "\x1b[0m" : cells[i];
       at = begin + width;
     }
     start += column.width + gap;

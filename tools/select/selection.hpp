@@ -33,6 +33,8 @@ struct SelectionOptions {
 
   /// -e -c -x -m -s --every -w --incomplete.
   static std::span<const OptionSpec> table() noexcept;
+  /// -e -c -x alone, for commands that choose tensors and not steps.
+  static std::span<const OptionSpec> tensor_table() noexcept { return table().first(3); }
   /// -n, for commands where names are not operands.
   static std::span<const OptionSpec> name_table() noexcept;
   /// @throws UsageError.

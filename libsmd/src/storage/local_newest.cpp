@@ -24,9 +24,9 @@ Time written_at(const struct stat& status) {
       std::chrono::duration_cast<Time::duration>(seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)));
 }
 
-/// Updates `newest` by the files in an open folder and appends the paths of its subfolders to `folders`. Ignores what
-/// is removed meanwhile. Does not follow links.
-Status visit(Descriptor fd, const std::string& folder, std::optional<Time>& newest, std::vector<std::string>& folders) {
+/// Adds the files in an open folder to `totals` and appends the paths of its subfolders to `folders`. Ignores what is
+/// removed meanwhile. Does not follow links.
+Status visit(Descriptor fd, const std::string& folder, Storage::FileTotals& totals, std::vector<std::string>& folders) {
   const std::unique_ptr<DIR, CloseDir> dir(::fdopendir(fd.get()));
   if (dir == nullptr) {
     return system_problem(errno, folder);
@@ -50,19 +50,20 @@ Status visit(Descriptor fd, const std::string& folder, std::optional<Time>& newe
     if (S_ISDIR(status.st_mode)) {
       folders.push_back(folder.empty() ? std::string(name) : folder + '/' + std::string(name));
     } else if (S_ISREG(status.st_mode)) {
-      newest = std::max(newest, std::optional(written_at(status)));
+      totals.newest = std::max(totals.newest, std::optional(written_at(status)));
+      totals.bytes += static_cast<std::uint64_t>(status.st_size);
     }
   }
 }
 
 }  // namespace
 
-Outcome<std::optional<Time>> LocalRoot::newest_below(std::string_view folder) const {
+Outcome<Storage::FileTotals> LocalRoot::totals_below(std::string_view folder) const {
   if (const auto refused = refuse_path(folder); !refused.empty()) {
     return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
   }
   const auto root = anchor();
-  std::optional<Time> newest;
+  Storage::FileTotals totals;
   std::vector<std::string> folders{std::string(folder)};
   while (!folders.empty()) {
     const std::string path = std::move(folders.back());
@@ -74,11 +75,11 @@ Outcome<std::optional<Time>> LocalRoot::newest_below(std::string_view folder) co
     if (!fd) {
       return system_problem(errno, path);
     }
-    if (Status visited = visit(std::move(fd), path, newest, folders); !visited) {
+    if (Status visited = visit(std::move(fd), path, totals, folders); !visited) {
       return std::move(visited.problem());
     }
   }
-  return newest;
+  return totals;
 }
 
 }  // namespace smd::detail::storage

@@ -66,9 +66,7 @@ class LocalStorage final : public Storage {
                  : std::nullopt;
   }
 
-  Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) override {
-    return root_->newest_below(folder);
-  }
+  Outcome<FileTotals> totals_below(std::string_view folder) override { return root_->totals_below(folder); }
 
   bool exists(std::string_view name) override {
     if (!refuse_path(name).empty()) {

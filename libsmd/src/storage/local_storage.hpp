@@ -49,9 +49,8 @@ class LocalRoot {
   [[nodiscard]] std::optional<FolderIdentity> identity(std::string_view folder) const;
   /// See Storage::file_stamp.
   [[nodiscard]] std::optional<FileStamp> file_stamp(std::string_view name) const;
-  /// See Storage::newest_below.
-  [[nodiscard]] Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(
-      std::string_view folder) const;
+  /// See Storage::totals_below.
+  [[nodiscard]] Outcome<Storage::FileTotals> totals_below(std::string_view folder) const;
 
  private:
   [[nodiscard]] std::optional<FolderStamp> stamp_of(int fd) const;

@@ -166,9 +166,12 @@ class Storage {
     (void)take;
     return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
   }
-  /// Returns when the newest file at any depth below a folder was written. Nullopt if there is no file or no such
-  /// folder.
-  virtual Outcome<std::optional<std::chrono::system_clock::time_point>> newest_below(std::string_view folder) {
+  /// What the files at any depth below a folder are together; nothing if there is no such folder.
+  struct FileTotals {
+    std::optional<std::chrono::system_clock::time_point> newest;  ///< When the newest was written; nullopt: no file.
+    std::uint64_t bytes = 0;
+  };
+  virtual Outcome<FileTotals> totals_below(std::string_view folder) {
     return Problem{ProblemKind::io, std::string(folder), {}, "the times of files are unknown"};
   }
   using TakeEntries = std::function<void(std::vector<DirEntry> entries)>;

@@ -30,6 +30,7 @@ struct OpenedTrial {
   std::unique_ptr<storage::Storage> storage;
   LayoutTraits traits;
   std::unique_ptr<layout::Layout> layout;
+  std::string file = {};  ///< The only file of the folder that is the trial; empty: all.
   std::vector<Problem> notes;
 };
 

@@ -41,6 +41,8 @@ class TrialState {
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
   [[nodiscard]] const layout::Layout& layout() const noexcept { return *opened_.layout; }
   [[nodiscard]] const LayoutTraits& traits() const noexcept { return opened_.traits; }
+  /// Returns the name of the only file that is the trial; empty if all of the folder is.
+  [[nodiscard]] const std::string& only_file() const noexcept { return opened_.file; }
   [[nodiscard]] const Records& records() const noexcept { return records_; }
   /// Returns the number of threads to use for reading.
   [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept { return maker_.jobs(wanted); }

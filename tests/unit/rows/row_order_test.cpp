@@ -75,6 +75,37 @@ TEST_CASE("integers that a double cannot tell apart are sorted, also beyond 64 b
                   std::int64_t{7}}) == "cdeba");
 }
 
+TEST_CASE("text is sorted as people read it, digits as numbers") {
+  CHECK(names_by({{"number"}}, {"layers.10", "layers.2", "layers.02", "layers", "b"}) == "edcba");
+}
+
+TEST_CASE("conditions choose rows: numbers as numbers of their type, other text naturally") {
+  const auto those = [](const std::vector<std::string>& conditions, const std::vector<Cell>& numbers) {
+    OutputOptions options = sorted_by({});
+    options.columns = {"name"};
+    for (const std::string& condition : conditions) {
+      options.where.push_back(parse_comparison(condition));
+    }
+    std::string names = print(options, [&](RowWriter& rows) {
+      char name = 'a';
+      for (const Cell& number : numbers) {
+        rows.row({std::string_view(&name, 1), number, ListCell{}, PlaceCell{}});
+        ++name;
+      }
+    });
+    std::erase(names, '\n');
+    return names;
+  };
+  const std::vector<Cell> numbers = {0.1F, 0.1, std::int64_t{9}, std::int64_t{10}, std::nan(""), Cell()};
+  CHECK(those({"number = 0.1"}, numbers) == "ab");
+  CHECK(those({"number<10"}, numbers) == "abc");
+  CHECK(those({"number >= 9", "number != 10"}, numbers) == "c");
+  CHECK(those({"number = nan"}, numbers) == "e");
+  CHECK(those({"number != nan"}, numbers) == "abcd");
+  CHECK(those({"number < layers.10"}, {"layers.2", "layers.11", "a = b"}) == "ac");
+  CHECK(those({"number ~ ^layers\\.1"}, {"layers.2", "layers.11"}) == "b");
+}
+
 TEST_CASE("NaN and what is missing are last in either direction, behind text") {
   const std::vector<Cell> numbers = {std::nan(""), 1.0, Cell(), 2.0, "text"};
   CHECK(names_by({{"number"}}, numbers) == "bdeac");

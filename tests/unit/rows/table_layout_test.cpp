@@ -30,13 +30,13 @@ TableLayout layout_of(const std::vector<Given>& columns, bool header = true) {
     shape.curves.push_back(column.curve);
     shape.if_any.push_back(column.if_any);
   }
-  return {shape, header, false};
+  return {shape, header, false, false};
 }
 
 std::vector<TableRow> rows_of(const std::vector<std::vector<std::string>>& cells) {
   std::vector<TableRow> rows;
   for (const std::vector<std::string>& row : cells) {
-    rows.push_back({row, {}});
+    rows.push_back({row, {}, {}});
   }
   return rows;
 }
@@ -48,40 +48,59 @@ const std::vector<Given> usual = {{"tensor"}, {"step", Align::right}, {"mode"}, 
 TEST_CASE("a table that fits is whole") {
   TableLayout layout = layout_of(usual);
   const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"w", "10", "TRAIN", "worker_0", "0.25"}});
-  layout.make(rows, 37);  // 6 + 4 + 5 + 8 + 4, and four gaps of 2: 35
-  CHECK(layout.same_in_all("all rows: ").empty());
+  layout.make(rows, 37, false);  // 6 + 4 + 5 + 8 + 4, and four gaps of 2: 35
+  CHECK(layout.same_in_all().empty());
   CHECK(layout.header() == "tensor  step  mode   worker    mean");
   CHECK(layout.line(rows[0]) == "w          0  TRAIN  worker_0   0.5\n");
   CHECK(layout.line(rows[1]) == "w         10  TRAIN  worker_0  0.25\n");
 }
 
-TEST_CASE("a column for exceptions is shown once a row has a value") {
+TEST_CASE("a column for exceptions is shown if a row has a value, and a later one is said below") {
   TableLayout layout = layout_of({{"tensor"}, {.name = "shape_a", .if_any = true}, {"state"}});
   const auto rows = rows_of({{"w", "NA", "equal"}, {"b", "NA", "differs"}, {"c", "2x3", "shape"}});
-  layout.make(std::span(rows).first(2), 10);  // too narrow
-  CHECK(layout.same_in_all("all rows: ").empty());
+  layout.make(std::span(rows).first(2), 10, false);  // too narrow
+  CHECK(layout.same_in_all().empty());
   CHECK(layout.header() == "tensor  state");
-  CHECK(layout.fits(rows[1]));
-  CHECK_FALSE(layout.fits(rows[2]));
-  layout.make(rows, std::nullopt);
+  CHECK(layout.line(rows[1]) == "b       differs\n");
+  CHECK(layout.below().empty());
+  CHECK(layout.line(rows[2]) == "c       shape\n");
+  CHECK(layout.below() == "but in later rows: shape_a 2x3\n");
+  layout.make(rows, std::nullopt, false);
   CHECK(layout.header() == "tensor  shape_a  state");
   CHECK(layout.line(rows[0]) == "w       NA       equal\n");
+}
+
+TEST_CASE("a table that is still too wide loses columns from the right, and says which") {
+  std::vector<Given> columns = usual;
+  columns.push_back({"std", Align::right});
+  columns.push_back({"l2", Align::right, true});
+  TableLayout layout = layout_of(columns);
+  const auto rows =
+      rows_of({{"w", "0", "TRAIN", "worker_0", "0.5", "1", "2"}, {"b", "0", "EVAL", "worker_0", "1", "3", "4"}});
+  layout.make(rows, 20, true);  // worker and step are the same; tensor, mode and l2 take 6 + 5 + 2, and two gaps of 2
+  CHECK(layout.same_in_all() == "all rows: step 0,\nworker worker_0\n");
+  CHECK(layout.header() == "tensor  mode   l2");
+  CHECK(layout.line(rows[0]) == "w       TRAIN   2\n");
+  CHECK(layout.below() == "2 more columns: …; --columns all\n");
+  layout.make(rows, 33, true);
+  CHECK(layout.header() == "tensor  mode   mean  std  l2");
+  CHECK(layout.below().empty());
 }
 
 TEST_CASE("a table too wide says once what is the same in all rows") {
   TableLayout layout = layout_of(usual);
   const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"b", "10", "TRAIN", "worker_0", "0.123456789"}});
-  layout.make(rows, 41);  // one column less than it takes
-  CHECK(layout.same_in_all("all rows: ") == "all rows: mode TRAIN, worker worker_0\n");
+  layout.make(rows, 41, false);  // one column less than it takes
+  CHECK(layout.same_in_all() == "all rows: mode TRAIN, worker worker_0\n");
   CHECK(layout.header() == "tensor  step         mean");
   CHECK(layout.line(rows[1]) == "b         10  0.123456789\n");
   SUBCASE("with no terminal it does not") {
-    layout.make(rows, std::nullopt);
-    CHECK(layout.same_in_all("all rows: ").empty());
+    layout.make(rows, std::nullopt, false);
+    CHECK(layout.same_in_all().empty());
   }
   SUBCASE("the line above fits too, where it can") {
-    layout.make(rows, 20);
-    CHECK(layout.same_in_all("all rows: ") == "all rows: mode TRAIN,\nworker worker_0\n");
+    layout.make(rows, 20, false);
+    CHECK(layout.same_in_all() == "all rows: mode TRAIN,\nworker worker_0\n");
   }
 }
 
@@ -90,37 +109,46 @@ TEST_CASE("what was asked for stays") {
   columns[3].asked = true;
   TableLayout layout = layout_of(columns);
   const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"w", "10", "TRAIN", "worker_0", "0.25"}});
-  layout.make(rows, 34);
-  CHECK(layout.same_in_all("all rows: ") == "all rows: tensor w, mode TRAIN\n");
+  layout.make(rows, 34, false);
+  CHECK(layout.same_in_all() == "all rows: tensor w, mode TRAIN\n");
   CHECK(layout.header() == "step  worker    mean");
 }
 
 TEST_CASE("one row alone keeps its name and its numbers; equal rows keep a column") {
   TableLayout one = layout_of(usual);
-  one.make(rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}}), 20);
+  one.make(rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}}), 20, false);
   CHECK(one.header() == "tensor  step  mean");
   TableLayout equal = layout_of({{"a"}, {"b"}});
-  equal.make(rows_of({{"long text", "x"}, {"long text", "x"}}), 5);
+  equal.make(rows_of({{"long text", "x"}, {"long text", "x"}}), 5, false);
   CHECK(equal.header() == "b");
 }
 
-TEST_CASE("a value that differs later brings its column back") {
+TEST_CASE("a later row that differs is said below the table") {
   TableLayout layout = layout_of(usual);
   const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"b", "0", "TRAIN", "worker_0", "0.25"}});
-  layout.make(rows, 20);
-  const auto later = rows_of({{"w", "1", "EVAL", "worker_0", "1"}, {"b", "2", "EVAL", "worker_0", "2"}});
-  CHECK(layout.fits(rows[1]));
-  CHECK_FALSE(layout.fits(later[0]));
-  layout.make(later, 20);
-  CHECK(layout.same_in_all("rows below: ") == "rows below: worker worker_0\n");
-  CHECK(layout.header() == "tensor  step  mode  mean");
-  CHECK(layout.line(later[1]) == "b          2  EVAL     2\n");
+  layout.make(rows, 20, false);
+  const auto later = rows_of({{"w", "1", "EVAL", "worker_0", "1"}, {"b", "2", "EVAL", "worker_1", "2"}});
+  CHECK(layout.line(rows[1]) == "b       0.25\n");
+  CHECK(layout.below().empty());
+  CHECK(layout.line(later[0]) == "w          1\n");
+  CHECK(layout.line(later[1]) == "b          2\n");
+  CHECK(layout.below() == "but in later rows: step 1 2,\nmode EVAL,\nworker worker_1\n");
+}
+
+TEST_CASE("a cell that is not finite is coloured, and aligned as it would be without") {
+  TableShape shape{{"a", "b"},    {Align::right, Align::left}, {nullptr, nullptr}, {false, false}, {false, false},
+                   {false, false}};
+  TableLayout layout(shape, true, false, true);
+  std::vector<TableRow> rows = rows_of({{"12345", "x"}, {"nan", "y"}});
+  rows[1].coloured = {0};
+  layout.make(rows, std::nullopt, false);
+  CHECK(layout.line(rows[1]) == "  \x1b[31mnan\x1b[0m  y\n");
 }
 
 TEST_CASE("a later cell that does not fit shifts only its own row, and no more than it must") {
   TableLayout layout = layout_of({{"a", Align::right}, {"b"}, {"c", Align::right}});
   const auto rows = rows_of({{"1", "xxxxxx", "1"}, {"12345", "x", "2"}, {"12", "xxxxxx", "3"}});
-  layout.make(std::span(rows).first(1), std::nullopt);
+  layout.make(std::span(rows).first(1), std::nullopt, false);
   CHECK(layout.line(rows[0]) == "1  xxxxxx  1\n");
   CHECK(layout.line(rows[1]) == "12345  x   2\n");  // b begins 4 further right, c stands where it stood
   CHECK(layout.line(rows[2]) == "12  xxxxxx  3\n");
@@ -132,11 +160,11 @@ TEST_CASE("curves of one table are of the same length and fill the line") {
   std::vector<TableRow> rows = rows_of({{"loss", "EVAL", "", "3"}, {"accuracy", "EVAL", "", "0.25"}});
   rows[0].curve = {1, 2, 3};
   rows[1].curve = std::vector<double>(1000, 0.25);
-  layout.make(rows, 30);  // 8 and 4 and two gaps: 14 columns are left
-  CHECK(layout.same_in_all("all rows: ") == "all rows: mode EVAL\n");
+  layout.make(rows, 30, false);  // 8 and 4 and two gaps: 14 columns are left
+  CHECK(layout.same_in_all() == "all rows: mode EVAL\n");
   for (const TableRow& row : rows) {
     CHECK(display_width(layout.line(row)) == 30 + 1);  // with the line's end
   }
-  layout.make(rows, 12);  // no room: as short as a curve may be
+  layout.make(rows, 12, false);  // no room: as short as a curve may be
   CHECK(display_width(layout.line(rows[1])) == 8 + 2 + 10 + 2 + 4 + 1);
 }

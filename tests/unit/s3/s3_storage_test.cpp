@@ -103,14 +103,14 @@ TEST_CASE("s3: the time of the newest object below a folder") {
   const auto at = [](std::int64_t seconds) {
     return std::optional(std::chrono::system_clock::time_point(std::chrono::seconds(seconds)));
   };
-  CHECK(*storage->newest_below("index") == at(3000));
+  CHECK(storage->totals_below("index")->newest == at(3000));
   CHECK(server.log().size() == 1);
-  CHECK(*storage->newest_below("index/000000000/") == at(1000));
-  CHECK(*storage->newest_below("") == at(8000));
-  CHECK(*storage->newest_below("nothing") == std::nullopt);
-  CHECK(storage->newest_below("../trial-2").problem().kind == ProblemKind::damaged);
+  CHECK(storage->totals_below("index/000000000/")->newest == at(1000));
+  CHECK(storage->totals_below("")->newest == at(8000));
+  CHECK(storage->totals_below("nothing")->newest == std::nullopt);
+  CHECK(storage->totals_below("../trial-2").problem().kind == ProblemKind::damaged);
   server.faults(R"([{"times": -1, "match": "list-type", "act": "bad-xml"}])");
-  CHECK(storage->newest_below("index").problem().kind == ProblemKind::network);
+  CHECK(storage->totals_below("index").problem().kind == ProblemKind::network);
 }
 
 TEST_CASE("s3: which files exist") {

@@ -100,12 +100,12 @@ TEST_CASE("storage: when the newest file below a folder was written") {
   };
   for (const Resolve way : ways()) {
     const auto storage = open_storage(dir / "trial", {way, true});
-    CHECK(*storage->newest_below("index") == at(3000));
-    CHECK(*storage->newest_below("index/000000001") == at(2000));
-    CHECK(*storage->newest_below("") == at(8000));
-    CHECK(*storage->newest_below("empty") == std::nullopt);
-    CHECK(*storage->newest_below("nothing") == std::nullopt);
-    CHECK(storage->newest_below("../outside").problem().kind == ProblemKind::damaged);
-    CHECK(storage->newest_below("other").problem().kind == ProblemKind::damaged);  // no folder
+    CHECK(storage->totals_below("index")->newest == at(3000));
+    CHECK(storage->totals_below("index/000000001")->newest == at(2000));
+    CHECK(storage->totals_below("")->newest == at(8000));
+    CHECK(storage->totals_below("empty")->newest == std::nullopt);
+    CHECK(storage->totals_below("nothing")->newest == std::nullopt);
+    CHECK(storage->totals_below("../outside").problem().kind == ProblemKind::damaged);
+    CHECK(storage->totals_below("other").problem().kind == ProblemKind::damaged);  // no folder
   }
 }

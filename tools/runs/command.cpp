@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "cli/in_turn.hpp"
+#include "cli/interruption.hpp"
+#include "cli/message_options.hpp"
+#include "cli/operands.hpp"
+#include "cli/redraw.hpp"
+#include "run_facts.hpp"
+#include "run_table.hpp"
+#include "select/found_trials.hpp"
+
+namespace smd::tool::runs {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::array<OperandSpec, 1> operands = {{{"PLACE", ArgumentKind::folder, false, true}}};
+
+constexpr std::array<Example, 5> examples = {{
+    {"which run is best?", "smd-runs runs --best val/loss"},
+    {"the last accuracy of each run, with all hyperparameters, as CSV", "smd-runs runs -e accuracy --hp all --csv"},
+    {"runs without a step, or with a loss above 1", "smd-runs runs --where 'loss:min > 1' --columns trial"},
+    {"when will they end?", "smd-runs runs --until-step 100000 --columns run,last_step,rate,eta"},
+    {"watch a sweep", "smd-runs runs --best val/loss -F"},
+}};
+
+constexpr std::array<ExitNote, 6> exit_notes = {{
+    {ExitStatus::yes, "runs were found, and read"},
+    {ExitStatus::no, "there is no run, none meets --where, or a scalar named is in none"},
+    {ExitStatus::usage, "an option or a pattern is wrong; --follow without a terminal"},
+    {ExitStatus::unreadable, "a place or a run cannot be read; its row says so, and the others are printed"},
+    {ExitStatus::damaged, "something in a run is damaged; the rest was used"},
+    {ExitStatus::timed_out, "--timeout or --idle ended the following while a job was running"},
+}};
+
+constexpr std::array<Prose, 3> prose = {{
+    {"RUNS",
+     "The runs below each PLACE are those that smd-ls --find lists; without PLACE, those of the current folder. Each "
+     "has "
+     "a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a run that cannot "
+     "be "
+     "read; age, in seconds since its newest file was written, unless it ended; steps, how many were saved, and "
+     "last_step; duration, in seconds from the first to the last record; rate, the steps in a second over the last "
+     "hundred that were saved; disk, the bytes of its files; with --until-step, eta.\n\n"
+     "A table shows first what tells the runs apart; columns that do not fit the terminal are named below it. JSON has "
+     "the objects scalars, with last, best and step of each name, and hp."},
+    {"SCALARS",
+     "Then come the chosen scalars: of each its last value (NAME), the best one (NAME:min or NAME:max) and the step of "
+     "the best (NAME@best); of equal values the first. NaN is never the best. Without -n, -e or -c the scalars are the "
+     "losses, at most four: those that most runs have; of a run, the first 32 are looked at. -x drops some. Of several "
+     "workers, the first by name counts. A scalar that is called like one of the columns above is scalar.NAME.\n\n"
+     "The least value is the best of what is in the collection losses, or has a word loss, error, err, wer or "
+     "perplexity "
+     "in its name; the greatest, where a word is acc, accuracy, auc, bleu, dice, f1, iou, map, miou, precision, psnr, "
+     "r2, recall, return, reward, rouge, score or ssim, also with digits behind; else the least. Words are letters and "
+     "digits between other characters, in any case. --min and --max decide otherwise."},
+    {"HYPERPARAMETERS",
+     "Then hp.KEY, for each hyperparameter whose values differ between the runs; one that a run lacks differs. --hp "
+     "all "
+     "shows all of them. They are what the job logged for TensorBoard's page of hyperparameters."},
+}};
+
+constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"};
+
+std::vector<ColumnTable> column_tables() {
+  static const std::vector<Column> columns = fixed_columns(true);
+  return {column_table("", columns, "each scalar: NAME, NAME:min or NAME:max, NAME@best; each hyperparameter: hp.KEY")};
+}
+
+struct FoundRun {
+  std::string path;
+  std::string name;  ///< Below the place in which it was found.
+};
+
+/// The runs of all places; of one that several places hold, the first.
+std::vector<FoundRun> found_runs(const RunsOptions& options, Diagnostics& messages) {
+  std::vector<FoundRun> runs;
+  std::map<std::string, bool, std::less<>> known;
+  const auto add = [&](const std::string& place) {
+    std::string folder = place;
+    while (folder.size() > 1 && folder.ends_with('/')) {
+      folder.pop_back();
+    }
+    for (const std::string& path : found_trials(place, options.reading, messages)) {
+      if (known.emplace(path, true).second) {
+        const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+        runs.push_back({path, below ? path.substr(folder.size() + 1) : path.substr(path.rfind('/') + 1)});
+      }
+    }
+    return true;
+  };
+  if (options.places.empty()) {
+    messages.note("no place is given: runs of the current folder");
+    add(".");
+  } else {
+    for_each_operand(options.places, options.output.null_separated, messages, add);
+  }
+  return runs;
+}
+
+/// Reads runs, side by side. Those that had ended before are not read again.
+std::vector<RunFacts> read_runs(const std::vector<FoundRun>& found, std::vector<RunFacts> before,
+                                const RunsOptions& options, Diagnostics& messages) {
+  std::map<std::string_view, RunFacts*> ended;
+  for (RunFacts& run : before) {
+    if (run.status == "ended") {
+      ended.emplace(run.trial, &run);
+    }
+  }
+  std::map<std::string_view, const FoundRun*> by_path;
+  std::vector<std::string> paths;
+  for (const FoundRun& run : found) {
+    by_path.emplace(run.path, &run);
+    paths.push_back(run.path);
+  }
+  std::vector<RunFacts> runs;
+  runs.reserve(found.size());
+  OperandSource source = OperandSource::of(std::move(paths));
+  messages.name_trials(found.size() > 1);
+  visit_in_turn(
+      source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages, [&](const Visit& visit) -> Show {
+        const auto known = ended.find(visit.operand);
+        const auto facts =
+            std::make_shared<RunFacts>(known != ended.end() ? *known->second
+                                                            : read_run(visit.operand, by_path.at(visit.operand)->name,
+                                                                       options, visit.jobs, messages));
+        return [&runs, facts] {
+          runs.push_back(std::move(*facts));
+          return true;
+        };
+      });
+  return runs;
+}
+
+bool any_has(const std::vector<RunFacts>& runs, std::string_view status) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunFacts& run) { return run.status == status; });
+}
+
+/// Draws the table again and again until no job runs. Returns whether there was any run.
+bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
+  constexpr std::chrono::milliseconds pause{2000};
+  Interruption interruption;
+  const WaitOptions wait = options.following.wait_options(interruption.token());
+  Redraw screen(out, messages);
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::vector<RunFacts> runs;
+  std::map<std::string, std::size_t> steps;
+  Clock::time_point quiet_since = Clock::now();
+  while (true) {
+    runs = read_runs(found_runs(options, messages), std::move(runs), options, messages);
+    OutputFile table = OutputFile::screen();
+    print_runs(runs, options, table, messages);
+    std::string text;
+    table.take_text(text);
+    if (interruption.asked()) {
+      return true;
+    }
+    screen.show(text);
+    std::map<std::string, std::size_t> now;
+    for (const RunFacts& run : runs) {
+      now.emplace(run.trial, run.steps);
+    }
+    if (now != steps) {
+      steps = std::move(now);
+      quiet_since = Clock::now();
+    }
+    const bool running = any_has(runs, "running");
+    const bool idle = wait.idle && Clock::now() - quiet_since >= *wait.idle;
+    if (!running && (idle || !any_has(runs, "unknown"))) {
+      return !runs.empty();
+    }
+    if (idle || (wait.deadline && Clock::now() >= *wait.deadline)) {
+      messages.fail("Timeout", idle ? "no new step came" : "the jobs have not ended", ExitStatus::timed_out);
+      return true;
+    }
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, interruption.token(), options.following.interval.value_or(pause), [] { return false; });
+    if (interruption.asked()) {
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+const CommandDefinition& RunsCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-runs",
+      .synopsis = "[OPTION]... [PLACE]...",
+      .summary = "Compares many runs, a row each: which is best, and why.",
+      .brief = "compare many training runs",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {RunsOptions::table(), SelectionOptions::name_table(), SelectionOptions::tensor_table(),
+                        OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
+                        MessageOptions::table()},
+      .formats = row_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+      .columns = column_tables,
+  };
+  return definition;
+}
+
+void RunsCommand::setup(const CommandLine& line) { options_ = RunsOptions::from(line); }
+
+ExitStatus RunsCommand::run(Diagnostics& messages) {
+  OutputFile out = options_.output.open();
+  bool found = false;
+  if (options_.following.follow) {
+    found = follow_runs(options_, out, messages);
+  } else {
+    const std::vector<RunFacts> runs = read_runs(found_runs(options_, messages), {}, options_, messages);
+    print_runs(runs, options_, out, messages);
+    found = !runs.empty();
+  }
+  out.close(messages);
+  return found ? ExitStatus::yes : ExitStatus::no;
+}
+
+}  // namespace smd::tool::runs

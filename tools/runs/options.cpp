@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace smd::tool::runs {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "none"};
+
+constexpr std::array<OptionSpec, 5> own_options = {{
+    {.name = "best",
+     .metavar = "NAME",
+     .help = "sort by the best value of this scalar, the best run first",
+     .group = group::view,
+     .kind = ArgumentKind::tensor,
+     .manual = "Sort by the best value of this scalar, the best run first, and show it before other scalars."},
+    {.name = "min",
+     .metavar = "NAME",
+     .help = "of this scalar, the least value is the best",
+     .group = group::view,
+     .kind = ArgumentKind::tensor,
+     .repeat = Repeat::adds_up},
+    {.name = "max",
+     .metavar = "NAME",
+     .help = "of this scalar, the greatest value is the best",
+     .group = group::view,
+     .kind = ArgumentKind::tensor,
+     .repeat = Repeat::adds_up},
+    {.name = "hp",
+     .metavar = "WHICH",
+     .help = "hyperparameters: all, differing (between the runs; the default) or none",
+     .group = group::view,
+     .kind = ArgumentKind::choice,
+     .choices = hp_choices},
+    {.name = "until-step",
+     .metavar = "N",
+     .help = "add the column eta: seconds until step N, at the rate of the last hundred steps",
+     .group = group::view,
+     .kind = ArgumentKind::number},
+}};
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+std::span<const OptionSpec> RunsOptions::table() noexcept { return own_options; }
+
+RunsOptions RunsOptions::from(const CommandLine& line) {
+  RunsOptions options;
+  options.places = line.operands();
+  options.selection = SelectionOptions::from(line);
+  options.best = line.value("best");
+  options.least = line.values("min");
+  options.greatest = line.values("max");
+  const std::string hp = line.value("hp").value_or("differing");
+  options.hp = hp == "all" ? HpChoice::all : hp == "none" ? HpChoice::none : HpChoice::differing;
+  options.planned = line.convert("until-step", [](const std::string& text) {
+    return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
+  });
+  options.output = OutputOptions::from(line);
+  options.reading = ReadingOptions::from(line);
+  options.following = FollowingOptions::from_redrawn(line);
+  if (options.following.follow && (!options.output.to_terminal() || options.output.format != "table")) {
+    throw UsageError("--follow draws the table again in place: that needs a terminal, and -f table");
+  }
+  return options;
+}
+
+bool least_is_best(std::string_view name, bool is_loss) {
+  constexpr std::array<std::string_view, 5> least = {"loss", "error", "err", "wer", "perplexity"};
+  constexpr std::array<std::string_view, 18> greatest = {"acc",    "accuracy", "auc",    "bleu",      "dice",  "f1",
+                                                         "iou",    "map",      "miou",   "precision", "psnr",  "r2",
+                                                         "recall", "return",   "reward", "rouge",     "score", "ssim"};
+  bool any_greatest = false;
+  bool any_least = is_loss;
+  std::string word;
+  const auto end_of_word = [&] {
+    const std::string_view whole = word;
+    const std::string_view bare = whole.substr(0, whole.find_last_not_of("0123456789") + 1);
+    for (const std::string_view one : {whole, bare}) {
+      any_least = any_least || is_one_of(one, least);
+      any_greatest = any_greatest || is_one_of(one, greatest);
+    }
+    word.clear();
+  };
+  for (const char c : name) {
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if ((lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9')) {
+      word += lower;
+    } else {
+      end_of_word();
+    }
+  }
+  end_of_word();
+  return any_least || !any_greatest;
+}
+
+}  // namespace smd::tool::runs

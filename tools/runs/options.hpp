@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/reading_options.hpp"
+#include "follow/following_options.hpp"
+#include "rows/output_options.hpp"
+#include "select/selection.hpp"
+
+namespace smd::tool::runs {
+
+/// Which hyperparameters are shown.
+enum class HpChoice : std::uint8_t { all, differing, none };
+
+/// What the command line asks of smd-runs.
+struct RunsOptions {
+  std::vector<std::string> places;
+  SelectionOptions selection;           ///< -n -e -c -x: which scalars.
+  std::optional<std::string> best;      ///< --best
+  std::vector<std::string> least;       ///< --min
+  std::vector<std::string> greatest;    ///< --max
+  HpChoice hp = HpChoice::differing;    ///< --hp
+  std::optional<std::int64_t> planned;  ///< --until-step
+  OutputOptions output;
+  ReadingOptions reading;
+  FollowingOptions following;
+
+  static std::span<const OptionSpec> table() noexcept;
+  /// @throws UsageError.
+  static RunsOptions from(const CommandLine& line);
+};
+
+/// Whether the best value of a scalar is the least, by its name; `is_loss`: it is in the collection `losses`.
+[[nodiscard]] bool least_is_best(std::string_view name, bool is_loss);
+
+}  // namespace smd::tool::runs

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <smd/column.hpp>
+#include <utility>
+
+#include "cli/operands.hpp"
+#include "cli/text.hpp"
+#include "rows/elements.hpp"
+#include "select/trial_times.hpp"
+#include "text/json.hpp"
+
+namespace smd::tool::runs {
+
+namespace {
+
+/// How many losses of a run are kept to choose among, if none is asked for.
+constexpr std::size_t most_losses = 32;
+
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& name, bool least, unsigned jobs,
+                                        Diagnostics& messages) {
+  const ScalarColumn column = ScalarColumn::read(trial, name, {.reading = {.jobs = jobs}});
+  for (const Problem& problem : column.problems()) {
+    messages.report_once(problem, trial.path());
+  }
+  std::optional<std::string_view> worker;
+  for (const ColumnPart& part : column.parts()) {
+    if (part.size() > 0 && (!worker || part.worker() < *worker)) {
+      worker = part.worker();
+    }
+  }
+  std::optional<ScalarFacts> facts;
+  std::int64_t last_step = 0;
+  double best = 0;
+  for (const ColumnPart& part : column.parts()) {
+    if (part.size() == 0 || part.worker() != worker) {
+      continue;
+    }
+    const std::int64_t end = part.step(part.size() - 1).value;
+    if (!facts || end >= last_step) {
+      facts = facts.value_or(ScalarFacts());
+      facts->last = {part.number(part.size() - 1), part.dtype()};
+      last_step = end;
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const double value = part.value(i);
+      const std::int64_t step = part.step(i).value;
+      const bool better =
+          !facts->best || (least ? value < best : value > best) || (value == best && step < facts->best_step);
+      if (!std::isnan(value) && better) {
+        best = value;
+        facts->best = {part.number(i), part.dtype()};
+        facts->best_step = step;
+      }
+    }
+  }
+  return facts;
+}
+
+/// The scalars to look at, those asked for, else the losses; `--best` with either.
+std::vector<std::string> wanted_scalars(const Trial& trial, const RunsOptions& options,
+                                        const std::vector<std::string>& losses) {
+  std::vector<std::string> names;
+  if (options.selection.selects_tensors()) {
+    if (const std::optional<TensorQuery> query = tensor_query(trial, options.selection)) {
+      names = trial.tensor_names(*query);
+    }
+  } else {
+    names = losses;
+    names.resize(std::min(names.size(), most_losses));
+  }
+  if (options.best && trial.has_tensor(*options.best) && !is_among(*options.best, names)) {
+    names.push_back(*options.best);
+  }
+  return names;
+}
+
+std::vector<std::string> losses_of(const Trial& trial, const RunsOptions& options) {
+  return trial.collection("losses")
+             ? trial.tensor_names({.collections = {"losses"}, .exclude = options.selection.excludes})
+             : std::vector<std::string>();
+}
+
+/// A text of JSON as other text shows it.
+std::string shown_text(const std::string& json) {
+  text::JsonDocument<nlohmann::json> value;
+  const bool parsed = !text::parse_json(json, value);
+  return parsed && value->is_string() ? value->get<std::string>() : json;
+}
+
+void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, unsigned jobs, Diagnostics& messages) {
+  const std::vector<GlobalStep> steps = trial.steps(true);
+  if (steps.empty() && partly_unread(trial)) {
+    return;
+  }
+  facts.status = job_status(trial);
+  if (const std::optional<FileTotals> files = file_totals(trial)) {
+    facts.age = facts.status == "ended" ? std::nullopt : std::optional(age_of(*files));
+    facts.disk = files->bytes;
+  }
+  facts.steps = steps.size();
+  facts.last_step = steps.empty() ? std::nullopt : std::optional(steps.back().value);
+  const Pace pace = pace_of(trial, steps, messages);
+  facts.duration = pace.duration;
+  facts.rate = pace.rate;
+  const std::vector<std::string> losses = losses_of(trial, options);
+  for (const std::string& name : wanted_scalars(trial, options, losses)) {
+    const bool is_loss = std::binary_search(losses.begin(), losses.end(), name);
+    const bool least =
+        is_among(name, options.least) || (!is_among(name, options.greatest) && least_is_best(name, is_loss));
+    if (std::optional<ScalarFacts> scalar = scalar_facts(trial, name, least, jobs, messages)) {
+      facts.scalars.emplace(name, *scalar);
+      if (is_loss) {
+        facts.losses.push_back(name);
+      }
+    }
+  }
+  std::vector<std::string> named = options.selection.names;
+  if (options.best) {
+    named.push_back(*options.best);
+  }
+  for (const std::string& name : named) {
+    if (!trial.has_tensor(name)) {
+      facts.nearest.emplace(name, nearest_names(name, trial.tensor_names()));
+    }
+  }
+  if (options.hp != HpChoice::none) {
+    for (const auto& [key, json] : trial.hyperparameters().values) {
+      facts.hyperparameters.emplace(key, HpValue{json, shown_text(json)});
+    }
+  }
+  facts.layout = trial.layout().name;
+}
+
+}  // namespace
+
+Cell ScalarFacts::Number::cell() const {
+  return Elements(TensorView(dtype, {}, std::as_bytes(std::span(&bits, 1)).first(item_size(dtype)))).cell(0);
+}
+
+Cell HpValue::cell() const {
+  const char first = json.empty() ? 'n' : json.front();
+  if (first == 'n') {  // null
+    return {};
+  }
+  if (first == 't' || first == 'f') {
+    return first == 't';
+  }
+  if (first == '-' || (first >= '0' && first <= '9')) {
+    return NumeralCell{json};
+  }
+  return text;
+}
+
+RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
+                  Diagnostics& messages) {
+  RunFacts facts = {.trial = path, .run = std::move(run)};
+  TrialOptions reading = options.reading.trial_options();
+  reading.jobs = jobs;
+  with_trial(path, reading, messages, [&](Trial& trial) { read_into(facts, trial, options, jobs, messages); });
+  if (!facts.readable()) {
+    return {.trial = path, .run = std::move(facts.run)};
+  }
+  return facts;
+}
+
+}  // namespace smd::tool::runs

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <smd/trial.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "rows/cell.hpp"
+
+namespace smd::tool::runs {
+
+/// What is known of one scalar of a run: of the first worker by name that has it.
+struct ScalarFacts {
+  /// A number by the bytes of its element, as `Place::number`.
+  struct Number {
+    std::uint64_t bits = 0;
+    Dtype dtype = Dtype::float32;
+
+    [[nodiscard]] Cell cell() const;
+  };
+  Number last;
+  std::optional<Number> best;  ///< Nullopt if every value is NaN.
+  std::int64_t best_step = 0;
+
+  [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
+};
+
+/// A value of a hyperparameter.
+struct HpValue {
+  std::string json;
+  std::string text;  ///< As text formats show it.
+
+  bool operator==(const HpValue& other) const { return json == other.json; }
+  [[nodiscard]] Cell cell() const;
+};
+
+/// What is known of one run. Short: ten thousand of them are held at once.
+struct RunFacts {
+  std::string trial;                       ///< Its path.
+  std::string run;                         ///< The path below the place in which it was found.
+  std::string_view layout = {};            ///< Empty if it cannot be read.
+  std::string_view status = "unreadable";  ///< Else that of the job.
+  std::optional<std::int64_t> age = {};
+  std::size_t steps = 0;
+  std::optional<std::int64_t> last_step = {};
+  std::optional<double> duration = {};
+  std::optional<double> rate = {};
+  std::optional<std::uint64_t> disk = {};
+  std::map<std::string, ScalarFacts> scalars = {};
+  std::vector<std::string> losses = {};  ///< Those of `scalars` that are in the collection `losses`.
+  std::map<std::string, HpValue> hyperparameters = {};
+  std::map<std::string, std::vector<std::string>> nearest = {};  ///< Of a name asked for that was not saved.
+
+  [[nodiscard]] bool readable() const noexcept { return !layout.empty(); }
+};
+
+/// Reads a run; reports why what cannot be read cannot. `jobs`: threads, as in `TrialOptions`.
+[[nodiscard]] RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
+                                Diagnostics& messages);
+
+}  // namespace smd::tool::runs

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "options.hpp"
+#include "rows/row_writer.hpp"
+#include "run_facts.hpp"
+
+namespace smd::tool::runs {
+
+/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them. Reports names asked
+/// for that no run has.
+/// @throws UsageError for columns that there are not.
+void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages);
+
+/// The columns that every table of runs has.
+[[nodiscard]] std::vector<Column> fixed_columns(bool with_eta);
+
+}  // namespace smd::tool::runs
