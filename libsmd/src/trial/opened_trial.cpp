@@ -117,7 +117,7 @@ class Opener {
         trial_.traits = kind.traits;
         trial_.storage = std::move(storage);
         trial_.layout = open_as(kind, what);
-          trial_.file = file->name;
+        trial_.file = file->name;
         return true;
       }
     }
