@@ -5,6 +5,7 @@
 
 #include "require.hpp"
 #include "text/json.hpp"
+#include "wire/event_skeleton.hpp"
 #include "wire/outline.hpp"
 
 #include <smd/limits.hpp>
@@ -103,6 +104,25 @@ void check_outline(std::span<const std::byte> payload, std::span<const std::byte
   }
 }
 
+/// Nothing in a small payload is large enough to be left out.
+void check_skeleton(std::span<const std::byte> payload, const EventOutline& whole) {
+  const auto skeleton = event_skeleton(payload.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    SMD_REQUIRE(at <= payload.size() && bytes <= payload.size() - at);
+    return Outcome<std::span<const std::byte>>(payload.subspan(at, bytes));
+  });
+  check_damage(skeleton);
+  if (!skeleton) {
+    return;  // it has groups
+  }
+  EventOutline event;
+  SMD_REQUIRE(outline_event(std::as_bytes(std::span(*skeleton)), event));
+  SMD_REQUIRE(event.kind == whole.kind && event.step == whole.step && event.values.size() == whole.values.size());
+  for (std::size_t i = 0; i < event.values.size(); ++i) {
+    SMD_REQUIRE(event.values[i].tag == whole.values[i].tag && event.values[i].kind == whole.values[i].kind);
+    SMD_REQUIRE(std::ranges::equal(event.values[i].message, whole.values[i].message));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -122,6 +142,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   SMD_REQUIRE(event.kind == EventKind::summary || event.values.empty());
+  check_skeleton(payload, event);
   // Reading a value looks at all of them.
   for (std::size_t at = event.values.size() - std::min<std::size_t>(event.values.size(), 20); at < event.values.size();
        ++at) {

@@ -63,6 +63,9 @@ std::span<const Limit> limits() {
       {"dimensions", std::to_string(limits::dimensions), "axes of a tensor"},
       {"repeated_value_bytes", bytes(limits::repeated_value_bytes),
        "elements made of one stored value that is repeated"},
+      {"event_bytes", bytes(limits::event_bytes),
+       "what is kept in memory of a log's event above 1 MiB: histograms, names and small values; the rest is read in "
+       "blocks"},
       {"searched_bytes", bytes(limits::searched_bytes),
        "where the next sound record is searched after a damaged length in a log directory"},
       {"refuted_bytes", bytes(limits::refuted_bytes),

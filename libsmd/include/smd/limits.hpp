@@ -10,6 +10,7 @@
 namespace smd::limits {
 
 inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;  ///< One event record's payload.
+inline constexpr std::uint64_t event_bytes = std::uint64_t{64} << 20;        ///< Of a log's record, held in memory.
 inline constexpr std::uint64_t searched_bytes = std::uint64_t{16} << 20;     ///< For a record after a damaged length,
 inline constexpr std::uint64_t refuted_bytes = std::uint64_t{256} << 20;     ///< and payloads there that are not sound.
 inline constexpr int protobuf_depth = 100;                                   ///< Nested messages and groups.

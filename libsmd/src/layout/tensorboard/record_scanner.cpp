@@ -2,6 +2,7 @@
 #include "layout/tensorboard/record_scanner.hpp"
 
 #include "base/crc32c.hpp"
+#include "wire/event_skeleton.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/sound_records.hpp"
 
@@ -22,14 +23,22 @@ namespace smd::detail::layout {
 namespace {
 
 constexpr std::uint64_t local_block = std::uint64_t{256} << 10;  // fits the L2 cache, for computing checksums
+constexpr std::uint64_t whole_record = std::uint64_t{1} << 20;   // larger ones are passed over in blocks
 constexpr std::uint64_t worth_a_thread = std::uint64_t{4} << 20;
 constexpr std::uint64_t looked_ahead = std::uint64_t{16} << 10;  // is still in the L1 cache when it is parsed
 constexpr std::uint64_t remote_block = std::uint64_t{4} << 20;   // each costs a request
 
+constexpr const char* wrong_checksum =
+    "the record's checksum is wrong: its values are left out; if the file was copied, copy it again";
+
 }  // namespace
 
 RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs)
-    : file_(file), size_(file.size()), block_(remote ? remote_block : local_block), offset_(std::min(offset, size_)) {
+    : file_(file),
+      size_(file.size()),
+      block_(remote ? remote_block : local_block),
+      remote_(remote),
+      offset_(std::min(offset, size_)) {
   if (jobs > 1 && !remote && left() >= worth_a_thread) {
     try {
       ahead_ = std::make_unique<ReadAhead>(file, offset_, size_);
@@ -102,7 +111,8 @@ bool RecordScanner::have_ahead(std::uint64_t bytes) {
 
 /// Looks for sound records from there on.
 void RecordScanner::look_ahead(std::uint64_t begin) noexcept {
-  sound_end_ = begin + wire::short_sound_records({data_ + begin, std::min(end_ - begin, looked_ahead)});
+  const bool passed = begin >= end_;  // more than was read
+  sound_end_ = begin + (passed ? 0 : wire::short_sound_records({data_ + begin, std::min(end_ - begin, looked_ahead)}));
 }
 
 /// Fills `into`, all of it. The file has that many bytes, or had them.
@@ -113,12 +123,13 @@ Status RecordScanner::read_all(std::uint64_t from, std::span<std::byte> into) co
                               : ok();
 }
 
-/// Returns whether the checksum of a payload is right. Precondition: the file has the whole record.
-Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes) const {
-  std::vector<std::byte> block(std::min(bytes, local_block) + wire::footer_bytes);
+/// Returns whether the checksum of a payload is right; with `unprotected`, also if it has none. Precondition: the file
+/// has the whole record.
+Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes, bool unprotected) const {
+  std::vector<std::byte> block(std::min(bytes, block_) + wire::footer_bytes);
   std::uint32_t crc = 0;
-  for (; bytes > local_block; payload += local_block, bytes -= local_block) {
-    const std::span<std::byte> part = std::span(block).first(local_block);
+  for (; bytes > block_; payload += block_, bytes -= block_) {
+    const std::span<std::byte> part = std::span(block).first(block_);
     if (const Status read = read_all(payload, part); !read) {
       return read.problem();
     }
@@ -128,7 +139,48 @@ Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes
   if (const Status read = read_all(payload, rest); !read) {
     return read.problem();
   }
-  return mask_crc(crc32c(rest.first(bytes), crc)) == wire::load_little<std::uint32_t>(rest.last<wire::footer_bytes>());
+  const auto footer = rest.last<wire::footer_bytes>();
+  return (unprotected && wire::is_magic_footer(footer)) ||
+         mask_crc(crc32c(rest.first(bytes), crc)) == wire::load_little<std::uint32_t>(footer);
+}
+
+/// Takes a record that is too large for memory: without the elements of its value, which are read when they are wanted.
+RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
+  constexpr std::uint64_t window_bytes = std::uint64_t{64} << 10;
+  const std::uint64_t begin = offset_ + wire::header_bytes;
+  const auto failed = [this](Problem problem) {
+    const bool damaged = problem.kind == ProblemKind::damaged;
+    problem_ = std::move(problem);
+    problem_.offset = offset_;
+    return damaged ? Found::damaged : Found::failed;
+  };
+  auto sound = is_sound(begin, payload_bytes, true);
+  if (!sound) {
+    return failed(std::move(sound.problem()));
+  }
+  if (!*sound) {
+    return tell(Found::damaged, wrong_checksum);
+  }
+  std::vector<std::byte> window;
+  std::uint64_t window_begin = 0;
+  auto skeleton = wire::event_skeleton(payload_bytes, [&](std::uint64_t at, std::uint64_t bytes) {
+    using Bytes = Outcome<std::span<const std::byte>>;
+    if (at < window_begin || at + bytes > window_begin + window.size()) {
+      window.resize(std::min(std::max(bytes, remote_ ? block_ : window_bytes), payload_bytes - at));
+      window_begin = at;
+      if (const Status read = read_all(begin + at, window); !read) {
+        window.clear();
+        return Bytes(read.problem());
+      }
+    }
+    return Bytes(std::span<const std::byte>(window).subspan(at - window_begin, bytes));
+  });
+  if (!skeleton) {
+    return failed(std::move(skeleton.problem()));
+  }
+  skeleton_ = *std::move(skeleton);
+  payload_ = std::as_bytes(std::span(skeleton_));
+  return Found::record;
 }
 
 /// Returns where the next record begins of which all checksums are right; nullopt if none begins nearby.
@@ -224,6 +276,10 @@ RecordScanner::Found RecordScanner::find_record() {
   if (length > left()) {
     return tell(Found::cut, fmt::format("the last record is cut short: {} of {} bytes are there", left(), length));
   }
+  if (length > whole_record) {
+    length_ = length;
+    return take_large(*payload_bytes);
+  }
   if (!have(length)) {
     return Found::failed;
   }
@@ -231,10 +287,7 @@ RecordScanner::Found RecordScanner::find_record() {
   const std::span<const std::byte> record(data_ + begin_, length);
   payload_ = record.subspan(wire::header_bytes, *payload_bytes);
   const auto checked = wire::check_footer(record.last<wire::footer_bytes>(), payload_);
-  return checked ? Found::record
-                 : tell(Found::damaged,
-                        "the record's checksum is wrong: its values are left out; if the file was "
-                        "copied, copy it again");
+  return checked ? Found::record : tell(Found::damaged, wrong_checksum);
 }
 
 }  // namespace smd::detail::layout

@@ -13,15 +13,16 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace smd::detail::layout {
 
 /// Reads the records of one file from front to back, in blocks, and verifies both checksums of each. Takes the memory
-/// of a few blocks or of the longest record.
+/// of a few blocks, or of a long histogram.
 class RecordScanner {
  public:
   enum class Found : std::uint8_t {
-    record,      ///< `payload` is that of a sound record.
+    record,      ///< `payload` is that of a sound record; of one above 1 MiB, without large contents.
     damaged,     ///< `length` bytes are no sound record; what follows may be one. See `problem`.
     lost,        ///< As `damaged`, and no sound record follows: nothing more of the file can be read. See `problem`.
     compressed,  ///< The file is not one of records, but may be one that is compressed. See `problem`.
@@ -57,7 +58,7 @@ class RecordScanner {
     if (begin >= sound_end_) {
       look_ahead(begin);
     }
-    return {data_ + begin, sound_end_ - begin};
+    return begin < sound_end_ ? std::span(data_ + begin, sound_end_ - begin) : std::span<const std::byte>();
   }
   /// Advances past that many bytes of `sound_records()`, which end with a record.
   void skip(std::uint64_t bytes) noexcept {
@@ -81,9 +82,10 @@ class RecordScanner {
   }
   void look_ahead(std::uint64_t begin) noexcept;
   Found find_record();
+  Found take_large(std::uint64_t payload_bytes);
   Found pass_over(const std::string& why);
   [[nodiscard]] Outcome<std::optional<std::uint64_t>> next_sound_record();
-  [[nodiscard]] Outcome<bool> is_sound(std::uint64_t payload, std::uint64_t bytes) const;
+  [[nodiscard]] Outcome<bool> is_sound(std::uint64_t payload, std::uint64_t bytes, bool unprotected = false) const;
   Status read_all(std::uint64_t from, std::span<std::byte> into) const;
   /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
@@ -94,6 +96,7 @@ class RecordScanner {
   const storage::File& file_;
   std::uint64_t size_;
   std::uint64_t block_;
+  bool remote_;
   std::unique_ptr<ReadAhead> ahead_;
   std::unique_ptr<std::byte[]> buffer_;  ///< Not while a thread reads ahead.
   std::uint64_t capacity_ = 0;
@@ -104,6 +107,7 @@ class RecordScanner {
   std::uint64_t offset_;
   std::uint64_t length_ = 0;
   std::span<const std::byte> payload_;
+  std::string skeleton_;       ///< The payload of a large record.
   std::uint64_t refuted_ = 0;  ///< Length of the payloads that were read in search of a sound record, and are not.
   bool uncertain_ = false;
   Problem problem_;

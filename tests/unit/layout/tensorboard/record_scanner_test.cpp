@@ -164,3 +164,28 @@ TEST_CASE("a long file that another thread reads ahead") {
     check(1000, 600'000, sound_bytes);  // longer than a block
   }
 }
+
+TEST_CASE("a record above 1 MiB is checked in blocks; what is large in it is passed over, as is what is damaged") {
+  const std::string large("\xA2\x06\x80\x80\x80\x01");  // field 100, 2 MiB
+  std::string bytes = record("one") + record("\x10\x07" + large + std::string(std::size_t{2} << 20U, 'x'));
+  const std::size_t end = bytes.size();
+  for (const bool sound : {true, false}) {
+    const smd::test::TempDir dir;
+    bytes[end - 1] ^= sound ? 0 : 1;
+    dir.write("f", bytes + record("three"));
+    const auto storage = storage::open_local(dir.path());
+    const auto file = (*storage)->open("f");
+    REQUIRE(file);
+    Scanner scanner(**file, 0, false);
+    REQUIRE(scanner.next() == Found::record);
+    CHECK(scanner.next() == (sound ? Found::record : Found::damaged));
+    CHECK(scanner.offset() == 19);
+    CHECK(scanner.length() == end - 19);
+    CHECK((!sound || scanner.payload().size() < 20));
+    CHECK(scanner.sound_records().empty());  // more was passed over than is in memory
+    REQUIRE(scanner.next() == Found::record);
+    CHECK(scanner.offset() == end);
+    CHECK(scanner.payload().size() == 5);
+    CHECK(scanner.next() == Found::end);
+  }
+}
