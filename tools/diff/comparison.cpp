@@ -56,6 +56,7 @@ class Comparison {
 
   void run() {
     const std::vector<PairedStep> pairs = pair_steps(a_, b_, options_, messages_);
+    const std::vector<NameRange> ranges = name_ranges(a_, b_);
     const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
     for (std::size_t i = 0; i < pairs.size() && !over_;) {
       std::size_t end = i + 1;
@@ -63,13 +64,16 @@ class Comparison {
       while (pairs[i].tensors && end < pairs.size() && place(pairs[end]) == place(pairs[i])) {
         ++end;
       }
-      std::vector<PairedEntry> more = pair_entries(a_, b_, std::span(pairs).subspan(i, end - i));
-      i = end;
-      compared_any_ = compared_any_ || !more.empty();
-      std::move(more.begin(), more.end(), std::back_inserter(entries_));
-      if (entries_.size() >= chunk_entries || i == pairs.size()) {
-        work();
+      for (std::size_t k = 0; k < ranges.size() && !over_; ++k) {
+        std::vector<PairedEntry> more = pair_entries(a_, b_, std::span(pairs).subspan(i, end - i), ranges[k]);
+        compared_any_ = compared_any_ || !more.empty();
+        std::move(more.begin(), more.end(), std::back_inserter(entries_));
+        const bool whole = k + 1 == ranges.size();
+        if (entries_.size() >= chunk_entries || (whole && end == pairs.size())) {
+          work(whole);
+        }
       }
+      i = end;
     }
     show_pools();
     if (!pairs.empty() && !compared_any_) {
@@ -80,7 +84,8 @@ class Comparison {
   }
 
  private:
-  void work() {
+  /// `whole`: these are the last entries of their step.
+  void work(bool whole) {
     std::vector<PairPiece> pieces;
     std::uint64_t bytes = 0;
     std::vector<std::size_t> ends;
@@ -138,7 +143,7 @@ class Comparison {
     finish_until(entries_.size());
     entries_.clear();
     next_ = 0;
-    if (options_.by.step) {
+    if (options_.by.step && whole) {
       show_pools();
     }
   }

@@ -12,13 +12,18 @@ namespace {
 bool saved(const TensorEntry& entry) { return entry.value || !entry.reductions.empty() || entry.shape; }
 
 std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::optional<SelectedStep>& step,
-                                    const PairedStep& pair) {
+                                    const PairedStep& pair, const NameRange& names) {
   std::vector<TensorEntry> entries;
   if (!step || side.selection.empty()) {
     return entries;
   }
-  const EntryQuery query =
-      entry_query(side.options, pair.tensors ? *pair.tensors : side.selection.tensors, std::span(&*step, 1));
+  const std::vector<std::string>& all = pair.tensors ? *pair.tensors : side.selection.tensors;
+  const auto begin = names.first ? std::lower_bound(all.begin(), all.end(), *names.first) : all.begin();
+  const auto end = names.end ? std::lower_bound(all.begin(), all.end(), *names.end) : all.end();
+  if (begin >= end) {
+    return entries;
+  }
+  const EntryQuery query = entry_query(side.options, std::vector<std::string>(begin, end), std::span(&*step, 1));
   side.trial.for_each_entry(query, [&](const TensorEntry& entry) {
     if (saved(entry)) {
       entries.push_back(entry);
@@ -30,12 +35,24 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
 
 }  // namespace
 
-std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b,
-                                      std::span<const PairedStep> steps) {
+std::vector<NameRange> name_ranges(const ComparedTrial& a, const ComparedTrial& b) {
+  constexpr std::size_t most_names = 8192;
+  const std::vector<std::string>& more = std::max(a.selection.tensors, b.selection.tensors,
+                                                  [](const auto& x, const auto& y) { return x.size() < y.size(); });
+  std::vector<NameRange> ranges(1);
+  for (std::size_t i = most_names; i < more.size(); i += most_names) {
+    ranges.back().end = more[i];
+    ranges.push_back({more[i], std::nullopt});
+  }
+  return ranges;
+}
+
+std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b, std::span<const PairedStep> steps,
+                                      const NameRange& names) {
   std::vector<PairedEntry> all;
   for (const PairedStep& pair : steps) {
-    std::vector<TensorEntry> of_a = entries_of(a, pair.a, pair);
-    std::vector<TensorEntry> of_b = entries_of(b, pair.b, pair);
+    std::vector<TensorEntry> of_a = entries_of(a, pair.a, pair, names);
+    std::vector<TensorEntry> of_b = entries_of(b, pair.b, pair, names);
     const bool by_worker = a.options.all_workers;
     const auto before = [by_worker](const TensorEntry& x, const TensorEntry& y) {
       return x.tensor != y.tensor ? x.tensor < y.tensor : by_worker && x.worker < y.worker;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <smd/trial.hpp>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,8 +28,17 @@ struct PairedEntry {
   [[nodiscard]] GlobalStep place() const noexcept { return step ? *step : *step_b; }
 };
 
+/// Some of the tensors: those from `first` up to `end`, in byte order. Nullopt: no bound.
+struct NameRange {
+  std::optional<std::string> first;
+  std::optional<std::string> end;
+};
+
+/// Returns ranges that have no more tensors each than can be held at once.
+[[nodiscard]] std::vector<NameRange> name_ranges(const ComparedTrial& a, const ComparedTrial& b);
+
 /// Pairs the entries of steps that are at the same place, ordered by tensor, then worker.
 [[nodiscard]] std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b,
-                                                    std::span<const PairedStep> steps);
+                                                    std::span<const PairedStep> steps, const NameRange& names);
 
 }  // namespace smd::tool::diff

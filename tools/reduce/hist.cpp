@@ -2,6 +2,7 @@
 // --hist: bars in a table, charts in -f svg; elsewhere one row per bin, in JSON one object per row.
 #include "hist.hpp"
 
+#include "cli/errors.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
@@ -43,7 +44,8 @@ std::uint64_t count_values(const Session& session, const ReduceCommandOptions& o
   return count;
 }
 
-constexpr std::size_t most_counts = std::size_t{1} << 18;  // of a piece, which holds them until they are shown
+constexpr std::size_t most_counts = std::size_t{1} << 18;       // of a piece, which holds them until they are shown
+constexpr std::size_t most_counts_held = std::size_t{1} << 24;  // of all rows that are counted together
 
 std::vector<Piece> hist_pieces(const Session& session, const ReduceCommandOptions& options) {
   return pieces_of(session, options, 1, std::max<std::size_t>(most_counts / options.bins.count, 1));
@@ -325,10 +327,20 @@ struct HistView::Impl {
             print_before(piece.first_step);
           }
           others.merge(piece.others);
+          if (options.by.step && options.by.tensor && options.by.worker) {  // no other piece has these rows
+            outcome = piece.rows.empty() ? outcome : std::max(outcome, ReduceOutcome::no_row);
+            waiting = std::move(piece.rows);
+            print_before({});
+            return true;
+          }
           for (auto& [key, row] : piece.rows) {
             outcome = std::max(outcome, ReduceOutcome::no_row);
             if (const auto known = waiting.find(key); known != waiting.end()) {
               known->second.add(std::move(row));
+            } else if ((waiting.size() + 1) * options.bins.count > most_counts_held) {
+              throw UsageError("--bins: the histograms that are counted together have more than " +
+                               std::to_string(most_counts_held) +
+                               " bins in all: ask for fewer bins, or for fewer tensors");
             } else {
               waiting.emplace(key, std::move(row));
             }

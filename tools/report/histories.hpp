@@ -68,6 +68,7 @@ struct Histories {
   std::map<std::string, TensorHistory, std::less<>> tensors = {};
   ThinCurve seconds;                      ///< Between a step and the one before it, by when their records were written.
   std::optional<double> last_write = {};  ///< Seconds since 1970.
+  std::uint64_t tensors_left_out = 0;     ///< Of one step, because there are too many.
   std::uint64_t left_out = 0;             ///< Weights that are too large for the ratio of their updates.
 };
 

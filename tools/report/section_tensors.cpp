@@ -100,14 +100,24 @@ std::string tensors_section(const PageContext& page) {
   if (names.empty()) {
     return {};
   }
+  std::uint64_t left_out = 0;
+  for (const TrialReport& trial : page.trials) {
+    left_out += trial.histories == nullptr ? 0 : trial.histories->tensors_left_out;
+  }
+  const std::string rest =
+      left_out == 0 ? std::string()
+                    : fmt::format(
+                          "<p class=\"remark\">{} more tensors are left out of this page; -n, -e and -c choose "
+                          "which it shows.</p>\n",
+                          left_out);
   if (names.size() <= most_rows) {
-    return section_html("tensors", "Tensors", table_of(page, names));
+    return section_html("tensors", "Tensors", rest + table_of(page, names));
   }
   std::vector<std::string> bad;
   std::copy_if(names.begin(), names.end(), std::back_inserter(bad),
                [&](const std::string& name) { return page.figures.findings_of(name) != 0 || not_finite(page, name); });
   bad.resize(std::min(bad.size(), most_rows));
-  std::string out = bad.empty() ? std::string() : table_of(page, bad);
+  std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
   std::string groups;
   for (const LayerGroup& group : layer_groups(names)) {
     groups +=

@@ -21,6 +21,8 @@ constexpr std::array<Reduction, 3> counted = {
     {{.kind = ReductionKind::count}, {.kind = ReductionKind::nan}, {.kind = ReductionKind::inf}}};
 constexpr std::array<double, 5> percents = {5, 25, 50, 75, 95};
 
+// A tensor takes some kilobytes, and a row of the page.
+constexpr std::size_t most_tensors = 10'000;
 // Percentiles keep the elements of a value in memory, so larger values have none.
 constexpr std::uint64_t largest_sampled = std::uint64_t{8} << 20;
 constexpr std::size_t most_samples = 96;
@@ -62,33 +64,42 @@ Survey::Survey(SurveyOptions options) : options_(std::move(options)) {
 
 void Survey::begin() { selection_ = select(options_.tensors); }
 
-Survey::Tracks::value_type& Survey::track_of(std::string_view tensor, Tracks::iterator& at) {
+Survey::Tracks::value_type* Survey::track_of(std::string_view tensor, Tracks::iterator& at) {
   if (at == tracks_.end() || at->first != tensor) {
     at = tracks_.find(tensor);
   }
   if (at == tracks_.end()) {
+    if (surveyed_ == most_tensors) {
+      return nullptr;
+    }
     at = tracks_.try_emplace(std::string(tensor)).first;
     Track& track = at->second;
     track.role = roles_.of(base_trial(), tensor);
     track.excluded = !options_.exclude.empty() &&
                      base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
+    surveyed_ += track.excluded ? 0 : 1;
   }
-  return *at++;
+  return &*at++;
 }
 
 template <class Take, class More>
 void Survey::visit(const StepTensors& step, Take&& take, More&& more) {
   auto at = tracks_.begin();
-  Tracks::value_type* last = nullptr;
+  std::optional<std::string_view> name;
+  Tracks::value_type* track = nullptr;
+  std::uint64_t left_out = 0;
   for (const Unit& unit : step.units(selection_)) {
-    const bool first = last == nullptr || last->first != unit.tensor();
+    const bool first = name != unit.tensor();
     if (first) {
-      last = &track_of(unit.tensor(), at);
+      name = unit.tensor();
+      track = track_of(*name, at);
+      left_out += track == nullptr ? 1 : 0;
     }
-    if (!last->second.excluded) {
-      first ? take(unit, *last) : more(unit, *last);
+    if (track != nullptr && !track->second.excluded) {
+      first ? take(unit, *track) : more(unit, *track);
     }
   }
+  histories_.tensors_left_out = std::max(histories_.tensors_left_out, left_out);
 }
 
 bool Survey::compares(const Unit& unit, Track& track) {
@@ -249,7 +260,11 @@ void Survey::gather_worker(const Unit& unit, Tracks::value_type& tensor, double 
 }
 
 void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest) {
-  std::deque<GlobalStep>& asked = track.plans[unit.mode()].asked;
+  const auto plan = track.plans.find(unit.mode());
+  if (plan == track.plans.end()) {
+    return;
+  }
+  std::deque<GlobalStep>& asked = plan->second.asked;
   while (!asked.empty() && asked.front() < unit.step()) {  // of a step that was skipped
     asked.pop_front();
   }

@@ -62,8 +62,8 @@ class Survey final : public Rule {
   // Calls `take` for the first worker's unit of each tensor, and `more` for those of further workers.
   template <class Take, class More>
   void visit(const StepTensors& step, Take&& take, More&& more);
-  // `at`: where the tensor is if this step has the same tensors as others; advances.
-  [[nodiscard]] Tracks::value_type& track_of(std::string_view tensor, Tracks::iterator& at);
+  // `at`: where the tensor is if this step has the same tensors as others; advances. Null if there are too many.
+  [[nodiscard]] Tracks::value_type* track_of(std::string_view tensor, Tracks::iterator& at);
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
   void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
@@ -80,6 +80,7 @@ class Survey final : public Rule {
   Histories histories_;
   Tracks tracks_;
   Comparer comparer_;
+  std::size_t surveyed_ = 0;
   std::size_t too_large_ = 0;  // to be compared
   std::uint64_t compared_bytes_ = 0;
 };
