@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs missing packages, builds the commands, and shows a log directory of TensorBoard, checkpoints, and a trial of
+# Installs missing packages, builds the commands, and shows logs of TensorBoard, W&B and CSV, checkpoints, and a trial of
 # SageMaker Debugger.
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,6 +35,9 @@ show smd-ls tb-logs/sick --long --columns tensor,shape,dtype,steps,collections -
 show smd-tensor tb-logs/sick -c losses --step all --spark
 show smd-rule tb-logs/sick -r Overfit -r VanishingGradient -r ExplodingTensor -f text
 show smd-ls --find tb-logs/sweep
+show smd-ls metric-logs/wb_new --summary --columns layout,status,exit,tensors,steps --format table
+show smd-tensor metric-logs/csv_overfit -c losses --step all --spark
+show smd-rule metric-logs/wb_sick -r Overfit -r VanishingGradient -f text
 show smd-reduce checkpoints/rule_blowup --step last -r nan,inf,l2 --columns tensor,step,nan,inf,l2 --format table
 show smd-rule checkpoints/rule_blowup -r ExplodingTensor -f text
 show smd-diff checkpoints/rule_blowup --step 1000,2000 --columns tensor,state,max_abs,rel_l2,cosine --format table

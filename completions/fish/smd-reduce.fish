@@ -44,7 +44,8 @@ complete -c smd-reduce -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-reduce -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-reduce -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-reduce -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-reduce -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
+complete -c smd-reduce -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard wandb checkpoints metrics)'
+complete -c smd-reduce -l step-name -d 'of W&B, CSV and JSON lines: the name whose values are the steps' -x
 complete -c smd-reduce -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-reduce -l no-verify -d 'do not check the checksums of records'
 complete -c smd-reduce -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

@@ -17,7 +17,8 @@ complete -c smd-report -s s -l step -d 'steps, counted in the mode: N, A:B, A:B:
 complete -c smd-report -l every -d 'keep every Nth of these steps' -x
 complete -c smd-report -s w -l worker -d 'what this worker saved; all: every worker (default for values: the first by name)' -x -a '(__smd_values worker)'
 complete -c smd-report -l incomplete -d 'also steps that not all workers have written'
-complete -c smd-report -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
+complete -c smd-report -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard wandb checkpoints metrics)'
+complete -c smd-report -l step-name -d 'of W&B, CSV and JSON lines: the name whose values are the steps' -x
 complete -c smd-report -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-report -l no-verify -d 'do not check the checksums of records'
 complete -c smd-report -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

@@ -39,7 +39,8 @@ complete -c smd-tensor -l color -d 'colour tables and messages (default: auto)' 
 complete -c smd-tensor -l ascii -d 'only ASCII in tables and messages'
 complete -c smd-tensor -l log -d 'with -f svg: a logarithmic axis'
 complete -c smd-tensor -l title -d 'with -f svg: a heading for the picture' -x
-complete -c smd-tensor -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
+complete -c smd-tensor -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard wandb checkpoints metrics)'
+complete -c smd-tensor -l step-name -d 'of W&B, CSV and JSON lines: the name whose values are the steps' -x
 complete -c smd-tensor -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-tensor -l no-verify -d 'do not check the checksums of records'
 complete -c smd-tensor -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

@@ -17,6 +17,7 @@ import zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCHIVE = os.path.join(HERE, "..", "fixtures", "recorded-trials.tar.xz")
 LOGS = os.path.join(HERE, "..", "fixtures", "tb-logs")
+METRIC_LOGS = os.path.join(HERE, "..", "fixtures", "metric-logs")
 CHECKPOINTS = os.path.join(HERE, "..", "fixtures", "checkpoints")
 SEPARATOR = b"%%NEXT%%"
 LARGEST = 16384  # as run.sh's -max_len
@@ -133,6 +134,19 @@ def from_whole_logs(seeds):
             seeds.add("logs", bytes([flags]) + SEPARATOR.join(pieces))
 
 
+def from_metric_logs(seeds):
+    """Run files of W&B, CSV and JSON lines, cut in the middle; the bit 4 of the flags repairs checksums."""
+    for place, _, files in os.walk(METRIC_LOGS):
+        for file in files:
+            form = {".wandb": 0, ".csv": 1, ".txt": 1, ".jsonl": 2, ".json": 3}.get(os.path.splitext(file)[1])
+            if form is None or "expected" in file or place.endswith("lines"):
+                continue
+            with open(os.path.join(place, file), "rb") as log:
+                content = log.read()
+            if len(content) < 20000:
+                seeds.add("metric_logs", bytes([form | 4, 0, 128]) + content)
+
+
 def from_checkpoints(seeds):
     """Adds each safetensors file, each index of shards and each trainer state."""
     for folder, _, files in sorted(os.walk(CHECKPOINTS)):
@@ -247,6 +261,7 @@ def main():
     from_trials(seeds)
     from_logs(seeds)
     from_whole_logs(seeds)
+    from_metric_logs(seeds)
     from_checkpoints(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):

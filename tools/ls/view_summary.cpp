@@ -19,7 +19,7 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 18> keys = {{{"layout"},
+constexpr std::array<Column, 19> keys = {{{"layout"},
                                           {"status"},
                                           {"age", Align::right},
                                           {"tensors", Align::right},
@@ -36,13 +36,15 @@ constexpr std::array<Column, 18> keys = {{{"layout"},
                                           {"parameters", Align::right},
                                           {"dtypes"},
                                           {"disk", Align::right},
-                                          {"duration", Align::right}}};
+                                          {"duration", Align::right},
+                                          {"exit", Align::right}}};
 constexpr std::array<Column, 2> sheet_columns = {{{.name = "key", .asked = true}, {.name = "value", .asked = true}}};
 
 /// The facts of the summary, over all steps, complete or not. Only those that are wanted are computed.
 struct Summary {
   std::string_view layout;
   std::string_view status;
+  std::optional<std::int64_t> exit;
   std::optional<std::int64_t> age;
   std::size_t tensors = 0;
   std::vector<std::string> collections;
@@ -62,6 +64,7 @@ struct Summary {
   Summary(const Trial& trial, Wants&& wants, Diagnostics& messages)
       : layout(trial.layout().name),
         status(job_status(trial)),
+        exit(trial.exit_code()),
         steps(trial.steps(true)),
         last_complete(trial.last_complete_step()) {
     if ((wants("age") && status != "ended") || wants("disk")) {
@@ -140,7 +143,8 @@ struct Summary {
             parameters ? Cell(*parameters) : Cell(),
             parameters ? Cell(ListCell{dtypes}) : Cell(),
             disk ? Cell(*disk) : Cell(),
-            duration ? Cell(*duration) : Cell()};
+            duration ? Cell(*duration) : Cell(),
+            exit ? Cell(*exit) : Cell()};
   }
 
  private:

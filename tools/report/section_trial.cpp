@@ -35,7 +35,7 @@ std::string facts_html(const TrialReport& trial) {
     }
   };
   put("layout", xml(facts.layout));
-  put("status", xml(facts.status));
+  put("status", xml(facts.status) + (facts.exit_code ? fmt::format(", exit code {}", *facts.exit_code) : ""));
   put("steps", span_text(facts));
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
@@ -64,16 +64,15 @@ std::string hyperparameters_html(const TrialFacts& facts) {
   return details_html(fmt::format("{} hyperparameters", rows.size()), table_html("hyperparameters", header, rows));
 }
 
-std::string problems_html(const TrialFacts& facts) {
-  if (facts.problems.empty()) {
+std::string list_html(const std::vector<std::string>& lines, std::string_view noun) {
+  if (lines.empty()) {
     return {};
   }
   std::string list = "<ul>\n";
-  for (const std::string& problem : facts.problems) {
-    list += fmt::format("<li>{}</li>\n", name_html(problem));
+  for (const std::string& line : lines) {
+    list += fmt::format("<li>{}</li>\n", name_html(line));
   }
-  return details_html(fmt::format("{} {}", facts.problems.size(), facts.problems.size() == 1 ? "problem" : "problems"),
-                      list + "</ul>\n");
+  return details_html(fmt::format("{} {}{}", lines.size(), noun, lines.size() == 1 ? "" : "s"), list + "</ul>\n");
 }
 
 }  // namespace
@@ -84,8 +83,10 @@ std::string trial_section(const PageContext& page) {
     if (page.trials.size() > 1) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
-    out += trial.unread.empty() ? facts_html(trial) + hyperparameters_html(trial.facts) + problems_html(trial.facts)
-                                : fmt::format("<p>{}</p>\n", name_html(trial.unread));
+    out += trial.unread.empty()
+               ? facts_html(trial) + hyperparameters_html(trial.facts) + list_html(trial.facts.alerts, "alert") +
+                     list_html(trial.facts.problems, "problem")
+               : fmt::format("<p>{}</p>\n", name_html(trial.unread));
   }
   return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);
 }

@@ -44,6 +44,7 @@ TrialFacts facts_of(const Trial& trial) {
                       .has_modes = trial.layout().has_modes,
                       .tensors = trial.tensor_names().size(),
                       .last_complete = trial.last_complete_step(),
+                      .exit_code = trial.exit_code(),
                       .hyperparameters = trial.hyperparameters().values};
   add_steps(facts, trial);
   for (const auto& [name, collection] : trial.collections()) {
@@ -51,6 +52,11 @@ TrialFacts facts_of(const Trial& trial) {
   }
   for (const auto& [tensor, count] : trial.superseded()) {
     facts.superseded += count;
+  }
+  for (const OtherValue& other : trial.other_values()) {
+    if (other.kind == "alert") {
+      facts.alerts.push_back(other.name);
+    }
   }
   for (const Problem& problem : trial.problems()) {
     if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::remark &&

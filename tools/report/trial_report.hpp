@@ -40,7 +40,9 @@ struct TrialFacts {
   std::vector<std::string> modes = {};
   std::vector<std::string> collections = {};
   std::vector<WorkerFacts> workers = {};
+  std::optional<std::int64_t> exit_code = {};
   std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.
+  std::vector<std::string> alerts = {};                     ///< That the job sent.
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
 };
 

@@ -34,10 +34,12 @@ constexpr std::array<OperandSpec, 2> operands = {
     {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
      {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}}};
 
-constexpr std::array<Example, 4> examples = {{
+constexpr std::array<Example, 5> examples = {{
     {.purpose = "the loss of step 12", .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
     {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
     {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
+    {.purpose = "a log of text, passed on",
+     .command = "python train.py | smd-save run --lines 'iter (?<step>\\d+): loss (?<loss>\\S+)' --tee"},
     {.purpose = "straight to S3", .command = "train.R | smd-save s3://bucket/job --jsonl --end"},
 }};
 
@@ -234,7 +236,7 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
   }
   HookConfig config = options_.hook_config(messages);
   config.remote.stop = [] { return interrupted(time_to_put); };
-  const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.init;
+  const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.lines && !options_.init;
   if (only_end && !is_there(options_, config)) {
     messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
@@ -260,12 +262,19 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
       if (options_.jsonl) {
         lines_not_saved = save_lines(options_, saver, interruption, messages);
       }
+      if (options_.lines) {
+        const auto refused = save_log(options_, saver, interruption, messages);
+        if (!refused) {
+          messages.fail("NotFound", "--lines: the pattern was found in no line", ExitStatus::no);
+        }
+        lines_not_saved = refused.value_or(0);
+      }
     } catch (const StepAlreadySaved& error) {
       saver.refuse(error);
       return ExitStatus::no;
     }
     steps_refused = !saver.close();
-    if (steps_refused && !options_.jsonl) {
+    if (steps_refused && !options_.jsonl && !options_.lines) {
       return ExitStatus::no;
     }
     messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");

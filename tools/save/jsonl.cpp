@@ -11,8 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
+#include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <map>
+#include <optional>
 #include <system_error>
 
 #include "cli/errors.hpp"
@@ -20,6 +25,8 @@
 #include "json_text.hpp"
 #include "json_value.hpp"
 #include "select/selection.hpp"
+#include "text/number.hpp"
+#include "text/pattern.hpp"
 
 namespace smd::tool::save {
 
@@ -234,6 +241,116 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
     }
   });
   return number - empty - saved;
+}
+
+namespace {
+
+/// Collects the numbers of a step, and saves them when the next one begins.
+class StepOfLog {
+ public:
+  StepOfLog(const SaveOptions& options, Saver& saver, Diagnostics& messages)
+      : options_(options), saver_(saver), messages_(messages) {}
+
+  void put(std::int64_t step, const std::string& name, double number) {
+    if (step != step_) {
+      save();
+      step_ = step;
+    }
+    numbers_[name] = number;
+  }
+  void save() {
+    try {
+      const StepToSave place{step_, options_.mode, options_.mode_step, {}};
+      for (const auto& [name, number] : numbers_) {
+        Array array;
+        array.bytes.resize(sizeof number);
+        std::memcpy(array.bytes.data(), &number, sizeof number);
+        saver_.save(place, name, std::move(array).value(), options_.collections);
+      }
+    } catch (const StepAlreadySaved& error) {
+      ++refused_;
+      messages_.fail(error.tag(), error.what() + std::string(error.can_append ? "; see --append" : ""), ExitStatus::no);
+    }
+    numbers_.clear();
+  }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+
+ private:
+  const SaveOptions& options_;
+  Saver& saver_;
+  Diagnostics& messages_;
+  std::int64_t step_ = 0;
+  std::map<std::string, double> numbers_;
+  std::uint64_t refused_ = 0;
+};
+
+/// Returns the step in a text: `12`, `12.0`, `12/100`.
+std::optional<std::int64_t> step_in(std::string_view text) {
+  constexpr double exact = 9007199254740992;  // 2^53
+  const auto number = smd::text::number_of(text.substr(0, text.find('/')));
+  return number && *number >= 0 && *number <= exact && *number == std::floor(*number)
+             ? std::optional(static_cast<std::int64_t>(*number))
+             : std::nullopt;
+}
+
+/// Writes to standard output until nobody reads it.
+void pass_on(std::string_view text, bool& open) {
+  while (open && !text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    open = written >= 0 || errno == EINTR;
+    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, const Interruption& interruption,
+                                      Diagnostics& messages) {
+  detail::Pattern pattern;
+  if (const auto error = pattern.compile(*options.lines)) {
+    throw UsageError("--lines: the pattern does not compile: " + *error);
+  }
+  const std::vector<std::string> names = pattern.group_names();
+  const bool has_step = std::find(names.begin(), names.end(), "step") != names.end();
+  if (names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step)) {
+    throw UsageError(
+        "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
+  }
+  bool passes_on = options.tee;
+  if (options.tee) {
+    (void)std::signal(SIGPIPE, SIG_IGN);  // what is saved does not depend on who reads the rest of the pipe
+  }
+  StepOfLog step(options, saver, messages);
+  std::uint64_t matched = 0;
+  std::uint64_t passed = 0;
+  std::uint64_t texts = 0;
+  for_each_line(interruption, [&](const std::string& line) {
+    pass_on(line + "\n", passes_on);
+    const auto groups = pattern.groups(std::string_view(line).substr(0, line.find_last_not_of('\r') + 1));
+    std::optional<std::int64_t> at = options.step;
+    for (const auto& [name, text] : groups) {
+      at = name == "step" ? step_in(text.value_or(std::string_view())) : at;
+    }
+    if (groups.empty() || !at) {
+      ++passed;
+      return;
+    }
+    ++matched;
+    for (const auto& [name, text] : groups) {
+      const smd::text::LoggedText value = smd::text::logged_text(text.value_or(std::string_view()));
+      if (name != "step" && value.number) {
+        step.put(*at, name, *value.number);
+      }
+      texts += name != "step" && value.logged && !value.number ? 1 : 0;
+    }
+  });
+  step.save();
+  messages.info("--lines: the pattern was not found in " + counted(passed, "line"));
+  if (texts != 0) {
+    messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") +
+                     " no number, and left out");
+  }
+  return matched == 0 ? std::nullopt : std::optional(step.refused());
 }
 
 }  // namespace smd::tool::save

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view saving = "Saving";
 
-constexpr std::array<OptionSpec, 17> own_options = {{
+constexpr std::array<OptionSpec, 19> own_options = {{
     {.short_name = 's',
      .name = "step",
      .metavar = "N",
@@ -95,6 +95,18 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .help = "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
              "worker dtype shape collections",
      .group = saving},
+    {.name = "lines",
+     .metavar = "PATTERN",
+     .help = "read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step",
+     .group = saving,
+     .kind = ArgumentKind::text,
+     .manual =
+         "Read a log of text from standard input. Of each line in which the regular expression PATTERN is found, "
+         "the named group step is the step (default: that of --step), and every other named group a number: 'iter "
+         "(?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, or is - or None or NA is not "
+         "saved; nan and inf are numbers. Lines of one step belong together; of one name twice at one step the "
+         "later counts. Other lines pass by; -v counts them. If PATTERN is found in no line, the status is 1."},
+    {.name = "tee", .help = "with --lines: write what is read to standard output, too", .group = saving},
 }};
 
 /// The reductions that a hook can save, each also of |x|.
@@ -183,6 +195,14 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.init = line.has("init");
   options.end = line.has("end");
   options.jsonl = line.has("jsonl");
+  options.lines = line.value("lines");
+  options.tee = line.has("tee");
+  if (options.lines && options.jsonl) {
+    throw UsageError("--jsonl and --lines: standard input is one or the other");
+  }
+  if (options.tee && !options.lines) {
+    throw UsageError("--tee passes on what --lines reads: give --lines");
+  }
   options.lock_timeout = line.convert("lock-timeout", parse_duration);
   options.no_lock = line.has("no-lock");
   if (options.no_lock && options.lock_timeout) {
@@ -207,7 +227,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
     throw UsageError("the trial's name is empty");
   }
   options.remote = remote_options(line);
-  bool from_stdin = options.jsonl;
+  bool from_stdin = options.jsonl || options.lines;
   for (std::size_t i = 1; i < line.operands().size(); ++i) {
     options.assignments.push_back(Assignment::parse(line.operands()[i]));
     if (options.assignments.back().kind == Assignment::Kind::stdin_npy) {
@@ -217,11 +237,12 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
       from_stdin = true;
     }
   }
-  if (options.assignments.empty() && !options.jsonl && !options.end && !options.init) {
-    throw UsageError("nothing to save: give NAME=VALUE, --jsonl, --init or --end");
+  if (options.assignments.empty() && !from_stdin && !options.end && !options.init) {
+    throw UsageError("nothing to save: give NAME=VALUE, --jsonl, --lines, --init or --end");
   }
-  if (options.jsonl && !options.assignments.empty()) {
-    throw UsageError("--jsonl takes its tensors from standard input, not from NAME=VALUE");
+  if ((options.jsonl || options.lines) && !options.assignments.empty()) {
+    throw UsageError(std::string(options.jsonl ? "--jsonl" : "--lines") +
+                     " takes its tensors from standard input, not from NAME=VALUE");
   }
   if (!options.assignments.empty() && !options.step) {
     throw UsageError("--step is missing");

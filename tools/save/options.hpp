@@ -42,6 +42,8 @@ struct SaveOptions {
   bool init = false;
   bool end = false;
   bool jsonl = false;
+  std::optional<std::string> lines;  ///< The pattern of --lines.
+  bool tee = false;
   std::optional<std::chrono::nanoseconds> lock_timeout;
   bool no_lock = false;
   RemoteOptions remote = {};  ///< For a trial on S3.

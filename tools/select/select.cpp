@@ -42,7 +42,11 @@ bool every_claim_fits(const Trial& trial, std::span<const SelectedStep> steps, c
   });
 }
 
-bool narrows_tensors(const SelectionOptions& options) { return options.selects_tensors() || !options.excludes.empty(); }
+/// Whether a list of all tensors may stay empty: nothing narrows them, and there are none that must be named.
+bool takes_every_tensor(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs) {
+  const bool hides = !trial.layout().marks_steps && trial.collection("system").has_value();
+  return !needs.lists && !options.selects_tensors() && options.excludes.empty() && !hides;
+}
 
 }  // namespace
 
@@ -78,7 +82,7 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     selection.every_step = false;
     return selection;
   }
-  selection.every_tensor = !needs.lists && !narrows_tensors(options);
+  selection.every_tensor = takes_every_tensor(trial, options, needs);
   if (!selection.every_tensor) {
     selection.tensors = select_tensors(trial, options, messages);
   }
@@ -89,7 +93,7 @@ Selection select_at(const Trial& trial, const SelectionOptions& options, const S
                     const SelectedStep& step) {
   Selection selection;
   selection.every_worker = !options.worker;
-  selection.every_tensor = !needs.lists && !narrows_tensors(options);
+  selection.every_tensor = takes_every_tensor(trial, options, needs);
   selection.steps.steps = {step};
   selection.every_claim = every_claim_fits(trial, selection.steps.steps, options);
   if (!selection.every_tensor) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <smd/trial.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"

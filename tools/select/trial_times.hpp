@@ -13,7 +13,8 @@
 
 namespace smd::tool {
 
-/// `running`, `ended`, or `unknown` where nothing marks the end of a job.
+/// Returns `ended`, `running`, or `unknown`: of a job whose layout has no end marker, or one that a killed job leaves
+/// out.
 [[nodiscard]] std::string_view job_status(const Trial& trial);
 
 /// Whole seconds since the newest file of a job was written. A file from the future (clocks differ) counts as new.

@@ -118,6 +118,9 @@ void SeriesRows::begin_value(Series& series, ValueKind kind, std::int64_t step) 
 bool SeriesRows::take_number(Series& series, ValueKind kind, std::int64_t step, Dtype dtype, std::uint64_t bits,
                              double wall_time) {
   if (series.has_value && series.last_step == step && series.last_bits == bits) {
+    if (series.look == cursor_.looks && series.last_row == rows_.row()) {
+      rows_.retime(series.name, std::bit_cast<std::uint64_t>(wall_time));
+    }
     return false;
   }
   begin_value(series, kind, step);

@@ -33,6 +33,18 @@ void StepRowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool se
   worker_ = worker;
 }
 
+void StepRowWriter::retime(std::uint32_t name, std::uint64_t wall_time) noexcept {
+  if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end()) {
+    lengths_[static_cast<std::size_t>(at - names_.begin())] = wall_time;
+    return;
+  }
+  for (std::size_t i = 0; i < filled_; ++i) {
+    if (stretch_->names[i] == name) {  // numbers have wide lengths
+      std::memcpy(stretch_->lengths + i * sizeof wall_time, &wall_time, sizeof wall_time);
+    }
+  }
+}
+
 std::uint32_t StepRowWriter::list_of_types() {
   const TypeCode record = type_code(ValueForm::record, Dtype::float32);
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {

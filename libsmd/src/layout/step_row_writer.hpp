@@ -69,6 +69,8 @@ class StepRowWriter {
     store(stretch_->lengths, stretch_->wide_lengths, length);
     ++filled_;
   }
+  /// Sets the wall time of a number in the current row, which has not ended.
+  void retime(std::uint32_t name, std::uint64_t wall_time) noexcept;
   /// The next entry begins another row.
   void end_row() {
     if (filled_ != 0 && filled_ == stretch_->names.size()) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -29,6 +32,19 @@ namespace smd::text {
     return text.starts_with('-') ? -number : number;
   }
   return number;
+}
+
+/// What a table or a log of text has in the place of a value.
+struct LoggedText {
+  bool logged = true;                 ///< False: nothing stands there, or `NA`, `N/A`, `null`, `None`, `-`.
+  std::optional<double> number = {};  ///< `number_of`; True and False are 1 and 0.
+};
+[[nodiscard]] inline LoggedText logged_text(std::string_view text) noexcept {
+  constexpr std::array<std::string_view, 6> nothing = {"", "-", "NA", "N/A", "null", "None"};
+  if (text.size() <= 4 && std::find(nothing.begin(), nothing.end(), text) != nothing.end()) {
+    return {.logged = false};
+  }
+  return {.number = text == "True" ? std::optional(1.0) : text == "False" ? std::optional(0.0) : number_of(text)};
 }
 
 }  // namespace smd::text

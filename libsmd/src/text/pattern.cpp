@@ -125,6 +125,20 @@ struct Pattern::Compiled {
                        context.get());
   }
   [[nodiscard]] int find_by_starts(std::string_view subject, StepCounter& counter) const;
+  /// Returns names and numbers of groups.
+  [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> groups() const {
+    std::uint32_t count = 0;
+    std::uint32_t bytes = 0;
+    PCRE2_SPTR table = nullptr;  // entries of a number of two bytes, and a name that ends in a zero
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMECOUNT, &count);
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMEENTRYSIZE, &bytes);
+    pcre2_pattern_info(code.get(), PCRE2_INFO_NAMETABLE, &table);
+    std::vector<std::pair<std::string, std::size_t>> all;
+    for (std::uint32_t i = 0; i < count; ++i, table += bytes) {
+      all.emplace_back(reinterpret_cast<const char*>(table + 2), std::size_t{table[0]} << 8 | table[1]);
+    }
+    return all;
+  }
 };
 
 /// For patterns that callouts would make too large for PCRE2: tries one start after another, each with a PCRE2 limit
@@ -200,6 +214,37 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   pcre2_set_heap_limit(compiled->context.get(), limits::pattern_heap_kib);
   compiled_ = std::move(compiled);
   return std::nullopt;
+}
+
+std::vector<std::string> Pattern::group_names() const {
+  std::vector<std::string> names;
+  if (compiled_ != nullptr) {
+    for (const auto& [name, number] : compiled_->groups()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<Pattern::Group> Pattern::groups(std::string_view subject) {
+  std::vector<Group> found;
+  if (compiled_ == nullptr) {
+    return found;
+  }
+  const auto numbers = compiled_->groups();
+  if (pcre2_get_ovector_count(compiled_->match.get()) == 1) {  // as `search` needs it
+    compiled_->match.reset(pcre2_match_data_create_from_pattern(compiled_->code.get(), nullptr));
+  }
+  if (compiled_->match == nullptr || search(subject) != Answer::yes) {
+    return found;
+  }
+  const PCRE2_SIZE* const places = pcre2_get_ovector_pointer(compiled_->match.get());
+  for (const auto& [name, number] : numbers) {
+    const PCRE2_SIZE begin = places[2 * number];
+    const PCRE2_SIZE end = places[2 * number + 1];
+    found.emplace_back(name, begin == PCRE2_UNSET ? std::nullopt : std::optional(subject.substr(begin, end - begin)));
+  }
+  return found;
 }
 
 Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace smd::detail {
 
@@ -53,6 +55,12 @@ class Pattern {
     MatchBudget budget;
     return search(subject, budget);
   }
+  /// A named group of a match, and what it matched; nullopt if it took no part.
+  using Group = std::pair<std::string, std::optional<std::string_view>>;
+  /// Returns the named groups of the first match in `subject`, by name; empty if the pattern is not found.
+  [[nodiscard]] std::vector<Group> groups(std::string_view subject);
+  /// Returns the names of groups.
+  [[nodiscard]] std::vector<std::string> group_names() const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:

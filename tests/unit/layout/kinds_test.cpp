@@ -26,8 +26,8 @@ std::string recognised(const std::string& path, std::string_view only = {}) {
   REQUIRE(walk.next());
   const Recognised found = recognise(walk, only);
   std::string text(found.kind == nullptr ? "" : found.kind->traits.name);
-  for (const LayoutKind* const other : found.left_out) {
-    text.append(" ").append(other->traits.name);
+  for (const auto& other : found.left_out) {
+    text.append(" ").append(other.kind->traits.name);
   }
   return text;
 }

@@ -50,7 +50,8 @@ void check_finding(const smd::Finding& finding, const Json& expected) {
   CHECK(close(finding.threshold, number(expected.at("threshold"))));
 }
 
-void check_result(const smd::RuleResult& result, const Json& expected) {
+/// `damaged`: not all of the trial can be read.
+void check_result(const smd::RuleResult& result, const Json& expected, bool damaged) {
   CHECK(result.rule == expected.at("rule").get<std::string>());
   if (expected.contains("error")) {
     const Json& error = expected.at("error");
@@ -63,6 +64,7 @@ void check_result(const smd::RuleResult& result, const Json& expected) {
   CHECK(result.steps_evaluated == expected.at("evaluated_steps").get<std::size_t>());
   const Json& triggered = expected.at("fired");
   CHECK(result.status == (!triggered.empty()            ? smd::RuleStatus::issues_found
+                          : damaged                     ? smd::RuleStatus::error
                           : result.steps_evaluated == 0 ? smd::RuleStatus::not_evaluated
                                                         : smd::RuleStatus::no_issues_found));
   CHECK(result.findings.size() == triggered.size());
@@ -124,7 +126,7 @@ void check_case(const std::string& root, const Json& one, bool keep_going) {
   evaluator.run();
   const smd::RuleResult& result = evaluator.results().front();
   if (keep_going) {
-    check_result(result, expected);
+    check_result(result, expected, one.value("damaged", false));
   } else if (!expected.at("fired").empty()) {  // the same, as far as it goes
     REQUIRE_FALSE(result.findings.empty());
     CHECK(result.findings.size() <= expected.at("fired").size());
@@ -156,6 +158,10 @@ std::size_t check_cases(const std::string& root) {
 TEST_CASE("recorded results") { CHECK(check_cases(std::string(SMD_RECORDED_TRIALS) + "/rules/") > 100); }
 
 TEST_CASE("recorded results on log directories") { CHECK(check_cases(std::string(SMD_TB_LOGS) + "/") > 50); }
+
+TEST_CASE("recorded results on W&B run files, CSV and JSON lines") {
+  CHECK(check_cases(std::string(SMD_METRIC_LOGS) + "/") > 40);
+}
 
 TEST_CASE("recorded results on loss curves") {
   const std::string root = std::string(SMD_LOSS_CURVES) + "/";

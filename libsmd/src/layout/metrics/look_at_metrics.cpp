@@ -37,7 +37,7 @@ Role role_of(std::string_view name, bool json) noexcept {
   }
   const bool nothing = std::find(no_metrics.begin(), no_metrics.end(), name) != no_metrics.end() ||
                        name.starts_with("elapsed") || name.starts_with("remaining") ||
-                       (json && name.starts_with('_')) || name.empty();
+                       (json && name.starts_with('_')) || name.empty() || name.size() > limits::name_bytes;
   return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
 }
 
@@ -204,46 +204,39 @@ class MetricTaker {
     if (row.blank()) {
       return std::nullopt;
     }
+    if (begins_run(fields)) {
+      cursor_.new_run = true;
+      cursor_.rows = 0;
+      return take_header(fields);
+    }
     if (fields.size() > cursor_.header.size()) {
       damage(offset, fmt::format("a row of {} fields, where the header has {}", fields.size(), cursor_.header.size()));
       return std::nullopt;
     }
     cells_.clear();
-    bool numbers = false;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (cursor_.header[i] != no_id) {
         cells_.push_back(cell_of(cursor_.header[i], fields[i]));
-        numbers = numbers || cells_.back().number;
       }
-    }
-    if (!numbers && begins_run(fields)) {
-      cursor_.new_run = true;
-      cursor_.rows = 0;
-      return take_header(fields);
     }
     take_row();
     return std::nullopt;
   }
 
   static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
-    constexpr std::array<std::string_view, 6> nothing = {"", "NA", "N/A", "null", "None", "-"};
-    if (field.size() <= 4 && std::find(nothing.begin(), nothing.end(), field) != nothing.end()) {
-      return {.column = column};
-    }
-    if (const auto number = text::number_of(field)) {
-      return {.column = column, .number = number};
-    }
-    return field == "True"    ? Cell{.column = column, .number = 1}
-           : field == "False" ? Cell{.column = column, .number = 0}
-                              : Cell{.column = column, .text = field};
+    const text::LoggedText value = text::logged_text(field);
+    return {
+        .column = column, .number = value.number, .text = value.logged && !value.number ? field : std::string_view()};
   }
 
-  /// Returns whether a row without numbers is a header with a step name that the last one has, too.
+  /// Returns whether a row is a header with a step name that the last one has, too.
   [[nodiscard]] bool begins_run(const std::vector<std::string_view>& fields) const {
-    return is_header(fields) && std::any_of(fields.begin(), fields.end(), [&](std::string_view field) {
-             const std::uint32_t id = rank_of_step_name(field) ? cursor_.names.find(field) : no_id;
-             return id != no_id && std::find(cursor_.header.begin(), cursor_.header.end(), id) != cursor_.header.end();
-           });
+    const auto is_digit = [](char character) { return character >= '0' && character <= '9'; };
+    const bool number = !fields.front().empty() && is_digit(fields.front().front());  // the usual case
+    return !number && is_header(fields) && std::any_of(fields.begin(), fields.end(), [&](std::string_view field) {
+      const std::uint32_t id = rank_of_step_name(field) ? cursor_.names.find(field) : no_id;
+      return id != no_id && std::find(cursor_.header.begin(), cursor_.header.end(), id) != cursor_.header.end();
+    });
   }
 
   std::optional<Problem> take_header(const std::vector<std::string_view>& fields) {
@@ -251,15 +244,17 @@ class MetricTaker {
       return refuse("is no metric log: its first line is no header, which has two names or more and no number");
     }
     cursor_.header.clear();
+    place_of_.clear();
     previous_ = no_id;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::uint32_t id =
           column_of(fields[i].empty() ? "column_" + std::to_string(i + 1) : std::string(fields[i]));
-      const auto same = std::find(cursor_.header.begin(), cursor_.header.end(), id);
-      if (same != cursor_.header.end()) {
-        *same = no_id;
+      place_of_.resize(cursor_.columns.size(), no_id);
+      if (const std::uint32_t place = place_of_[id]; place != no_id) {
+        cursor_.header[place] = no_id;
         cursor_.equal_names.emplace(cursor_.names[id]);
       }
+      place_of_[id] = static_cast<std::uint32_t>(i);
       cursor_.header.push_back(id);
     }
     choose_step(cursor_.header);
@@ -291,18 +286,14 @@ class MetricTaker {
   std::optional<Problem> read_json(ForwardReader& reader) {
     constexpr unsigned between = 1024;
     const bool lines = *cursor_.form == MetricForm::lines;
-    const bool doubtful = std::find(metric_log_names.begin() + first_doubtful_log, metric_log_names.end(),
-                                    cursor_.path) != metric_log_names.end();
-    if (doubtful && cursor_.offset == 0 && request_.as_it_stands) {
-      if (const auto why = metric_log_problem(reader.text(), false)) {
-        return refuse(*why);
-      }
-    }
     for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
       if (!lines) {
         skip_separators(reader);
       }
       const std::string_view text = reader.text();
+      if (!lines && text.starts_with(']')) {
+        return std::nullopt;
+      }
       const std::size_t line_end = text.find('\n');
       const auto length = !lines                  ? object_length(text)
                           : line_end == text.npos ? std::nullopt
@@ -372,20 +363,24 @@ class MetricTaker {
       } else {
         cell.number = value.number;
       }
-      const auto same =
-          std::find_if(cells_.begin(), cells_.end(), [&](const Cell& other) { return other.column == cell.column; });
-      (same == cells_.end() ? cells_.emplace_back() : *same) = cell;
+      place_of_.resize(cursor_.columns.size(), no_id);
+      std::uint32_t& place = place_of_[cell.column];
+      if (place < cells_.size() && cells_[place].column == cell.column) {
+        cells_[place] = cell;  // of a name that comes again the last value counts
+      } else {
+        place = static_cast<std::uint32_t>(cells_.size());
+        cells_.push_back(cell);
+      }
     }
     if (cells_.empty()) {
       return true;
     }
-    bool chosen = cursor_.all_rows != 0;
     for (const Cell& cell : cells_) {
       if (cursor_.columns[cell.column].rank) {
         cursor_.step_names.emplace(cursor_.names[cell.column]);
       }
     }
-    if (!chosen) {
+    if (cursor_.all_rows == 0) {
       std::vector<std::uint32_t> columns;
       for (const std::string& name : cursor_.step_names) {
         columns.push_back(cursor_.names.find(name));
@@ -482,7 +477,8 @@ class MetricTaker {
   SeriesRows rows_;
   FlatJson values_;
   std::vector<Cell> cells_;
-  std::uint32_t previous_ = no_id;  ///< The column of the previous name.
+  std::uint32_t previous_ = no_id;       ///< The column of the previous name.
+  std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
   bool same_ = true;
 };
 
@@ -512,7 +508,9 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
 }
 
 /// Chooses the log of a folder. Returns a problem if it has none that is one.
-Status choose_file(storage::Storage& storage, const Opening& place, MetricCursor& cursor, ProblemList& notes) {
+/// `known`: the one of the last look, or empty.
+Status choose_file(storage::Storage& storage, const Opening& place, std::string_view known, MetricCursor& cursor,
+                   ProblemList& notes) {
   if (!place.file.empty()) {
     cursor.path = place.file;
     return ok();
@@ -531,7 +529,7 @@ Status choose_file(storage::Storage& storage, const Opening& place, MetricCursor
     if (!there) {
       continue;
     }
-    if (i >= first_doubtful_log) {
+    if (i >= first_doubtful_log && name != known) {
       const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
@@ -617,11 +615,12 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
                                const MetricListing* before, std::shared_ptr<const CollectionsInfo> collections) {
   ProblemList notes(limits::problems_per_trial);
   MetricCursor chosen;
-  if (const Status status = choose_file(storage, place, chosen, notes); !status) {
+  const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
+  const Status status = choose_file(storage, place, known == nullptr ? std::string_view() : known->path, chosen, notes);
+  if (!status) {
     return status.problem();
   }
   const auto stamp = storage.file_stamp(chosen.path);
-  const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
   Found found;
   if (known != nullptr && !request.everything && stamp && known->stamp == stamp && known->path == chosen.path) {
     found.collections = std::move(collections);

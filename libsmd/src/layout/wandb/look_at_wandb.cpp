@@ -129,8 +129,7 @@ class WandbTaker {
       case WandbRecord::Kind::run:
         return take_config();
       case WandbRecord::Kind::alert:
-        add_problem(ProblemKind::note, fmt::format("alert {} '{}': {}", printable(record_.says[2]),
-                                                   printable(record_.says[0]), printable(record_.says[1])));
+        take_alert();
         return ok();
       case WandbRecord::Kind::exit:
         cursor_.files[file_].exit_code = record_.exit_code;
@@ -139,6 +138,18 @@ class WandbTaker {
         return ok();
     }
     return ok();
+  }
+
+  void take_alert() {
+    Extras& extras = cursor_.extras;
+    if (extras.others.size() >= limits::other_values) {
+      ++extras.not_kept;
+      return;
+    }
+    const auto& [title, text, level] = record_.says;
+    std::string name = fmt::format("{}: {}: {}", level, title, text);
+    extras.others.push_back({"alert", std::move(name), cursor_.last_step.value_or(0), "worker_0",
+                             cursor_.files[file_].path, place_.offset, place_.length, 0});
   }
 
   Status take_history() {
@@ -159,6 +170,8 @@ class WandbTaker {
         time_ = value.number;
       } else if (name == own_step) {
         own = whole_of(value);
+      } else if (value.kind == FlatJson::Kind::text && !cursor_.texts.contains(name)) {
+        cursor_.texts.emplace(name);
       }
       const auto known = std::find(global_step_names.begin(), global_step_names.end(), name);
       if (known != global_step_names.end() && whole_of(value)) {
@@ -172,7 +185,7 @@ class WandbTaker {
                               ? std::string()
                               : std::string(global_step_names[static_cast<std::size_t>(known - there.begin())]);
     }
-    const std::string step_name = cursor_.step_name.value_or(std::string());
+    const std::string_view step_name = cursor_.step_name ? std::string_view(*cursor_.step_name) : std::string_view();
     if (!step_name.empty()) {
       for (const FlatJson::Value& value : values_.values()) {
         chosen = values_.name(value) == step_name ? whole_of(value) : chosen;
@@ -208,7 +221,10 @@ class WandbTaker {
     return ok();
   }
 
-  [[nodiscard]] static bool is_tensor(std::string_view name, const FlatJson::Value& value) noexcept {
+  [[nodiscard]] bool is_tensor(std::string_view name, const FlatJson::Value& value) const {
+    if (value.kind == FlatJson::Kind::null && cursor_.texts.contains(name)) {
+      return false;
+    }
     return !name.empty() && !name.starts_with('_') && value.kind != FlatJson::Kind::text &&
            value.kind != FlatJson::Kind::other;
   }
@@ -430,6 +446,9 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   if (nulls != 0) {
     remark(fmt::format("{} null, which is NaN here: of {}",
                        text::counted(nulls, "value") + (nulls == 1 ? " is" : " are"), text::first_names(names)));
+  }
+  for (const OtherValue& other : cursor.extras.others) {
+    notes.add({ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)});
   }
   if (cursor.media != 0) {
     notes.add({ProblemKind::note,

@@ -6,9 +6,11 @@
 #include "storage/storage.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +55,8 @@ struct SystemMetric {
 struct WandbCursor : SeriesCursor {
   std::vector<WandbFile> files;
   SeriesTable table;
-  std::vector<WandbFacts> facts;  ///< By id of the name.
+  std::vector<WandbFacts> facts;             ///< By id of the name.
+  std::set<std::string, std::less<>> texts;  ///< Names that had a text: null is none of their numbers.
   // Choices about the whole run:
   std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known.
   std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.

@@ -24,7 +24,15 @@ std::string_view time_of(std::string_view folder) noexcept {
 bool is_run_file(std::string_view name) noexcept { return name.starts_with(run) && name.ends_with(".wandb"); }
 
 bool is_run_folder(std::string_view name) noexcept {
-  return name.starts_with(run) || (name.starts_with(offline) && name.substr(offline.size()).starts_with(run));
+  constexpr std::string_view time = "00000000_000000-";
+  if (!name.substr(name.starts_with(offline) ? offline.size() : 0).starts_with(run)) {
+    return false;
+  }
+  const std::string_view rest = time_of(name);
+  return rest.size() > time.size() &&
+         std::equal(time.begin(), time.end(), rest.begin(), [](char wanted, char character) {
+           return wanted == '0' ? character >= '0' && character <= '9' : character == wanted;
+         });
 }
 
 RunFiles find_run_files(const Entries& entries, const std::function<Entries(const std::string& folder)>& list) {

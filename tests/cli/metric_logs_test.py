@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands on W&B run files, CSV and JSON lines: the recorded ones, against the answers that stand beside them, some
+that grow while they are followed, and logs of text that smd-save reads.
+
+    metric_logs_test.py --tools DIR... --logs DIR
+"""
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Failure(Exception):
+    pass
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Commands:
+    def __init__(self, tools):
+        self.environment = dict(os.environ, PATH=os.pathsep.join(tools + [os.environ["PATH"]]), LC_ALL="C.UTF-8",
+                                SMDEBUG_TRAINING_END_DELAY_REFRESH="0.2")
+
+    def run(self, *command, text=None):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, check=False,
+                              input=text if text is None else text.encode())
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def rows(self, *command):
+        _, out, _ = self.run(*command, "--jsonl")
+        return [json.loads(line) for line in out.splitlines()]
+
+
+def number(value):
+    """A number of an answer, or of a command's JSON; NaN equals itself here."""
+    if isinstance(value, list):
+        return [number(one) for one in value]
+    value = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}.get(value, value) \
+        if isinstance(value, str) else value
+    return "NaN" if isinstance(value, float) and math.isnan(value) else value
+
+
+def check_words(words, text, what):
+    require(all(any(word in text for word in one.split("|")) for one in words), f"{what}: {words} are not said: {text}")
+
+
+def check_line(words, text, what):
+    require(any(all(word in line for word in words) for line in text.splitlines()), f"{what}: no line says {words}: {text}")
+
+
+def check_summary(commands, trial, layout, answer, what):
+    _, out, err = commands.run("smd-ls", "--summary", "--jsonl", "-v", trial)
+    row = json.loads(out)
+    right = {"layout": layout, "status": "ended" if answer["ended"] else "unknown", "workers": answer["workers"],
+             "superseded": len(answer["superseded"]), "steps": len(answer["steps"]),
+             "exit": answer["exit"] if answer["exit"] is not None else 0 if answer["ended"] else None}
+    shown = {key: row[key] for key in right}
+    require(shown == right, f"{what}: --summary has {shown}, right is {right}")
+    for note in answer["notes"]:
+        check_line(note["says"], err, what)
+    for alert in answer["alerts"]:
+        check_line(alert.values(), err, what)
+    if answer["media"]:
+        check_line([f"{answer['media']} value", "media"], err, what)
+    told = [line.split("hyperparameter ", 1)[1] for line in err.splitlines() if "hyperparameter " in line]
+    told = {name: json.loads(value) for name, value in (line.split(" = ", 1) for line in told)}
+    require(told == answer["hyperparameters"], f"{what}: hyperparameters {told}, right is {answer['hyperparameters']}")
+    return row["collections"]
+
+
+def check_problems(commands, trial, answer, what):
+    status, _, err = commands.run("smd-ls", trial)
+    status = 0 if status == 1 and not answer["steps"] else status
+    damage = [line for line in err.splitlines() if "Damaged: " in line]
+    require(status == (4 if answer["problems"] else 0), f"{what}: status {status}: {err}")
+    require(len(damage) == len(answer["problems"]), f"{what}: {damage}, right is {answer['problems']}")
+    for problem in answer["problems"]:
+        check_line([problem["file"], f"byte {problem['offset']}:"], err, what)
+
+
+def check_superseded(commands, trial, answer, what):
+    keys = ("tensor", "step", "worker", "wall_time", "value")
+    right = sorted([number(one[key]) if key != "tensor" else one[key] for key in keys] for one in answer["superseded"]
+                   if "value" in one)
+    for one in right:
+        one[3] = "NaN" if one[3] is None else one[3]
+    if right:
+        rows = commands.rows("smd-tensor", "--superseded", "-e", ".", "-s", ":", trial)
+        shown = sorted([number(row[key]) if key != "tensor" else row[key] for key in keys] for row in rows)
+        require(shown == right, f"{what}: --superseded shows {shown}, right is {right}")
+
+
+def check_tensor(commands, trial, name, answer, what):
+    right = answer["workers"]["worker_0"]
+    if answer["kind"] == "histogram":
+        rows = commands.rows("smd-reduce", "-n", name, "-r", "min,max", "-s", ":", trial)
+        shown = [(row["step"], row["min"], row["max"]) for row in rows]
+        edges = [(step, one.get("min"), one.get("max")) for step, one in zip(right["steps"], right["reductions"])]
+        require(shown == edges, f"{what}: {name}: {shown}, right is {edges}")
+        for step, buckets in zip(right["steps"], right["buckets"]):
+            for row in commands.rows("smd-tensor", trial, name, "-s", str(step), "--hist"):
+                shown = [list(one) for one in zip(row["edges"], row["edges"][1:], row["counts"])]
+                require(shown == buckets, f"{what}: {name}: {shown}, right is {buckets}")
+        return
+    rows = commands.rows("smd-tensor", "-s", ":", "--columns", "step,wall_time,dtype,shape,value", trial, name)
+    shown = [row["step"] for row in rows]
+    require(shown == right["steps"], f"{what}: {name}: steps {shown}, right is {right['steps']}")
+    shown = [number(row["value"]) for row in rows]
+    require(shown == number(right["values"]), f"{what}: {name}: {shown}, right is {right['values']}")
+    shown = [number(row["wall_time"]) for row in rows]
+    times = right.get("wall_times", ["NaN"] * len(rows))
+    require(shown == times, f"{what}: {name}: wall times {shown}, right is {times}")
+    require(all(row["dtype"] == answer["dtype"] for row in rows), f"{what}: {name}: the type is {rows[0]['dtype']}")
+    if answer.get("shape", "varies") != "varies":
+        require(all(row["shape"] == answer["shape"] for row in rows), f"{what}: {name}: {rows[0]['shape']}")
+
+
+def check_trial(commands, trial, layout, answer, what):
+    collections = check_summary(commands, trial, layout, answer, what)
+    check_problems(commands, trial, answer, what)
+    check_superseded(commands, trial, answer, what)
+    steps = [row["step"] for row in commands.rows("smd-ls", "--steps", trial)]
+    require(steps == answer["steps"], f"{what}: steps {steps}, right is {answer['steps']}")
+    names = sorted(row["tensor"] for row in commands.rows("smd-ls", trial))
+    right = sorted(name for name, one in answer["tensors"].items() if one["collections"] != ["system"])
+    require(names == right, f"{what}: tensors {names}, right is {right}")
+    members = {name: [] for name in answer["tensors"]}
+    for collection in collections:
+        for row in commands.rows("smd-ls", "-c", collection, trial):
+            members[row["tensor"]].append(collection)
+    for name, tensor in answer["tensors"].items():
+        require(sorted(members[name]) == tensor["collections"], f"{what}: {name} is in {members[name]}")
+        check_tensor(commands, trial, name, tensor, what)
+    for step_name, right in answer.get("step_names", {}).items():
+        for name, steps in right["tensors"].items():
+            rows = commands.rows("smd-tensor", "--step-name", step_name, "-s", ":", trial, name)
+            shown = [row["step"] for row in rows]
+            require(shown == steps, f"{what}: --step-name {step_name}: {name} {shown}, right is {steps}")
+
+
+def check_log(commands, logs, name):
+    with open(f"{logs}/{name}.expected.json", encoding="utf-8") as file:
+        answer = json.load(file)
+    place = f"{logs}/{name}"
+    if os.path.isdir(place):
+        _, out, err = commands.run("smd-ls", "--find", place)
+        found = [os.path.relpath(path, place) for path in out.splitlines()]
+        require(found == answer["find"], f"{name}: --find prints {found}, right is {answer['find']}: {err}")
+    if "refused" in answer:
+        status, _, err = commands.run("smd-ls", place)
+        require(status == 3, f"{name}: is to be refused: status {status}: {err}")
+        check_words(answer["says"], err, name)
+    if not answer["one"]:
+        status, _, err = commands.run("smd-ls", place)
+        require(status == 3 and f"holds {len(answer['find'])} runs" in err, f"{name}: status {status}: {err}")
+    if answer["layout"] not in ("none", "wandb", "metrics"):
+        _, out, err = commands.run("smd-ls", "--get", "layout", place)
+        require(out == answer["layout"] + "\n", f"{name}: the layout is {out}")
+        check_words(answer["left_out"], err, name)
+        for layout, tensors in answer["other_layouts"].items():
+            _, out, err = commands.run("smd-ls", "--layout", layout, place)
+            require(out.split() == tensors, f"{name}: as {layout}: {out}{err}")
+    for folder, trial in answer["trials"].items():
+        path = place if folder == "." else f"{place}/{folder}"
+        check_trial(commands, path, answer["layout"], trial, f"{name}/{folder}")
+
+
+def check_growing(commands, logs, case):
+    """Each row comes out once while the file grows."""
+    folder = tempfile.mkdtemp(prefix="smd-metrics-")
+    try:
+        path = f"{folder}/{case['file']}"
+        log = b""
+        if "log" in case:
+            with open(f"{logs}/{case['log']}", "rb") as file:
+                log = file.read()
+        command = ["smd-tensor", "-F", "-s", ":", "-e", ".", "--idle", "3s", "--jsonl", folder]
+        follower = None
+        out = open(f"{folder}.out", "w+", encoding="utf-8")
+        for stage in case["stages"]:
+            if "replace" in stage:
+                with open(path + ".new", "w", encoding="utf-8") as file:
+                    file.write(stage["replace"])
+                os.replace(path + ".new", path)
+            else:
+                with open(path, "ab") as file:
+                    file.write(log[file.tell():stage["part"]] if "part" in stage else stage["append"].encode())
+            if follower is None:
+                follower = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, env=commands.environment)
+            time.sleep(0.3)
+        status = follower.wait(timeout=60)
+        out.seek(0)
+        rows = sorted([row["step"], row["tensor"], number(row["value"])] for row in map(json.loads, out))
+        out.close()
+        right = sorted([step, tensor, number(value)] for step, tensor, value in case["rows"])
+        require(rows == right, f"{case['id']}: {rows}, right is {right}: {follower.stderr.read().decode()}")
+        require((status == 0) == case["ends"] or not case["ends"], f"{case['id']}: status {status}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.remove(f"{folder}.out")
+
+
+def check_lines(commands, logs, case):
+    folder = tempfile.mkdtemp(prefix="smd-metrics-")
+    try:
+        with open(f"{logs}/{case['input']}", encoding="utf-8") as file:
+            text = file.read()
+        status, out, err = commands.run("smd-save", f"{folder}/run", "--lines", case["pattern"], "--tee", "-v", text=text)
+        require(status == case["status"], f"{case['id']}: status {status}: {err}")
+        require(out == text, f"{case['id']}: --tee passes on {out}")
+        check_line([f"{case['passed_by']} line"], err, case["id"])
+        if case["rows"]:
+            rows = commands.rows("smd-tensor", f"{folder}/run", "-e", ".", "-s", ":")
+            shown = sorted((row["step"], row["tensor"], number(row["value"])) for row in rows)
+            right = sorted((row["step"], row["tensor"], number(row["value"])) for row in case["rows"])
+            require(shown == right, f"{case['id']}: {shown}, right is {right}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tools", nargs="+", required=True)
+    parser.add_argument("--logs", required=True)
+    arguments = parser.parse_args()
+    commands = Commands(arguments.tools)
+    logs = arguments.logs
+    checks = [(check_log, name[:-len(".expected.json")]) for name in sorted(os.listdir(logs))
+              if name.endswith(".expected.json")]
+    for file, check in (("live.json", check_growing), ("lines.json", check_lines)):
+        with open(f"{logs}/{file}", encoding="utf-8") as cases:
+            checks += [(check, case) for case in json.load(cases)["cases"]]
+    failed = 0
+    for check, what in checks:
+        try:
+            check(commands, logs, what)
+        except (Failure, KeyError, ValueError, subprocess.TimeoutExpired) as failure:
+            failed += 1
+            print(f"{what if isinstance(what, str) else what['id']}: {type(failure).__name__}: {failure}")
+    print(f"{len(checks) - failed} of {len(checks)} logs are right")
+    return 1 if failed or len(checks) < 80 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

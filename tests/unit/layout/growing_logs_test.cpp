@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metric logs and run files of W&B that grow: whatever a look sees, each value comes once.
+#include "layout/metrics/look_at_metrics.hpp"
+#include "layout/metrics/metrics_layout.hpp"
+#include "layout/wandb/run_file.hpp"
+#include "layout/wandb/wandb_layout.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using namespace smd::detail;
+using namespace smd::detail::layout;
+using smd::ProblemKind;
+using smd::test::TempDir;
+
+namespace {
+
+using Values = std::vector<std::tuple<std::string, std::int64_t, double>>;  // name, step, value
+
+/// One log, and the values that looks at it gave.
+class Log {
+ public:
+  Log(std::unique_ptr<Layout> layout, std::string name) : layout_(std::move(layout)), name_(std::move(name)) {}
+
+  void append(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary | std::ios::app) << bytes; }
+  void replace(std::string_view bytes) {
+    dir_.write("new", bytes);
+    std::filesystem::rename(dir_ / "new", dir_ / name_);
+  }
+  /// Adds the numbers that are new to `values`.
+  Found look(bool as_it_stands = false) {
+    const auto storage = storage::open_local_with_links(dir_.path());
+    LookRequest request;
+    request.as_it_stands = as_it_stands;
+    auto found = layout_->look(**storage, request, listing_.get(), collections_);
+    REQUIRE(found);
+    listing_ = found->listing;
+    collections_ = found->collections;
+    for (const RowSequence& sequence : found->loaded.rows) {
+      for (std::uint32_t i = 0; i < sequence.count && !sequence.seen; ++i) {
+        take(found->loaded.tables.front(), sequence.nth(i));
+      }
+    }
+    return *std::move(found);
+  }
+  [[nodiscard]] Values values() const {
+    Values sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  }
+  [[nodiscard]] bool damaged() const {
+    const auto& notes = listing_->notes.kept();
+    return std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note.kind == ProblemKind::damaged; });
+  }
+
+ private:
+  void take(const Tables& tables, const StepRow& row) {
+    const Payload payload = tables.payloads.at(row.payload).of_row(row.index);
+    for (std::uint32_t i = 0; i < payload.count; ++i) {
+      values_.emplace_back(tables.names[tables.name_lists.at(payload.names)[i]], row.file.step,
+                           std::bit_cast<double>(payload.start(i)));
+    }
+  }
+
+  TempDir dir_;
+  std::unique_ptr<Layout> layout_;
+  std::string name_;
+  std::shared_ptr<const Listing> listing_;
+  std::shared_ptr<const CollectionsInfo> collections_;
+  Values values_;
+};
+
+Values grown_by(std::size_t bytes, const std::string& name, std::string_view text) {
+  Log log(metrics_layout(), name);
+  for (std::size_t at = 0; at < text.size(); at += bytes) {
+    log.append(text.substr(at, bytes));
+    log.look();
+  }
+  CHECK_FALSE(log.damaged());
+  return log.values();
+}
+
+std::string recorded(const std::string& name) {
+  return smd::test::read_file(std::string(SMD_TEST_FIXTURES) + "/metric-logs/" + name);
+}
+
+}  // namespace
+
+TEST_CASE("a CSV that grows byte by byte gives each value once") {
+  const std::string text = "# a run\n\"step\";loss;\"a;b\"\r\n1;2.5;7\n\n2;;\"8\"\n3;0.25;\n4;0.125;9\n";
+  const Values right = {{"a;b", 1, 7},    {"a;b", 2, 8},     {"a;b", 4, 9},
+                        {"loss", 1, 2.5}, {"loss", 3, 0.25}, {"loss", 4, 0.125}};
+  for (const std::size_t bytes : {1, 2, 3, 7, 1000}) {
+    CHECK(grown_by(bytes, "metrics.csv", text) == right);
+  }
+}
+
+TEST_CASE("JSON lines and an array that grow byte by byte give each value once") {
+  const std::string lines = "{\"step\": 1, \"a\": {\"b\": 2}}\n{\"step\": 2, \"a\": {\"b\": \"NaN}\", \"c\": -1e2}}\n";
+  const Values right = {{"a.b", 1, 2}, {"a.c", 2, -100}};
+  for (const std::size_t bytes : {1, 5, 1000}) {
+    CHECK(grown_by(bytes, "metrics.jsonl", lines) == right);
+    CHECK(grown_by(bytes, "metrics.jsonl",
+                   "[" + lines.substr(0, lines.find('\n')) + ", " + lines.substr(lines.find('\n')) + "]") == right);
+  }
+}
+
+TEST_CASE("of a log that is written anew only what is new comes, unless it is another one") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,2\n2,1.5\n");
+  log.look();
+  log.replace("step,loss,acc\n1,2,\n2,1.5,\n2,,0.5\n");
+  CHECK(log.look().afresh);
+  log.append("3,1,0.75\n");
+  log.look();
+  CHECK(log.values() == Values{{"acc", 2, 0.5}, {"acc", 3, 0.75}, {"loss", 1, 2}, {"loss", 2, 1.5}, {"loss", 3, 1}});
+  log.replace("step,loss\n1,9\n2,8\n3,7\n4,6\n");
+  log.look();
+  CHECK(log.values().size() == 9);  // four more: all values of the other log
+}
+
+TEST_CASE("with a follower the choice of the step is that of the first row") {
+  const std::string text = "step,loss\n1,2\n1.5,1\n";
+  Log whole(metrics_layout(), "metrics.csv");
+  whole.append(text);
+  whole.look(true);
+  CHECK(whole.values() == Values{{"loss", 0, 2}, {"loss", 1, 1}, {"step", 0, 1}, {"step", 1, 1.5}});  // rows
+  CHECK(grown_by(1, "metrics.csv", text) == Values{{"loss", 1, 1}, {"loss", 1, 2}});
+}
+
+TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each value once") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  const std::string bytes = recorded("wb_old/" + file);
+  Log whole(wandb_layout(), file);
+  whole.append(bytes);
+  whole.look();
+  const Values all = whole.values();
+  CHECK(all.size() > 60);
+  for (std::size_t cut = 0; cut < bytes.size(); cut += 13) {
+    Log part(wandb_layout(), file);
+    part.append(bytes.substr(0, cut));
+    part.look(true);
+    const Values some = part.values();
+    CHECK_FALSE(part.damaged());
+    CHECK(std::includes(all.begin(), all.end(), some.begin(), some.end()));
+  }
+  for (const std::size_t step : {1UL, 97UL}) {
+    Log growing(wandb_layout(), file);
+    for (std::size_t at = 0; at < bytes.size(); at += step) {
+      growing.append(std::string_view(bytes).substr(at, step));
+      growing.look();
+    }
+    CHECK(growing.values() == all);
+    CHECK(growing.look().listing->ended);
+  }
+}
+
+TEST_CASE("damage in a run file that grows is told once") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  const std::string bytes = recorded("wb_bad_crc/" + file);
+  Log whole(wandb_layout(), file);
+  whole.append(bytes);
+  whole.look(true);
+  Log growing(wandb_layout(), file);
+  Found last;
+  for (std::size_t at = 0; at < bytes.size(); at += 4001) {
+    growing.append(std::string_view(bytes).substr(at, 4001));
+    last = growing.look();
+  }
+  CHECK(growing.values() == whole.values());
+  CHECK(last.listing->notes.kept() == whole.look(true).listing->notes.kept());
+}
+
+TEST_CASE("run files are found by their names") {
+  CHECK(is_run_file("run-abc.wandb"));
+  CHECK_FALSE(is_run_file("abc.wandb"));
+  CHECK(is_run_folder("run-20251009_081500-abc"));
+  CHECK(is_run_folder("offline-run-20251009_081500-abc"));
+  CHECK_FALSE(is_run_folder("latest-run"));
+}
+
+TEST_CASE("why a text is no metric log") {
+  const auto problem = [](std::string_view text) { return metric_log_problem(text, true).value_or(""); };
+  CHECK(problem("step,loss\n").empty());
+  CHECK(problem("{\"step\": 1, \"loss\": 2}\n").empty());
+  CHECK(problem("[\n {\"epoch\": 1, \"loss\": 2}\n]").empty());
+  CHECK(problem("1,2\n").find("header") != std::string::npos);
+  CHECK(problem("name,height\n").find("step") != std::string::npos);
+  CHECK(problem("{\n\"step\": 1\n}\n").find("lines") != std::string::npos);
+  CHECK(problem("one line of prose\n").find("header") != std::string::npos);
+}
