@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <memory>
 #include <string_view>
 
@@ -23,6 +24,9 @@ namespace smd::detail::storage {
 /// Returns the folder that was opened beneath the root by that name.
 [[nodiscard]] std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd,
                                                    std::string_view name);
+
+/// Returns when a file was last written; the nearest time that the clock can show.
+[[nodiscard]] std::chrono::system_clock::time_point written_at(const struct stat& status) noexcept;
 
 /// See Storage::file_stamp.
 [[nodiscard]] FileStamp file_stamp_from(const struct stat& status) noexcept;

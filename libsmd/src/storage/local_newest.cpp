@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/local_file.hpp"
 #include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
 
@@ -16,13 +17,6 @@ namespace smd::detail::storage {
 namespace {
 
 using Time = std::chrono::system_clock::time_point;
-
-Time written_at(const struct stat& status) {
-  using std::chrono::nanoseconds;
-  using std::chrono::seconds;
-  return Time(
-      std::chrono::duration_cast<Time::duration>(seconds(status.st_mtim.tv_sec) + nanoseconds(status.st_mtim.tv_nsec)));
-}
 
 /// Adds the files in an open folder to `totals` and appends the paths of its subfolders to `folders`. Ignores what is
 /// removed meanwhile. Does not follow links.

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -155,6 +156,14 @@ FolderStamp stamp_from(const struct stat& status) noexcept {
 
 }  // namespace
 
+std::chrono::system_clock::time_point written_at(const struct stat& status) noexcept {
+  // Nanoseconds hold the years 1678 to 2261, and must hold how long ago that was.
+  constexpr std::int64_t second = 1'000'000'000;
+  constexpr std::int64_t latest = INT64_MAX / second - 1;
+  const std::int64_t whole = std::clamp<std::int64_t>(status.st_mtim.tv_sec, -latest / 2, latest);
+  return std::chrono::system_clock::time_point(std::chrono::nanoseconds(whole * second + status.st_mtim.tv_nsec));
+}
+
 FileStamp file_stamp_from(const struct stat& status) noexcept {
   return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
           ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
@@ -202,14 +211,11 @@ std::optional<FolderIdentity> LocalRoot::identity(std::string_view folder) const
   return FolderIdentity{static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino)};
 }
 
-std::optional<FileStamp> LocalRoot::file_stamp(std::string_view name) const {
+std::optional<struct stat> LocalRoot::status(std::string_view name) const {
   const auto root = anchor();
   const Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_PATH);
   struct stat status = {};
-  if (!fd || ::fstat(fd.get(), &status) != 0) {
-    return std::nullopt;
-  }
-  return file_stamp_from(status);
+  return fd && ::fstat(fd.get(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
 Outcome<std::shared_ptr<LocalRoot>> LocalRoot::open(const std::string& path, std::optional<Resolve> resolve) {

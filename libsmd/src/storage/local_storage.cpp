@@ -57,13 +57,14 @@ class LocalStorage final : public Storage {
     return leads_out ? "a folder of the system's /proc, /sys or /dev, not searched" : std::string_view();
   }
 
-  std::optional<FileStamp> file_stamp(std::string_view name) override { return root_->file_stamp(name); }
+  std::optional<FileStamp> file_stamp(std::string_view name) override {
+    const auto status = root_->status(name);
+    return status ? std::optional(file_stamp_from(*status)) : std::nullopt;
+  }
 
   std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) override {
-    constexpr std::size_t written = 2;  // of a `FileStamp`, in nanoseconds
-    const std::optional<FileStamp> stamp = root_->file_stamp(name);
-    return stamp ? std::optional(std::chrono::system_clock::time_point(std::chrono::nanoseconds((*stamp)[written])))
-                 : std::nullopt;
+    const auto status = root_->status(name);
+    return status ? std::optional(storage::written_at(*status)) : std::nullopt;
   }
 
   Outcome<FileTotals> totals_below(std::string_view folder) override { return root_->totals_below(folder); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -47,8 +49,8 @@ class LocalRoot {
   [[nodiscard]] Outcome<ListedFolder> open_listed(std::string_view folder) const;
   /// See Storage::identity.
   [[nodiscard]] std::optional<FolderIdentity> identity(std::string_view folder) const;
-  /// See Storage::file_stamp.
-  [[nodiscard]] std::optional<FileStamp> file_stamp(std::string_view name) const;
+  /// Nullopt if the file does not exist.
+  [[nodiscard]] std::optional<struct stat> status(std::string_view name) const;
   /// See Storage::totals_below.
   [[nodiscard]] Outcome<Storage::FileTotals> totals_below(std::string_view folder) const;
 
