@@ -4,6 +4,7 @@
 #include "cli/errors.hpp"
 #include "cli/operand_hints.hpp"
 #include "cli/operand_source.hpp"
+#include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading_options.hpp"
 #include "cli/text.hpp"
@@ -163,6 +164,8 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
     if (!trial) {
       return;
     }
+    error_code unknown;
+    add_input(fs::is_regular_file(path, unknown) ? path : trial->path());
     const AboutTrial about(path);
     try {
       if (options.superseded == Superseded::only && trial->superseded().empty()) {

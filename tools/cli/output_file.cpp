@@ -10,17 +10,29 @@
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
+#include <smd/find.hpp>
+#include <smd/remote.hpp>
+
+#include <boost/filesystem/operations.hpp>
+
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <climits>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -55,15 +67,113 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-// Resolves symbolic links, so that a link is not replaced by a file.
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+// Follows symbolic links, so that a link is not replaced by a file. Where others can write, a link may be a trap: only
+// one's own is followed.
 std::string resolved(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) {
-    return path;
+  constexpr int most_links = 40;  // the kernel's limit
+  std::string place = path;
+  for (int links = 0; links < most_links; ++links) {
+    struct stat link = {};
+    if (lstat(place.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
+      return place;
+    }
+    const std::string folder = folder_of(place);
+    struct stat around = {};
+    if (link.st_uid != geteuid() &&
+        (stat(folder.empty() ? "." : folder.c_str(), &around) != 0 || (around.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
+      throw OutputError("cannot write " + single_quoted(path) +
+                        ": it is a link of another user, in a folder that others can write to; name its target");
+    }
+    std::array<char, PATH_MAX> target;
+    const ssize_t size = readlink(place.c_str(), target.data(), target.size());
+    if (size < 0) {
+      fail(single_quoted(path), errno);
+    }
+    place = (size > 0 && target[0] == '/' ? std::string() : folder) + std::string(target.data(), size);
   }
-  std::string result(real);
-  std::free(real);
-  return result;
+  fail(single_quoted(path), ELOOP);
+}
+
+// What stands in a temporary file's name before six random characters.
+constexpr std::string_view temporary_mark = ".smd-";
+
+// Removes temporary files of processes that were killed: nobody holds their lock. Once for each folder.
+void remove_left_behind(const std::string& folder) {
+  static std::set<std::string> done;
+  DIR* const entries = done.insert(folder).second ? opendir(folder.empty() ? "." : folder.c_str()) : nullptr;
+  if (entries == nullptr) {
+    return;
+  }
+  while (const dirent* const entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    const std::size_t mark = name.rfind(temporary_mark);
+    if (!name.starts_with('.') || mark == name.npos || name.size() - mark != temporary_mark.size() + 6) {
+      continue;
+    }
+    const int file = openat(dirfd(entries), entry->d_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat status = {};
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        flock(file, LOCK_EX | LOCK_NB) == 0) {
+      unlinkat(dirfd(entries), entry->d_name, 0);
+    }
+    if (file >= 0) {
+      ::close(file);
+    }
+  }
+  closedir(entries);
+}
+
+// Makes a temporary file and locks it. Returns its descriptor; negative, with errno, if it cannot be made.
+int make_temporary(std::string& name) {
+  const std::string pattern = name;
+  while (true) {
+    const int descriptor = mkostemp((name = pattern).data(), O_CLOEXEC);
+    struct stat status = {};
+    if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor, &status) != 0 ||
+        status.st_nlink > 0) {
+      return descriptor;  // without locks, nobody removes what others left
+    }
+    ::close(descriptor);  // it was taken for one that was left behind
+  }
+}
+
+using Paths = std::array<std::string, 2>;  // without links, and as it was given
+
+Paths spellings(const std::string& path) {
+  boost::system::error_code error;
+  const auto real = boost::filesystem::canonical(path, error);
+  auto given = boost::filesystem::absolute(path).lexically_normal();
+  given = given.filename_is_dot() ? given.parent_path() : given;
+  return {error ? given.string() : real.string(), given.string()};
+}
+
+std::mutex inputs;  // guards these two
+std::set<std::string> read_trials;
+std::map<std::string, Paths> replaced_files;  // by the name that was given
+
+bool lies_in(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
+}
+
+void refuse_input(const std::string& name, const Paths& file, const std::string& trial) {
+  for (const std::string& path : file) {
+    const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
+    if (path == trial || (owner && lies_in(*owner, trial))) {
+      throw UsageError("the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
+                       ", which is read: name another");
+    }
+  }
+}
+
+void add_output(const std::string& name) {
+  const Paths file = spellings(name);
+  const std::lock_guard lock(inputs);
+  for (const std::string& trial : read_trials) {
+    refuse_input(name, file, trial);
+  }
+  replaced_files.insert_or_assign(name, file);
 }
 
 // Gives a file that replaces another one its owner and group, as far as permitted. A set-user-ID or set-group-ID file
@@ -85,6 +195,20 @@ void keep_owner(int descriptor, const struct stat& old, const std::string& place
 }
 
 }  // namespace
+
+void add_input(const std::string& trial) {
+  if (is_remote_path(trial)) {
+    return;
+  }
+  const Paths paths = spellings(trial);
+  const std::lock_guard lock(inputs);
+  for (const std::string& path : paths) {
+    for (const auto& [name, file] : replaced_files) {
+      refuse_input(name, file, path);
+    }
+    read_trials.insert(path);
+  }
+}
 
 bool standard_output_failed() noexcept { return standard_output_lost.load(); }
 
@@ -117,26 +241,33 @@ void OutputFile::take_text(std::string& text) {
   text_.clear();
 }
 
-OutputFile OutputFile::file(const std::string& path) {
+OutputFile OutputFile::file(const std::string& path, bool may_be_input) {
   OutputFile out(Kind::file, -1);
-  out.path_ = resolved(path);
   struct stat existing = {};
-  const bool exists = stat(out.path_.c_str(), &existing) == 0;
+  bool exists = stat(path.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) {
     fail(single_quoted(path), EISDIR);
   }
   if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe cannot be replaced, only written to
-    out.descriptor_ = open(out.path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    out.path_ = path;
+    out.descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (out.descriptor_ < 0) {
       fail(single_quoted(path), errno);
     }
     return out;
   }
-  const std::size_t slash = out.path_.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  std::string temporary = out.path_.substr(0, name) + "." + out.path_.substr(name, 200) + ".XXXXXX";
+  out.path_ = resolved(path);
+  exists = lstat(out.path_.c_str(), &existing) == 0;
+  if (exists && may_be_input) {
+    add_output(path);
+    add_output(out.path_);
+  }
+  const std::string folder = folder_of(out.path_);
+  remove_left_behind(folder);
+  std::string temporary = folder;
+  temporary.append(".").append(out.path_, folder.size(), 200).append(temporary_mark).append("XXXXXX");
   const SignalsBlocked blocked;
-  out.descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
+  out.descriptor_ = make_temporary(temporary);
   if (out.descriptor_ < 0) {
     fail(single_quoted(path), errno);
   }

@@ -20,9 +20,12 @@ class OutputFile {
  public:
   /// Standard output.
   static OutputFile standard();
-  /// A file. An existing file keeps its mode and, where the system permits, its owner and group.
-  /// @throws OutputError if a set-user-ID or set-group-ID file would not keep them, or if the temporary cannot be made.
-  static OutputFile file(const std::string& path);
+  /// A file. An existing file keeps its mode and, where the system permits, its owner and group. A symbolic link is
+  /// followed, but in a folder that others can write to only one's own. Removes temporary files that killed processes
+  /// left in the folder.
+  /// @throws OutputError if a set-user-ID or set-group-ID file would not keep them, for a link of others, or if the
+  /// temporary cannot be made; UsageError as `add_input`, unless its name says that it is none.
+  static OutputFile file(const std::string& path, bool may_be_input = true);
   /// Accepts and drops everything: standard output with `--quiet`.
   static OutputFile discard();
   /// Keeps everything until `take_text`.
@@ -94,5 +97,9 @@ class OutputFile {
   std::string temporary_;
   std::string text_;  // of kind memory
 };
+
+/// Notes that a trial, a folder or a file, is read: none of its files must be replaced. Thread-safe.
+/// @throws UsageError if an OutputFile is to replace one.
+void add_input(const std::string& trial);
 
 }  // namespace smd::tool

@@ -100,7 +100,7 @@ class FolderView : public ValueView {
 
   template <class Write>
   void write(const std::string& stem, std::string_view extension, const Write& write_to) const {
-    OutputFile file = OutputFile::file(*context_.options.folder + stem + "." + std::string(extension));
+    OutputFile file = OutputFile::file(*context_.options.folder + stem + "." + std::string(extension), false);
     write_to(file);
     file.close();
   }

@@ -19,7 +19,7 @@ constexpr std::size_t longest_path = 4095;  // PATH_MAX without the NUL at the e
 }  // namespace
 
 FolderWalk::FolderWalk(storage::Storage& storage, std::string_view name, WalkLimits limits)
-    : storage_(storage), place_name_(name), left_(limits) {}
+    : storage_(storage), place_name_(name), left_(std::move(limits)) {}
 
 std::string_view FolderWalk::name() const noexcept {
   return path_.empty() ? std::string_view(place_name_) : std::string_view(path_).substr(path_.rfind('/') + 1);
@@ -80,6 +80,10 @@ bool FolderWalk::may_visit(const std::string& folder, bool link) {
 
 bool FolderWalk::next() {
   while (!folders_.empty() || !links_.empty()) {
+    if (left_.stop && left_.stop()) {
+      failure_ = Problem{ProblemKind::stopped, {}, {}, "the search was stopped"};
+      return false;
+    }
     list_ahead();
     const bool link = folders_.empty();
     std::deque<std::string>& from = link ? links_ : folders_;

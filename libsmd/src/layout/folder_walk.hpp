@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,6 +30,7 @@ using Entries = std::vector<storage::DirEntry>;  ///< By name.
 struct WalkLimits {
   std::size_t folders = limits::searched_folders;
   std::size_t names = limits::searched_names;
+  std::function<bool()> stop = {};  ///< Once it returns true, the walk fails.
 };
 
 /// Visits a place and the folders below it, level by level. Follows symbolic links, but visits each folder once, under
@@ -64,7 +66,7 @@ class FolderWalk {
   [[nodiscard]] std::string path_of(std::string_view below) const;
   [[nodiscard]] storage::Storage& storage() const noexcept { return storage_; }
 
-  /// Returns why the place itself could not be listed.
+  /// Returns why the place itself could not be listed, or that the walk was stopped.
   [[nodiscard]] const std::optional<Problem>& failure() const noexcept { return failure_; }
   /// Returns whether a limit ended the walk; `notes` then says so.
   [[nodiscard]] bool cut() const noexcept { return cut_; }

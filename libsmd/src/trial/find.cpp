@@ -31,6 +31,11 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
   return std::nullopt;
 }
 
+std::optional<std::string> trial_with_file(const std::string& file) {
+  const auto operand = is_remote_path(file) ? std::nullopt : detail::trial::file_operand(file);
+  return operand ? detail::trial::trial_with_file(detail::trial::TrialPath(file), *operand) : std::nullopt;
+}
+
 std::vector<std::string> find_trials(const std::string& path, std::vector<Problem>* problems,
                                      const TrialOptions& options) {
   detail::trial::require_layout(options.layout);
@@ -44,11 +49,14 @@ std::vector<std::string> find_trials(const std::string& path, std::vector<Proble
   if (!storage) {
     throw ReadError(in_place(storage.problem()));
   }
-  detail::layout::FolderWalk walk(**storage, where.name());
+  detail::layout::FolderWalk walk(**storage, where.name(), {.stop = options.remote.stop});
   if (!walk.next()) {
     throw ReadError(in_place(walk.failure().value_or(Problem())));
   }
   std::vector<std::string> trials = detail::layout::find_trials(walk, options.layout);
+  if (walk.failure()) {
+    throw ReadError(in_place(*walk.failure()));
+  }
   for (std::string& trial : trials) {
     trial = where.path_of(trial);
   }

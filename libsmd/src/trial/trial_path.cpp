@@ -169,20 +169,36 @@ std::string explain_folder(const TrialPath& where, FolderWalk& walk, std::string
   return unsearched == notes.end() ? text : text + "; " + to_string(*unsearched);
 }
 
+namespace {
+
+/// Returns the kind of the trial in the file's folder if it reads files of that name; null if none does.
+const LayoutKind* kind_that_reads(const FileOperand& file) {
+  const auto storage = storage::open_local_with_links(file.folder);
+  if (!storage) {
+    return nullptr;
+  }
+  FolderWalk walk(**storage, TrialPath(file.folder).name());
+  const layout::Recognised around = walk.next() ? layout::recognise(walk, {}) : layout::Recognised();
+  const bool reads = around.kind != nullptr && around.kind->reads_file != nullptr && around.kind->reads_file(file.name);
+  return reads ? around.kind : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> trial_with_file(const TrialPath& where, const FileOperand& file) {
+  return kind_that_reads(file) != nullptr ? file.folder : trial_around(where, {});
+}
+
 std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                          const std::optional<std::vector<std::byte>>& first) {
   const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
   const bool is_text = known != nullptr && known->kind == wire::FileKind::text;
   const auto kinds = layout::kinds();
   const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
-  const auto storage = storage::open_local_with_links(folder);
-  if (!is_remote_path(where.path()) && storage) {
-    FolderWalk walk(**storage, TrialPath(folder).name());
-    const layout::Recognised around = walk.next() ? layout::recognise(walk, {}) : layout::Recognised();
-    const bool read =
-        around.kind != nullptr && around.kind->reads_file != nullptr && around.kind->reads_file(file.file);
-    const auto trial = read ? std::optional(folder) : trial_around(where, {});
-    if (trial && !(is_text && read && around.kind->why_not != nullptr)) {
+  if (!is_remote_path(where.path())) {
+    const LayoutKind* const reads = kind_that_reads({folder, file.file});
+    const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
+    if (trial && !(is_text && reads != nullptr && reads->why_not != nullptr)) {
       return "lies in the trial " + quoted_path(*trial) + ": name that";
     }
   }

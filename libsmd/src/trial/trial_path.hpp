@@ -59,6 +59,9 @@ void require_layout(const std::string& name);
 /// `only`: the only layout that counts; empty: all.
 [[nodiscard]] std::string explain_folder(const TrialPath& where, layout::FolderWalk& walk, std::string_view only);
 
+/// Returns the folder of the local trial that reads a file.
+[[nodiscard]] std::optional<std::string> trial_with_file(const TrialPath& where, const FileOperand& file);
+
 /// Returns what a file is that is no trial: a clause that leaves out its path. `first`: its first bytes.
 [[nodiscard]] std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                                        const std::optional<std::vector<std::byte>>& first);
