@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/line_file.hpp"
 
+#include "cli/errors.hpp"
 #include "cli/text.hpp"
+
+#include <smd/limits.hpp>
 
 #include <algorithm>
 #include <boost/filesystem/operations.hpp>
@@ -29,7 +32,7 @@ std::optional<LineFile> LineFile::open(const std::string& path, std::string_view
                   single_quoted(path) + ": " + std::generic_category().message(errno), ExitStatus::unreadable);
     return std::nullopt;
   }
-  return LineFile(std::move(file));
+  return LineFile(std::move(file), path);
 }
 
 bool LineFile::next(std::string& line) {
@@ -48,7 +51,10 @@ bool LineFile::next(std::string& line) {
     }
     const std::size_t newline = block_.find('\n', at_);
     const std::size_t piece = std::min(newline, block_.size()) - at_;
-    line.append(block_, at_, std::min(piece, longest - line.size()));
+    if (line.size() + piece > limits::json_bytes) {
+      throw UsageError(path_ + ": line " + std::to_string(number_ + 1) + " is longer than 256 MiB");
+    }
+    line.append(block_, at_, piece);
     const std::size_t taken = piece + (newline == std::string::npos ? 0 : 1);
     at_ += taken;
     end_ += taken;

@@ -20,8 +20,8 @@ class LineFile {
   /// folder.
   static std::optional<LineFile> open(const std::string& path, std::string_view what, Diagnostics& messages);
 
-  /// Reads the next line, without its end; false at the end of the file. Of a line longer than `longest`, which no
-  /// --merge takes, only the beginning.
+  /// Reads the next line, without its end; false at the end of the file. @throws UsageError for a line longer than
+  /// `limits::json_bytes`.
   bool next(std::string& line);
   /// Number (from 1) and byte offset (from 0) of the line read last.
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
@@ -35,12 +35,11 @@ class LineFile {
   /// Whether reading failed, rather than reached the end of the file.
   [[nodiscard]] bool failed() const { return file_.bad(); }
 
-  static constexpr std::size_t longest = std::size_t{64} << 20;
-
  private:
-  explicit LineFile(std::ifstream&& file) : file_(std::move(file)) {}
+  LineFile(std::ifstream&& file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   std::ifstream file_;
+  std::string path_;
   std::string block_;   // read ahead
   std::size_t at_ = 0;  // how much of it was taken
   std::size_t number_ = 0;

@@ -2,6 +2,7 @@
 #include "cli/operand_source.hpp"
 
 #include <smd/error.hpp>
+#include <smd/limits.hpp>
 
 #include "cli/errors.hpp"
 
@@ -98,24 +99,27 @@ void OperandSource::read_list() {
     throw ReadError({ProblemKind::io, {}, {}, "standard input: " + std::generic_category().message(errno)});
   }
   const auto end_item = [this] {
-    if (unfinished_) {
+    if (unfinished_ > 0) {
       ahead_.push_back(separator_);
       ++waiting_;
       ++listed_count_;
     }
-    unfinished_ = false;
+    unfinished_ = 0;
   };
   if (got == 0) {
     ended_ = true;
     end_item();
     return;
   }
+  if (unfinished_ > limits::json_bytes) {
+    throw UsageError("standard input: a line is longer than 256 MiB: this is no list");
+  }
   for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
     if (byte == separator_) {
       end_item();
     } else {
       ahead_.push_back(byte);
-      unfinished_ = true;
+      ++unfinished_;
     }
   }
 }

@@ -46,7 +46,7 @@ class OperandSource {
   std::deque<char> ahead_;            // the text of the others, with a separator after each: ten thousand take little
   std::size_t waiting_ = 0;           // how many are in `first_` and `ahead_`
   std::size_t listed_count_ = 0;      // taken ones included
-  bool unfinished_ = false;           // after `ahead_`, there is a part of an item
+  std::size_t unfinished_ = 0;        // bytes of a part of an item at the end of `ahead_`
   bool ended_;                        // standard input lists no more
 };
 

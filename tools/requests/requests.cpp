@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests/requests.hpp"
 
+#include <smd/limits.hpp>
 #include <smd/remote.hpp>
 #include <smd/rule_registry.hpp>
 
@@ -19,9 +20,6 @@
 namespace smd::tool {
 
 namespace {
-
-// Far larger than any document of rules; a file named by mistake may be of any size.
-constexpr std::size_t largest_document = std::size_t{64} << 20;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -45,8 +43,8 @@ std::string read_file(const std::string& path) {
   std::array<char, 65536> block;
   while (const std::size_t got = std::fread(block.data(), 1, block.size(), file.get())) {
     text.append(block.data(), got);
-    if (text.size() > largest_document) {
-      throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 64 MiB: not a file of rules");
+    if (text.size() > limits::json_bytes) {
+      throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
     }
   }
   if (std::ferror(file.get()) != 0) {
