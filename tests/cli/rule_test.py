@@ -9,9 +9,11 @@ import io
 import json
 import math
 import os
+import platform
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -409,6 +411,25 @@ class Plugins(unittest.TestCase):
                 self.assertTrue(done.stderr.startswith(b'smd-rule: Usage: plug-in ' + place.encode() + b': ' + why),
                                 done.stderr)
                 self.assertEqual(done.stdout, b'')
+
+
+    def test_damaged_plug_ins(self):
+        """Each instruction of the plug-in is an invalid one: it ends a child when it is loaded, not the command."""
+        with open(THROWING_RULE, 'rb') as file:
+            content = bytearray(file.read())
+        invalid = b'\x0f\x0b' if platform.machine() == 'x86_64' else b'\0\0'
+        table, = struct.unpack_from('<Q', content, 32)
+        size, count = struct.unpack_from('<HH', content, 54)
+        for at in range(table, table + size * count, size):
+            kind, flags, offset, _, _, length = struct.unpack_from('<IIQQQQ', content, at)
+            if kind == 1 and flags & 1:  # PT_LOAD, PF_X
+                content[offset:offset + length] = invalid * (length // 2) + b'\0' * (length % 2)
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, 'damaged.so')
+            with open(place, 'wb') as file:
+                file.write(content)
+            done = rule(trial('pt-healthy'), '--plugin', place, '-r', 'ExplodingTensor', status=2)
+            self.assertIn(b'ends the program when it is loaded', done.stderr)
 
 
 class Triggers(unittest.TestCase):
