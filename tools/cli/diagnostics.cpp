@@ -175,7 +175,8 @@ void Diagnostics::fail(std::string_view tag, std::string_view text, ExitStatus s
 void Diagnostics::fail(const Error& error, std::string_view trial) {
   const auto* const read = dynamic_cast<const ReadError*>(&error);
   if (read != nullptr && read->problem.kind == ProblemKind::stopped) {
-    const std::string up = std::string(trial) + ": the time limit was reached before the server answered";
+    const std::string up = std::string(trial) + ": the time limit was reached before " +
+                           (is_remote_path(trial) ? "the server answered" : "all was read");
     raise(status_of(error));
     bool said = interrupted();  // an interruption needs no message
     {

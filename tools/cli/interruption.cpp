@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 
 namespace smd::tool {
 
@@ -20,6 +21,11 @@ namespace {
 
 std::atomic<int> interrupted_by{0};
 std::atomic<std::chrono::steady_clock::rep> interrupted_at{0};  // set before interrupted_by
+
+std::atomic<std::clock_t> worked_until_then{0};
+
+// The processor time of all threads, in milliseconds.
+std::clock_t processor_time() { return std::clock() / (CLOCKS_PER_SEC / 1000); }
 
 // Signals that were ignored at the start stay ignored (nohup).
 sigset_t signals_to_take() {
@@ -42,7 +48,8 @@ bool may_lose_reader(int descriptor) {
 
 }  // namespace
 
-Interruption::Interruption(Reader reader) : reader_(reader), done_(eventfd(0, EFD_CLOEXEC)) {
+Interruption::Interruption(Reader reader, std::chrono::milliseconds patience)
+    : reader_(reader), patience_(patience), done_(eventfd(0, EFD_CLOEXEC)) {
   const sigset_t ending = signals_to_take();
   signals_ = signalfd(-1, &ending, SFD_CLOEXEC);
   if (done_ < 0 || signals_ < 0) {
@@ -75,13 +82,24 @@ bool Interruption::asked() const noexcept {
   return waits || noticed_;
 }
 
+// A process that is not given a processor must still have time to end properly.
+void Interruption::end_if_late() const {
+  constexpr int times_while_waiting = 30;
+  if (interrupted(patience_) && (processor_time() - worked_until_then.load() >= patience_.count() / 2 ||
+                                 interrupted(times_while_waiting * patience_))) {
+    end_process_by(interrupted_by);
+  }
+}
+
 void Interruption::listen() {
+  constexpr int look_ms = 20;
   const bool watched = reader_ == Reader::needed && may_lose_reader(STDOUT_FILENO);
   std::array<pollfd, 3> fds = {{{done_, POLLIN, 0}, {signals_, POLLIN, 0}, {watched ? STDOUT_FILENO : -1, 0, 0}}};
   while (true) {
-    if (poll(fds.data(), fds.size(), -1) < 0) {
+    if (poll(fds.data(), fds.size(), interrupted() ? look_ms : -1) < 0) {
       continue;
     }
+    end_if_late();
     if (fds[0].revents != 0) {
       return;
     }
@@ -95,6 +113,7 @@ void Interruption::listen() {
         const int number = static_cast<int>(info.ssi_signo);
         if (interrupted_by.load() == 0) {
           interrupted_at = std::chrono::steady_clock::now().time_since_epoch().count();
+          worked_until_then = processor_time();
         }
         if (interrupted_by.exchange(number) != 0) {
           end_process_by(number);

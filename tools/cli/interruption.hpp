@@ -10,8 +10,9 @@
 namespace smd::tool {
 
 /// While an object exists, SIGHUP, SIGINT and SIGTERM only request a stop, so that work ends properly: a report is
-/// closed, a file put in its place. A second signal kills at once. If the reader of standard output goes away, the
-/// process ends at once too (141): a command that waits for a job would not notice before the next write.
+/// closed, a file put in its place. What takes longer than `patience` is given up: temporary files are removed, and the
+/// process dies of the signal, whatever it does. A second signal kills at once. If the reader of standard output goes
+/// away, the process ends at once too (141): a command that waits for a job would not notice before the next write.
 ///
 /// `run_command` dies of the signal once the command has returned. At most one object at a time; make it before any
 /// thread.
@@ -20,7 +21,11 @@ class Interruption {
   /// Whether the command ends when the reader of standard output goes away.
   enum class Reader : std::uint8_t { needed, ignored };
 
-  explicit Interruption(Reader reader = Reader::needed);
+  static constexpr std::chrono::milliseconds usual_patience{100};
+
+  /// The patience counts while the process works; one that waits, for the system or a processor, has thirty times as
+  /// long.
+  explicit Interruption(Reader reader = Reader::needed, std::chrono::milliseconds patience = usual_patience);
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
@@ -34,8 +39,10 @@ class Interruption {
 
  private:
   void listen();
+  void end_if_late() const;
 
   const Reader reader_;
+  const std::chrono::milliseconds patience_;
   std::stop_source source_;
   int done_ = -1;  // an eventfd: the destructor makes it readable
   int signals_ = -1;

@@ -58,7 +58,7 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       const auto limit = late || !following.idle ? following.timeout : following.idle;
       messages.fail("Timeout",
                     path + ": no trial appeared within " + duration_text(limit.value_or(std::chrono::seconds(0))) +
-                        "; the server had not answered",
+                        (is_remote_path(path) ? "; the server had not answered" : "; it was still being read"),
                     ExitStatus::timed_out);
       return std::nullopt;
     }

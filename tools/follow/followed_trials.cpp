@@ -47,7 +47,7 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
       return open_awaited(path, options, following_, wait_, messages_, Level::warning, hint);
     };
     TrialOptions options = reading_.trial_options(range);
-    following_.end_requests(options.remote, wait_);
+    following_.end_requests(options, path, wait_);
     bool visited = false;
     const auto work = [&](Trial& trial) {
       visited = true;

@@ -157,9 +157,10 @@ std::function<bool()> FollowingOptions::request_stop(const WaitOptions& wait) co
   };
 }
 
-void FollowingOptions::end_requests(RemoteOptions& remote, const WaitOptions& wait) const {
+void FollowingOptions::end_requests(TrialOptions& options, const std::string& path, const WaitOptions& wait) const {
+  RemoteOptions& remote = options.remote;
   remote.stop = request_stop(wait);
-  if (wait.idle && wait.idle->count() > 0) {
+  if (is_remote_path(path) && wait.idle && wait.idle->count() > 0) {
     const auto silence = std::make_shared<Silence>();
     remote.answered = [silence] { silence->answered(); };
     remote.stop = [over = std::move(remote.stop), silence, most = *wait.idle] {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <smd/remote.hpp>
+#include <smd/trial_options.hpp>
 #include <smd/wait.hpp>
 #include <span>
 #include <stop_token>
@@ -38,7 +38,7 @@ struct FollowingOptions {
   [[nodiscard]] std::function<bool()> request_stop(const WaitOptions& wait) const;
   /// Makes `request_stop` end the requests of one trial; with --idle, a store that has not answered for so long ends
   /// them too.
-  void end_requests(RemoteOptions& remote, const WaitOptions& wait) const;
+  void end_requests(TrialOptions& options, const std::string& path, const WaitOptions& wait) const;
 };
 
 /// `30`, `1.5s`, `5m`, `2h`: seconds unless said otherwise. At most 10^8 seconds. @throws InvalidValue.

@@ -114,7 +114,8 @@ class LiveExamination {
 void examine_live(const ExaminationContext& context, const std::vector<std::string>& operands, const WritePage& write) {
   const FollowingOptions& following = context.options.following;
   FollowedTrials trials(following, context.options.reading, context.messages);
-  context.others.end_requests_by([&](RemoteOptions& remote) { following.end_requests(remote, trials.wait()); });
+  context.others.end_requests_by(
+      [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   LivePage page(operands, following.interval.value_or(default_interval), write);
   trials.visit(
       operands, {}, true,

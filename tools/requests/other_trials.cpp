@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests/other_trials.hpp"
 
+#include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "select/select.hpp"
 
@@ -43,10 +44,11 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
       TrialOptions options = reading_.trial_options();
       options.name = path;
       if (end_requests_) {
-        end_requests_(options.remote);
+        end_requests_(options, path);
       }
       say_remote(options, messages_);
       other.trial = &trials_.emplace_back(Trial::open(path, options));
+      add_input(other.trial->path());
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());
       }

@@ -25,7 +25,7 @@ class OtherTrials {
   OtherTrials(const ReadingOptions& reading, Diagnostics& messages) : reading_(reading), messages_(messages) {}
 
   /// Sets what ends requests for trials that are opened from now on, instead of a signal alone.
-  void end_requests_by(std::function<void(RemoteOptions&)> end) { end_requests_ = std::move(end); }
+  void end_requests_by(std::function<void(TrialOptions&, const std::string&)> end) { end_requests_ = std::move(end); }
   /// The user named this place: trials in its bucket may be opened.
   void allow(std::string_view place);
   /// Null if it cannot or must not be opened, which is reported once, with its status; `why` is then the reason.
@@ -40,7 +40,7 @@ class OtherTrials {
   };
   const ReadingOptions& reading_;
   Diagnostics& messages_;
-  std::function<void(RemoteOptions&)> end_requests_;
+  std::function<void(TrialOptions&, const std::string&)> end_requests_;
   std::mutex mutex_;  // guards all below; held while a trial is opened, so that the others wait for it
   std::set<std::string, std::less<>> buckets_;
   std::set<std::string> refused_;

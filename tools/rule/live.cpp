@@ -127,7 +127,8 @@ void evaluate_live(const EvaluationContext& context, const std::vector<std::stri
   FollowedTrials trials(following, context.options.reading, context.messages);
   EvaluationContext live = context;
   live.stop = trials.stop();
-  live.others.end_requests_by([&](RemoteOptions& remote) { following.end_requests(remote, trials.wait()); });
+  live.others.end_requests_by(
+      [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   trials.visit(
       operands, {}, true,
       [&](std::size_t i, Trial& trial) { LiveTrial(live, trial, operands[i], trials, reports).run(); },

@@ -95,15 +95,15 @@ constexpr std::array<Prose, 3> prose = {{
              "cannot be written is an error, with status 3, and no index file names it. There are no locks: two "
              "commands must not save as the same worker at the same time. The bucket must exist. Required permissions: "
              "s3:PutObject, s3:ListBucket, s3:GetObject and s3:AbortMultipartUpload.\n\n"
-             "SIGHUP, SIGINT and SIGTERM end the input: what had come is put in its place, the last step with "
-             "the tensors that it has, but no end marker. On S3 there are two seconds for that: what the server has "
-             "not taken by then is not saved, and a message says so. A second one removes temporary files and ends the "
-             "command at once."},
+             "SIGHUP, SIGINT and SIGTERM end the input of --jsonl: what had come is put in its place, the last step "
+             "with the tensors that it has, but no end marker. There are two seconds for that; what S3 has not taken "
+             "by then is not saved, and a message says so. Without --jsonl, a step that is not in its place yet is "
+             "left out. A second signal removes temporary files and ends the command at once."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
 
-/// The time to put on S3, after a signal, what had come. A slower server may never answer.
+/// The time to put in its place, after a signal, what had come. A slower server may never answer.
 constexpr std::chrono::seconds time_to_put{2};
 
 /// While one lives, the library's warnings are the command's.
@@ -248,7 +248,10 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
   // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
-  Interruption interruption(Interruption::Reader::ignored);
+  const bool puts_the_rest = options_.jsonl || is_remote_path(options_.trial);
+  Interruption interruption(Interruption::Reader::ignored, puts_the_rest
+                                                               ? time_to_put + 2 * Interruption::usual_patience
+                                                               : Interruption::usual_patience);
   std::uint64_t lines_not_saved = 0;
   bool steps_refused = false;
   if (!only_end) {

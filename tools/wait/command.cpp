@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include "cli/operands.hpp"
+#include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "condition.hpp"
 #include "follow/awaited_trial.hpp"
@@ -33,13 +34,14 @@ class Waiting {
     try {
       TrialOptions reading = options_.reading.trial_options(range_for(conditions_));
       reading.name = path;
-      options_.waiting.end_requests(reading.remote, wait_);
+      options_.waiting.end_requests(reading, path, wait_);
       say_remote(reading, messages_);
       std::optional<Trial> trial = open_awaited(path, reading, options_.waiting, wait_, messages_, Level::info);
       if (!trial) {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
       }
+      add_input(trial->path());
       if (!check_modes(*trial, options_.selection.modes, messages_)) {
         return;
       }

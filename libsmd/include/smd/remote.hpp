@@ -39,7 +39,7 @@ struct RemoteOptions {
   /// Receives messages about requests; may be empty. Called from any thread, but never from two at once.
   std::function<void(RemoteDetail, std::string_view)> log = {};
   /// If it returns true, every request made with these options ends, including those in progress and waits between
-  /// attempts, and so does reading a value, also of a local trial; they return a problem of kind
+  /// attempts, and so does opening, refreshing and reading a local trial; they return a problem of kind
   /// `ProblemKind::stopped`. For a stop token, a deadline, or both. Called every 50 ms during a wait, from any thread
   /// and from several at once; must return quickly, must not throw, and must keep returning true. Empty: only the
   /// requests' own limits end them.

@@ -238,6 +238,8 @@ struct LookRequest {
   unsigned jobs = 1;                            ///< The most threads.
   const ReadProgress* progress = nullptr;       ///< May be null or empty.
   const std::function<bool()>* stop = nullptr;  ///< Once it returns true, the look's result will not be used.
+
+  [[nodiscard]] bool stopped() const { return stop != nullptr && *stop && (*stop)(); }
 };
 
 /// The result of a look.

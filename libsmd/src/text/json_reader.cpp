@@ -50,7 +50,7 @@ const char* JsonReader::place(simdjson::ondemand::document& document) {
 }
 
 void JsonReader::ask_to_stop() {
-  constexpr std::size_t between = 65536;
+  constexpr std::size_t between = 8192;
   if (++values_ % between == 0 && options_.stop != nullptr && *options_.stop && (*options_.stop)()) {
     leave();
   }

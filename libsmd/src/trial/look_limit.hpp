@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -30,5 +31,13 @@ class LookLimit {
   std::stop_token stop_;  // guarded by mutex_, like end_
   std::optional<Time> end_;
 };
+
+/// Returns a stop that counts only after a while, for a look on disk: one that is shorter is not worth stopping, and
+/// what it finds as time runs out still counts. Empty if `stop` is.
+[[nodiscard]] inline std::function<bool()> unless_short(const std::function<bool()>& stop) {
+  constexpr std::chrono::milliseconds short_look{100};
+  using Clock = std::chrono::steady_clock;
+  return !stop ? stop : [stop, end = Clock::now() + short_look] { return stop() && Clock::now() >= end; };
+}
 
 }  // namespace smd::detail::trial

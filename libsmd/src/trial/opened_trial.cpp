@@ -4,6 +4,7 @@
 #include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
+#include "trial/look_limit.hpp"
 #include "trial/trial_path.hpp"
 
 #include <smd/error.hpp>
@@ -48,7 +49,10 @@ void remark(OpenedTrial& trial, std::string text) {
 class Opener {
  public:
   Opener(const std::string& path, const TrialOptions& options, const Environment& environment)
-      : where_(path), options_(options), environment_(environment) {
+      : where_(path),
+        options_(options),
+        environment_(environment),
+        stop_(is_remote_path(path) ? options.remote.stop : unless_short(options.remote.stop)) {
     if (path.empty()) {
       throw InvalidArgument("the path of a trial is empty");
     }
@@ -143,7 +147,7 @@ class Opener {
   }
 
   void list() {
-    walk_.emplace(*trial_.storage, where_.name());
+    walk_.emplace(*trial_.storage, where_.name(), layout::WalkLimits{.stop = stop_});
     if (!walk_->next()) {
       Problem problem = walk_->failure().value_or(Problem());
       problem.file = where_.path();
@@ -161,6 +165,9 @@ class Opener {
     }
     if (below.empty()) {
       std::vector<std::string> trials = layout::find_trials(*walk_, options_.layout);
+      if (walk_->failure()) {
+        throw ReadError(*walk_->failure());
+      }
       if (trials.size() > 1 || (trials.size() == 1 && walk_->cut())) {
         throw MissingCollectionFiles(say_several(where_.path(), trials, walk_->cut()), where_.path(), true);
       }
@@ -192,7 +199,7 @@ class Opener {
     }
     // A look at the near ones: it must not take longer than reading the trial.
     FolderWalk walk(*trial_.storage, where_.name(),
-                    {.folders = trial_.storage->remote() ? 30U : 1'000U, .names = 10'000});
+                    {.folders = trial_.storage->remote() ? 30U : 1'000U, .names = 10'000, .stop = stop_});
     std::vector<std::string_view> own;
     if (walk.next()) {
       for (const storage::DirEntry& entry : walk.entries()) {
@@ -216,6 +223,7 @@ class Opener {
   const TrialPath where_;
   const TrialOptions& options_;
   const Environment& environment_;
+  const std::function<bool()> stop_;
   OpenedTrial trial_;
   std::optional<FolderWalk> walk_;
 };

@@ -5,6 +5,7 @@
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
 #include "trial/completeness.hpp"
+#include "trial/look_limit.hpp"
 #include "trial/supersede.hpp"
 #include "trial/trial_path.hpp"
 
@@ -136,14 +137,22 @@ std::shared_ptr<const Snapshot> SnapshotMaker::make_next(Time now, std::shared_p
 
 /// Throws if the look was stopped: its result is incomplete, and the snapshot must stay unchanged.
 void SnapshotMaker::require_not_stopped() const {
-  if (storage_.remote() && options_.remote.stop()) {
-    throw ReadError(
-        {ProblemKind::stopped, storage_.root(), {}, "the request was stopped before the server had answered"});
+  if (stopped_ || (storage_.remote() && options_.remote.stop())) {
+    throw ReadError({ProblemKind::stopped,
+                     storage_.root(),
+                     {},
+                     storage_.remote() ? "the request was stopped before the server had answered"
+                                       : "reading was stopped before all was read"});
   }
 }
 
 layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everything) {
-  const std::function<bool()> stop = storage_.remote() ? options_.remote.stop : std::function<bool()>();
+  const std::function<bool()> own = storage_.remote() ? options_.remote.stop : unless_short(options_.remote.stop);
+  const std::function<bool()> stop = [&] {
+    stopped_ = stopped_ || (own && own());
+    return stopped_.load();
+  };
+  stopped_ = false;
   const layout::LookRequest request{.ranges = ranges_,
                                     .ranges_changed = ranges_changed_,
                                     .everything = everything,
@@ -156,6 +165,7 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
                                     .stop = &stop};
   auto found = layout_.look(storage_, request, before == nullptr ? nullptr : before->listing.get(),
                             before == nullptr ? nullptr : before->collections);
+  require_not_stopped();
   if (!found) {
     throw ReadError(std::move(found.problem()));
   }

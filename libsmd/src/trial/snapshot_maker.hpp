@@ -10,6 +10,7 @@
 #include <smd/step_range.hpp>
 #include <smd/trial_options.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -23,7 +24,7 @@ namespace smd::detail::trial {
 /// Makes the snapshots of a trial: looks for what is new in range, and adds it. One thread at a time makes one.
 class SnapshotMaker {
  public:
-  /// All arguments must outlive this. Precondition: `RemoteOptions::stop` is set.
+  /// All arguments must outlive this. Precondition: for a remote store, `RemoteOptions::stop` is set.
   SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
                 const TrialOptions& options, const WaitLimits& limits);
 
@@ -66,7 +67,8 @@ class SnapshotMaker {
   // Guarded by `making_`:
   std::vector<StepRange> ranges_;
   bool ranges_changed_ = false;
-  std::optional<Time> quiet_since_;  // since when the job has ended and nothing new came
+  std::atomic<bool> stopped_ = false;  // the look
+  std::optional<Time> quiet_since_;    // since when the job has ended and nothing new came
 };
 
 }  // namespace smd::detail::trial

@@ -14,8 +14,11 @@ namespace {
 // The innermost HoldStill of this thread.
 thread_local const HoldStill* held_still = nullptr;
 
-/// Makes requests also end with the wait that makes them.
-TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& limit) {
+/// Makes requests also end with the wait that makes them. Local looks are short: those at the end of a wait count.
+TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& limit, bool local) {
+  if (local) {
+    return options;
+  }
   options.remote.stop = [own = options.remote.stop, limit] { return (own && own()) || limit->over(); };
   return options;
 }
@@ -37,7 +40,7 @@ bool HoldStill::holds(const TrialState& state) noexcept {
 
 TrialState::TrialState(const std::string& path, TrialOptions options, const Environment& environment)
     : stop_(options.remote.stop),
-      options_(limited(std::move(options), look_limit_)),
+      options_(limited(std::move(options), look_limit_, !is_remote_path(path) && !environment.open)),
       clock_(*environment.clock),
       limits_(WaitLimits::from_environment()),
       auto_refresh_(options_.auto_refresh),

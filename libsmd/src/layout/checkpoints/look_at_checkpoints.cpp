@@ -59,7 +59,9 @@ class CheckpointLook {
     if (plan_.unit == StepUnit::epoch) {
       problems_.add({ProblemKind::note, {}, {}, "steps are epochs here: names tell no steps"});
     }
-    read_files();
+    if (Status read = read_files(); !read) {
+      return std::move(read.problem());
+    }
     list_rows();
     Found found;
     found.afresh = before_ != nullptr && (request_.everything || !still_there());
@@ -105,9 +107,12 @@ class CheckpointLook {
         states.push_back(path.empty() ? std::string(trainer_state_name) : path + "/" + std::string(trainer_state_name));
       }
     }
-    do_all(listing_->steps.update(storage_, states, [this](const std::string& path) {
+    const auto read_step = [this](const std::string& path) {
       return read_trainer_step(storage_, path, age_of(storage_.written_at(path).value_or(long_ago)) < young);
-    }));
+    };
+    if (Status read = do_all(listing_->steps.update(storage_, states, read_step)); !read) {
+      return read;
+    }
     for (const std::string& path : states) {
       tell_state(path, *folders);
     }
@@ -174,7 +179,7 @@ class CheckpointLook {
     return names;
   }
 
-  void read_files() {
+  Status read_files() {
     std::vector<std::string> files;
     std::vector<std::string> indexes;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
@@ -206,17 +211,19 @@ class CheckpointLook {
       const auto text = read_json_text(storage_, path, buffer);
       return text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
     }));
-    do_all(readings);
+    return do_all(readings);
   }
 
   static void append(Readings& to, Readings&& more) { std::move(more.begin(), more.end(), std::back_inserter(to)); }
 
-  void do_all(const Readings& readings) const {
+  /// Returns a problem if it was stopped: then some are not there.
+  Status do_all(const Readings& readings) const {
     parallel_for(request_.jobs, readings.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t i = begin; i < end && !request_.stopped(); ++i) {
         readings[i]();
       }
     });
+    return request_.stopped() ? Status(Problem{ProblemKind::stopped, {}, {}, "reading was stopped"}) : ok();
   }
 
   /// Lists all rows. A row that existed before keeps its id; others get new ones.

@@ -171,7 +171,7 @@ class StillListed {
 }  // namespace
 
 LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
-                       unsigned jobs, const ReadProgress* progress, const OpenFolder& open) {
+                       unsigned jobs, const LookRequest* look, const OpenFolder& open) {
   LoadedSteps loaded;
   if (files.empty()) {
     return loaded;
@@ -206,10 +206,13 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   };
   std::atomic<std::uint64_t> done{0};
   parallel_for(jobs, files.size(), grain, [&](std::size_t begin, std::size_t end, unsigned worker) {
+    if (look != nullptr && look->stopped()) {
+      return;
+    }
     load_piece(begin, end, worker);
     const std::uint64_t so_far = done.fetch_add(end - begin, std::memory_order_relaxed) + (end - begin);
-    if (worker == 0 && progress != nullptr && *progress) {  // the caller's own thread
-      (*progress)(so_far, files.size());
+    if (worker == 0 && look != nullptr && look->progress != nullptr && *look->progress) {  // the caller's own thread
+      (*look->progress)(so_far, files.size());
     }
   });
 

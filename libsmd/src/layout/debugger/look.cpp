@@ -53,7 +53,7 @@ class Look {
     if (wanted.empty()) {
       listing_.half_written.clear();
     } else {
-      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, request_.progress, open_);
+      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, &request_, open_);
       std::vector<StepPart> read;
       read.reserve(found.loaded.rows.size());
       for (const LoadedSteps::Row& row : found.loaded.rows) {
@@ -196,8 +196,7 @@ Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& reque
   found.listing = listing;
   found.collections = reading.valid() ? reading.get() : read();
   found.news = !listing->named->fresh.empty();
-  const bool stopped = request.stop != nullptr && *request.stop && (*request.stop)();
-  if (found.collections->found && !stopped) {
+  if (found.collections->found && !request.stopped()) {
     Look(storage, request, before, *listing, open).read(found);
   }
   return found;

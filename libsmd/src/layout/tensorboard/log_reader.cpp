@@ -24,10 +24,10 @@ double time_of(const wire::EventOutline& event) noexcept {
 /// What a compressed file holds, up to where it can be inflated.
 class InflatedLog final : public storage::File {
  public:
-  explicit InflatedLog(std::unique_ptr<storage::File> file) : inflated_(std::move(file)) {
+  InflatedLog(std::unique_ptr<storage::File> file, const std::function<bool()>& stopped) : inflated_(std::move(file)) {
     // If not all of a block can be inflated, smaller ones show how much of it can.
     std::vector<std::byte> block(block_bytes);
-    for (std::size_t want = block_bytes; want > 0;) {
+    for (std::size_t want = block_bytes; want > 0 && !stopped();) {
       const auto got = inflated_.read_at(size_, std::span(block).first(want));
       size_ += got ? *got : 0;
       if (got && *got < want) {
@@ -114,7 +114,8 @@ bool LogReader::is_changed(std::uint32_t file) const noexcept {
 Outcome<std::unique_ptr<storage::File>> LogReader::open(const LogFile& file) {
   auto opened = storage_.open(file.path);
   if (opened && file.compressed) {
-    return std::unique_ptr<storage::File>(std::make_unique<InflatedLog>(*std::move(opened)));
+    return std::unique_ptr<storage::File>(
+        std::make_unique<InflatedLog>(*std::move(opened), [this] { return request_.stopped(); }));
   }
   return opened;
 }
@@ -219,7 +220,7 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
   bool begun = false;
   bool was_seen = false;
   while (!stopped()) {
-    for (bool more = begun && !was_seen; more;) {
+    for (bool more = begun && !was_seen; more && !stopped();) {
       const std::span<const std::byte> records = scanner.sound_records();
       const std::size_t taken = taker.take_repeated(records, file.last_time);
       scanner.skip(taken);
