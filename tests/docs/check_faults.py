@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_faults.py SOURCE: checks that every test that docs/faults.md names exists."""
+"""check_faults.py SOURCE: checks that every test that docs/faults.md and docs/security.md name exists."""
 import glob
 import os
 import re
@@ -14,12 +14,12 @@ def read(path):
         return file.read()
 
 
-text = read(os.path.join(root, "docs", "faults.md"))
+text = "".join(read(os.path.join(root, "docs", page)) for page in ("faults.md", "security.md"))
 cases = [name for path in glob.glob(os.path.join(root, "tests/unit/**/*.cpp"), recursive=True)
          for name in re.findall(r'TEST_CASE\("([^"]+)', read(path))]
-scripts = "".join(read(path) for path in glob.glob(os.path.join(root, "tests/cli/*.py")))
+scripts = "".join(read(path) for path in glob.glob(os.path.join(root, "tests/[ch]*/*.py")))
 absent = []
-for quoted in re.findall(r'"([^"]+)"', text):
+for quoted in re.findall(r'"([^"]+)"', " ".join(text.split())):
     start, end = ("", quoted[2:]) if quoted.startswith("… ") else (quoted.rstrip(" …"), "")
     if not any(case.startswith(start) and case.endswith(end) for case in cases):
         absent.append(quoted)
@@ -27,5 +27,5 @@ absent += [name for name in re.findall(r"`(test_\w+)`", text) if f"def {name}(" 
 absent += [name for name in re.findall(r"`fuzz\.replay\.(\w+)`", text)
            if not os.path.exists(os.path.join(root, "tests/fuzz", name + ".cpp"))]
 for name in absent:
-    print(f"docs/faults.md names a test that does not exist: {name}")
+    print(f"docs/faults.md or docs/security.md names a test that does not exist: {name}")
 sys.exit(1 if absent or len(cases) < 100 else 0)
