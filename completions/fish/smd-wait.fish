@@ -6,6 +6,7 @@ complete -c smd-wait -s e -l regex -d 'a tensor in whose name RE (PCRE2) is foun
 complete -c smd-wait -s c -l collection -d 'a tensor of this collection was saved, at these steps' -x -a '(__smd_values collection)'
 complete -c smd-wait -l after -d 'a step after step N can be read; --columns step prints it, with -m --columns mode_step' -x
 complete -c smd-wait -l count -d 'N steps can be read' -x
+complete -c smd-wait -l until -d 'a value of this scalar is so: OP is one of < <= > >= = !=' -x
 complete -c smd-wait -l end -d 'the job is over'
 complete -c smd-wait -l any -d 'one of the conditions is enough (default: all)'
 complete -c smd-wait -s m -l mode -d 'steps of these modes: train, eval, predict or global (default: global, all steps)' -x -a '(__smd_values ,mode)'
@@ -15,8 +16,8 @@ complete -c smd-wait -l jsonl -d 'short for --format=jsonl'
 complete -c smd-wait -l csv -d 'short for --format=csv'
 complete -c smd-wait -l tsv -d 'short for --format=tsv'
 complete -c smd-wait -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
-complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial step mode mode_step state reason)'
+complete -c smd-wait -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
+complete -c smd-wait -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial step mode mode_step state reason tensor value)'
 complete -c smd-wait -l limit -d 'print the first N rows only' -x
 complete -c smd-wait -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-wait -s H -l no-header -d 'print no header line'

@@ -17,9 +17,9 @@ namespace smd::tool {
 namespace {
 
 // smd-diff and smd-save do not wait.
-constexpr std::string_view waiting = "ls tensor reduce rule wait report";
+constexpr std::string_view waiting = "ls tensor reduce rule wait report runs";
 constexpr std::string_view sharding = "reduce rule";
-constexpr std::string_view on_s3 = "ls tensor reduce rule wait diff report save";
+constexpr std::string_view on_s3 = "ls tensor reduce rule wait diff report runs save";
 
 constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"NO_COLOR", "If not empty, nothing is coloured, unless --color=always says so."},

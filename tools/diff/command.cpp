@@ -54,6 +54,12 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
       }
     }
     const AboutTrial both({});
+    a.names = NameMapping(options_, true, a.selection.tensors);
+    b.names = NameMapping(options_, false, b.selection.tensors);
+    if (const std::string joining = joining_prefix(a.selection.tensors, b.selection.tensors);
+        !joining.empty() && !a.names.changes()) {
+      messages.note(joining);
+    }
     view->begin();
     compare_trials(a, b, options_, *view, messages);
   };

@@ -127,8 +127,8 @@ class Comparison {
             std::atomic<bool>& differs = differ[pieces[i].entry];
             DifferenceOptions options = options_.comparing();
             options.sums_of_equal = options.sums_of_equal || differs;
-            results[at.slot].push_back(
-                compare_piece({reader_of_a, *reader_of_b}, entries_[pieces[i].entry], pieces[i], options));
+            results[at.slot].push_back(compare_piece({reader_of_a, *reader_of_b}, entries_[pieces[i].entry], pieces[i],
+                                                     options, options_.common));
             if (results[at.slot].back().comparer.differs()) {
               differs = true;
             }
@@ -214,7 +214,7 @@ class Comparison {
     }
     const ComparedPiece& first = pieces_.front();
     if (first.shape != first.shape_b) {
-      finish(entry, State::shape, nullptr, &first);
+      finish(entry, State::shape, first.common ? &first.comparer : nullptr, &first);
       return;
     }
     const bool differs = std::any_of(pieces_.begin(), pieces_.end(),
@@ -249,8 +249,10 @@ class Comparison {
     return {&type.shape, type.unread_type.empty() ? to_string(type.dtype) : type.unread_type};
   }
 
-  static State state_of(const Difference& difference) {
-    return difference.differing > 0 ? State::differs : difference.same_dtype ? State::equal : State::dtype;
+  [[nodiscard]] State state_of(const Difference& difference) const {
+    return difference.differing > 0                         ? State::differs
+           : difference.same_dtype || options_.ignore_dtype ? State::equal
+                                                            : State::dtype;
   }
 
   /// `first`: the first piece, if the values were read.
@@ -312,7 +314,7 @@ class Comparison {
     Pool& pool = found->second;
     pool.unread = pool.unread || state == State::unread;
     // Statistics are not elements: they do not go into the pool.
-    if (compared != nullptr && common_of(entry) == Common::values) {
+    if (compared != nullptr && common_of(entry) == Common::values && state != State::shape) {
       pool.comparer.merge(*compared);
       pool.compared = true;
     } else if (state != State::equal && state != State::unread) {

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "cli/text.hpp"
+#include "text/substitution.hpp"
 
 #include <array>
 #include <charconv>
@@ -11,7 +12,7 @@ namespace smd::tool::diff {
 
 namespace {
 
-constexpr std::array<OptionSpec, 7> own_options = {{
+constexpr std::array<OptionSpec, 11> own_options = {{
     {.name = "steps-b",
      .metavar = "SPEC",
      .help = "steps of B, as --step takes them; the first is compared with the first of A's, and so on",
@@ -30,6 +31,29 @@ constexpr std::array<OptionSpec, 7> own_options = {{
      .manual = "The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The default "
                "is 0."},
     {.name = "no-equal-nan", .help = "NaN differs from NaN", .group = group::view},
+    {.name = "ignore-dtype",
+     .help = "values that are equal as numbers are equal, whatever their element types",
+     .group = group::view},
+    {.name = "common",
+     .help = "of shapes that differ in sizes only, compare the part that both have",
+     .group = group::view,
+     .manual = "Of values whose shapes differ in sizes only, compare the leading part along each axis that both have: "
+               "the first rows of an embedding that has grown. The state is shape all the same."},
+    {.name = "strip",
+     .metavar = "PREFIX",
+     .help = "take PREFIX off names that begin with it, in both: module., _orig_mod., base_model.model.",
+     .group = group::selection,
+     .kind = ArgumentKind::text,
+     .repeat = Repeat::adds_up},
+    {.name = "rename",
+     .metavar = "'RE=TO'",
+     .help = "in names of A, put TO in the place of what RE (PCRE2) matches; $1 is a group",
+     .group = group::selection,
+     .kind = ArgumentKind::text,
+     .repeat = Repeat::adds_up,
+     .manual = "In names of A, put TO in the place of each match of RE (PCRE2); $1 stands for a group. The last = "
+               "splits. -n, -e and the like choose by the names as they were saved. Two tensors of one trial that get "
+               "one name are refused."},
     by_option,
     {.name = "all", .help = "print equal values too", .group = group::view},
     {.name = "summary",
@@ -45,6 +69,19 @@ double parse_tolerance(const std::string& text) {
     throw InvalidValue(single_quoted(text) + " is not a finite number from 0 on");
   }
   return number;
+}
+
+Renaming parse_renaming(const std::string& text) {
+  const std::size_t split = text.rfind('=');
+  if (split == std::string::npos || split == 0) {
+    throw InvalidValue(single_quoted(text) + " is not RE=TO");
+  }
+  const auto substitution = std::make_shared<detail::Substitution>();
+  if (const auto error =
+          substitution->compile(std::string_view(text).substr(0, split), std::string_view(text).substr(split + 1))) {
+    throw InvalidValue(single_quoted(text) + ": " + *error);
+  }
+  return {text, substitution};
 }
 
 /// `smd-diff A -s N,M`: the first is A's step, the second B's.
@@ -75,6 +112,10 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   options.rtol = line.convert("rtol", parse_tolerance).value_or(0);
   options.atol = line.convert("atol", parse_tolerance).value_or(0);
   options.equal_nan = !line.has("no-equal-nan");
+  options.ignore_dtype = line.has("ignore-dtype");
+  options.common = line.has("common");
+  options.strip = line.values("strip");
+  options.rename = line.convert_all("rename", parse_renaming);
   if (line.has("by")) {
     options.by = By::from(line);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <smd/difference.hpp>
 #include <span>
@@ -15,7 +16,17 @@
 #include "select/by.hpp"
 #include "select/selection.hpp"
 
+namespace smd::detail {
+class Substitution;
+}
+
 namespace smd::tool::diff {
+
+/// A pattern and what to put in its place, in names.
+struct Renaming {
+  std::string text;  ///< As given.
+  std::shared_ptr<const detail::Substitution> substitution;
+};
 
 /// The options of smd-diff, as an option table and as values, with the shared options beside them.
 struct DiffCommandOptions {
@@ -29,6 +40,10 @@ struct DiffCommandOptions {
   double rtol = 0;
   double atol = 0;
   bool equal_nan = true;
+  bool ignore_dtype = false;       ///< --ignore-dtype
+  bool common = false;             ///< --common
+  std::vector<std::string> strip;  ///< --strip
+  std::vector<Renaming> rename;    ///< --rename
   By by;
   bool all = false;
   bool summary = false;
@@ -42,7 +57,7 @@ struct DiffCommandOptions {
   /// Whether each value has a row of its own.
   [[nodiscard]] bool single() const noexcept { return by == By(); }
   /// Whether statistics of equal values are shown, or pooled with others.
-  [[nodiscard]] bool needs_sums_of_equal() const noexcept { return all || !single(); }
+  [[nodiscard]] bool needs_sums_of_equal() const noexcept { return all || common || !single(); }
   [[nodiscard]] DifferenceOptions comparing() const noexcept {
     return {.rtol = rtol, .atol = atol, .equal_nan = equal_nan, .sums_of_equal = needs_sums_of_equal()};
   }

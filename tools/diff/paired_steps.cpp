@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -118,9 +119,12 @@ class StepPairing {
   }
 
   void pair_own() {
-    std::vector<std::string> tensors;
-    std::set_union(a_.selection.tensors.begin(), a_.selection.tensors.end(), b_.selection.tensors.begin(),
-                   b_.selection.tensors.end(), std::back_inserter(tensors));
+    std::set<std::string> tensors;
+    for (const ComparedTrial* const side : {&a_, &b_}) {
+      for (const std::string& tensor : side->selection.tensors) {
+        tensors.emplace(side->names.shown(tensor));
+      }
+    }
     using Key = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
     std::map<Key, PairedStep> found;
     const auto add = [&](const std::string& tensor, const SelectedStep* a, const SelectedStep* b) {
@@ -135,8 +139,8 @@ class StepPairing {
       pair.tensors->push_back(tensor);
     };
     for (const std::string& tensor : tensors) {
-      const Steps a = own_steps(a_, tensor);
-      const Steps b = own_steps(b_, tensor);
+      const Steps a = own_steps(a_, a_.names.own(tensor));
+      const Steps b = own_steps(b_, b_.names.own(tensor));
       if (options_.steps_b || a.size() <= 1 || b.size() <= 1) {
         for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
           add(tensor, i < a.size() ? &a[i] : nullptr, i < b.size() ? &b[i] : nullptr);

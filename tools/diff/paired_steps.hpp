@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
+#include "name_mapping.hpp"
 #include "options.hpp"
 #include "select/select.hpp"
 
@@ -18,6 +19,7 @@ struct ComparedTrial {
   std::string name;  ///< As given.
   SelectionOptions options;
   Selection selection = {};
+  NameMapping names = {};
 };
 
 /// A step of A and the step of B that it is compared with. If tensors have steps of their own, one of the two may be
@@ -25,7 +27,7 @@ struct ComparedTrial {
 struct PairedStep {
   std::optional<SelectedStep> a;
   std::optional<SelectedStep> b;
-  /// In byte order; nullopt: all selected tensors.
+  /// As they are compared, in byte order; nullopt: all selected tensors.
   std::optional<std::vector<std::string>> tensors;
 };
 

@@ -51,13 +51,37 @@ void for_each_block(Extent& a, Extent& b, PairPiece::Part part, Take&& take) {
   }
 }
 
-/// Compares two values, or a part of both. Their shapes must be equal for that.
-void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, ComparedPiece& into) {
+/// Narrows two values to the leading part along each axis that both have. Returns false if their ranks differ.
+bool narrow_to_common(Extent& a, Extent& b) {
+  if (a.shape().size() != b.shape().size()) {
+    return false;
+  }
+  Shape common;
+  for (std::size_t axis = 0; axis < a.shape().size(); ++axis) {
+    common.push_back(std::min(a.shape()[axis], b.shape()[axis]));
+  }
+  for (Extent* const value : {&a, &b}) {
+    std::vector<std::int64_t> strides(common.size());
+    std::int64_t stride = 1;
+    for (std::size_t axis = common.size(); axis-- > 0;) {
+      strides[axis] = stride;
+      stride *= value->shape()[axis];
+    }
+    value->narrow({common, strides, 0});
+  }
+  return true;
+}
+
+/// Compares two values, or a part of both. Their shapes must be equal for that, unless `common`.
+void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, ComparedPiece& into,
+             bool common = false) {
   into.dtype = a.dtype();
   into.dtype_b = b.dtype();
   into.shape = a.shape();
   into.shape_b = b.shape();
-  if (into.shape != into.shape_b) {
+  into.common = into.shape != into.shape_b && common && a.dtype() != Dtype::string && b.dtype() != Dtype::string &&
+                narrow_to_common(a, b);
+  if (into.shape != into.shape_b && !into.common) {
     return;
   }
   if (part && part->first != 0) {  // the first part verifies the whole
@@ -93,8 +117,9 @@ void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedP
       ++into.alone;
       ++next_b;
     } else {
-      const std::string name = reduction_tensor_name(next_a->name, entry.tensor());
-      into.problem = read_pair(readers, next_a->place, name, next_b->place, name,
+      const std::string name_a = reduction_tensor_name(next_a->name, entry.a->tensor);
+      const std::string name_b = reduction_tensor_name(next_b->name, entry.b->tensor);
+      into.problem = read_pair(readers, next_a->place, name_a, next_b->place, name_b,
                                [&](Extent& value_a, Extent& value_b) { compare(value_a, value_b, {}, into); });
       if (!into.problem && into.shape != into.shape_b) {
         ++into.alone;
@@ -151,7 +176,7 @@ void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t numbe
 }
 
 ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const PairPiece& piece,
-                            const DifferenceOptions& options) {
+                            const DifferenceOptions& options, bool common) {
   ComparedPiece result(piece, options);
   if (common_of(entry) == Common::statistics) {
     compare_statistics(readers, entry, result);
@@ -161,7 +186,7 @@ ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const
     into.problem = read_pair(readers, *entry.a->value, entry.a->tensor, *entry.b->value, entry.b->tensor,
                              [&](Extent& a, Extent& b) {
                                into.comparer.clear();
-                               compare(a, b, piece.part, into);
+                               compare(a, b, piece.part, into, common);
                              });
   };
   compare_into(result);

@@ -49,6 +49,7 @@ struct ComparedPiece {
   Shape shape_b;
   std::optional<Dtype> dtype;  ///< Of A's value.
   std::optional<Dtype> dtype_b;
+  bool common = false;      ///< Of two shapes, the part that both have was compared.
   std::uint64_t alone = 0;  ///< Statistics that one trial lacks, or that are of two shapes.
   std::optional<PairProblem> problem;
 };
@@ -62,9 +63,9 @@ enum class Common : std::uint8_t { values, statistics, shapes, nothing };
 void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces);
 
 /// Reads and compares a piece. Saved statistics are compared as elements, one after another by name; those in one trial
-/// only differ.
+/// only differ. `common`: of shapes that differ in sizes only, the leading part that both have is compared.
 [[nodiscard]] ComparedPiece compare_piece(PairReaders readers, const PairedEntry& entry, const PairPiece& piece,
-                                          const DifferenceOptions& options);
+                                          const DifferenceOptions& options, bool common);
 
 /// Adds the sums that `sums_of_equal` left out for pieces whose bytes turned out equal: reads A's part of them again,
 /// in parallel. Nullopt if all could be read.

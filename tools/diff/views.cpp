@@ -53,7 +53,11 @@ class RowsView : public DiffView {
         cells_.push_back(cell_of(number));
       }
       if (of.first && row.a.shape != nullptr && !row.a.shape->empty()) {
-        find_index(*of.first, *row.a.shape);
+        Shape shape = *row.a.shape;  // of what was compared: with --common, of what both have
+        for (std::size_t axis = 0; row.state == State::shape && axis < shape.size(); ++axis) {
+          shape[axis] = std::min(shape[axis], (*row.b.shape)[axis]);
+        }
+        find_index(*of.first, shape);
         cells_.emplace_back(IndexCell{index_});
       }
     }

@@ -20,8 +20,8 @@ TAIL = """.Sh SEE ALSO
 .Xr smd-ls 1 ,
 .Xr smd-reduce 1 ,
 .Xr smd-report 1 ,
-.Xr smd-runs 1 ,
 .Xr smd-rule 1 ,
+.Xr smd-runs 1 ,
 .Xr smd-tensor 1 ,
 .Xr smd-wait 1 ,
 .Xr smd-rules 7"""

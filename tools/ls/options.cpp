@@ -63,7 +63,7 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
     }
     return keys;
   }();
-  static const std::array<OptionSpec, 13> table = {{
+  static const std::array<OptionSpec, 14> table = {{
       {.short_name = 'l',
        .name = "long",
        .metavar = {},
@@ -100,6 +100,7 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .metavar = {},
        .help = "collections as the job configured them, and how much of each was saved",
        .group = group::view},
+      {.name = "hparams", .metavar = {}, .help = "the hyperparameters that the job saved", .group = group::view},
       {.name = "summary", .metavar = {}, .help = "the trial at a glance", .group = group::view},
       {.name = "get",
        .metavar = "KEY",

@@ -8,13 +8,14 @@
 namespace smd::tool::ls {
 
 std::span<const ViewSpec> views() noexcept {
-  static constexpr std::array<ViewSpec, 10> table = {{
+  static constexpr std::array<ViewSpec, 11> table = {{
       {"", true, true, make_names_view},
       {"tree", true, false, make_tree_view},
       {"steps", true, true, make_steps_view},
       {"modes", true, false, make_modes_view},
       {"workers", true, false, make_workers_view},
       {"collections", true, false, make_collections_view},
+      {"hparams", false, false, make_hparams_view},
       {"summary", false, false, make_summary_view},
       {"locations", true, false, make_locations_view},
       {"check", false, false, make_check_view},

@@ -83,6 +83,7 @@ std::unique_ptr<View> make_steps_view(const LsOptions& options);
 std::unique_ptr<View> make_modes_view(const LsOptions& options);
 std::unique_ptr<View> make_workers_view(const LsOptions& options);
 std::unique_ptr<View> make_collections_view(const LsOptions& options);
+std::unique_ptr<View> make_hparams_view(const LsOptions& options);
 std::unique_ptr<View> make_summary_view(const LsOptions& options);
 std::unique_ptr<View> make_locations_view(const LsOptions& options);
 std::unique_ptr<View> make_check_view(const LsOptions& options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include "brief.hpp"
 #include "cli/interruption.hpp"
 #include "cli/operands.hpp"
 #include "cli/output_file.hpp"
@@ -25,7 +26,12 @@ constexpr std::chrono::milliseconds default_reload{5000};
 
 void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
                 const Diagnostics& messages) {
-  OutputFile out = OutputFile::file(options.file);
+  OutputFile out = options.file.empty() ? OutputFile::standard() : OutputFile::file(options.file);
+  if (options.format != "html") {
+    out.write(options.format == "md" ? brief_markdown(trials) : brief_json(trials));
+    out.close(messages);
+    return;
+  }
   out.write(page_html(trials, options,
                       running ? std::optional(options.following.interval.value_or(default_reload)) : std::nullopt));
   out.close(messages);

@@ -124,8 +124,8 @@ std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors
   }
   std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
   std::vector<ChartFinding> findings;
-  std::set<std::pair<GlobalStep, std::string_view>> seen;  // a rule is marked once at a step
-  std::erase_if(marks, [&](const Mark* mark) { return !seen.emplace(mark->step, mark->link).second; });
+  std::set<std::string_view> seen;  // a rule is marked once, where it found something first
+  std::erase_if(marks, [&](const Mark* mark) { return !seen.insert(mark->link).second; });
   const std::size_t every = (marks.size() + most_marks - 1) / most_marks;
   for (std::size_t i = 0; i < marks.size(); i += every) {
     findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first screen says, in sentences.
+#include "brief.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -35,10 +36,7 @@ Counts counts_of(const TrialReport& trial) {
 
 std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
 
-struct Headline {
-  std::string_view look;  // a class, and a sign that differs without colour
-  std::string text;
-};
+}  // namespace
 
 Headline headline_of(const TrialReport& trial) {
   if (!trial.unread.empty()) {
@@ -58,6 +56,8 @@ Headline headline_of(const TrialReport& trial) {
   return {"good", fmt::format("No sign of trouble: {} looked, none found anything", rules_word(counts.evaluated))};
 }
 
+namespace {
+
 void add_triggered(std::vector<std::string>& items, const TrialReport& trial, std::size_t number) {
   for (std::size_t i = 0; i < trial.results.size(); ++i) {
     const RuleResult& result = trial.results[i];
@@ -72,19 +72,15 @@ void add_triggered(std::vector<std::string>& items, const TrialReport& trial, st
 }
 
 void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
-  std::size_t tensors = 0;
-  const std::pair<const std::string, TensorHistory>* first = nullptr;
-  for (const auto& one : trial.histories->tensors) {
-    if (one.second.first_not_finite) {
-      ++tensors;
-      first = first == nullptr || *one.second.first_not_finite < *first->second.first_not_finite ? &one : first;
-    }
+  const auto first = first_not_finite(trial);
+  if (!first) {
+    return;
   }
-  if (first != nullptr) {
-    items.push_back(fmt::format("NaN or infinities in {} {}, first in {} at step {}", tensors,
-                                tensors == 1 ? "tensor" : "tensors", name_html(first->first),
-                                first->second.first_not_finite->value));
-  }
+  const auto& all = trial.histories->tensors;
+  const auto tensors =
+      std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
+  items.push_back(fmt::format("NaN or infinities in {} {}, first in {} at step {}", tensors,
+                              tensors == 1 ? "tensor" : "tensors", name_html(first->tensor), first->step.value));
 }
 
 std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }

@@ -11,15 +11,25 @@ namespace {
 
 constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
 
-constexpr std::array<OptionSpec, 5> own_options = {{
+constexpr std::array<std::string_view, 3> format_choices = {"html", "md", "json"};
+
+constexpr std::array<OptionSpec, 6> own_options = {{
     {.short_name = 'o',
      .name = "output",
      .metavar = "FILE",
-     .help = "the page; it appears once it is whole",
+     .help = "the page; it appears once it is whole (of md and json: else standard output)",
      .group = group::output,
      .kind = ArgumentKind::file,
-     .manual = "The file that holds the page: required. It is written under a temporary name in the same folder and "
+     .manual = "The file that holds the page: required, but for -f md and json, which else go to standard output. It "
+               "is written under a temporary name in the same folder and "
                "renamed once it is whole; a file that is there keeps its mode."},
+    {.short_name = 'f',
+     .name = "format",
+     .metavar = "FORMAT",
+     .help = "html (default), or the page in brief: md for people, json for programs",
+     .group = group::output,
+     .kind = ArgumentKind::choice,
+     .choices = format_choices},
     {.name = "title",
      .metavar = "TEXT",
      .help = "the heading of the page (default: the names of the trials)",
@@ -39,7 +49,11 @@ constexpr std::array<OptionSpec, 5> own_options = {{
 }};
 
 void check(const ReportCommandOptions& options) {
-  if (options.file.empty()) {
+  if (options.format != "html" && (options.following.follow || !options.title.empty())) {
+    throw UsageError("-f " + options.format + " is the page in brief: without " +
+                     (options.following.follow ? "--follow" : "--title"));
+  }
+  if (options.file.empty() && options.format == "html") {
     throw UsageError("-o FILE is missing: the page is written to a file, such as -o run.html");
   }
   if (options.file == "-") {
@@ -72,6 +86,7 @@ ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
   options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
+  options.format = line.value("format").value_or("html");
   options.file = line.value("output").value_or("");
   options.title = line.value("title").value_or("");
   options.null_separated = line.has("null");

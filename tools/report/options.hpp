@@ -22,8 +22,9 @@ struct ReportCommandOptions {
   MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
-  std::string file;   ///< -o
-  std::string title;  ///< Empty: the trials' names.
+  std::string format;  ///< -f: html, md or json.
+  std::string file;    ///< -o; empty: standard output.
+  std::string title;   ///< Empty: the trials' names.
   bool null_separated = false;
 
   static std::span<const OptionSpec> table() noexcept;

@@ -87,7 +87,8 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
   const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
   // Figures first: links to them need their numbers.
   LossSection losses = losses_section(page);
-  std::array<Part, 10> parts = {{{"trial", "What it is", {}},
+  std::array<Part, 11> parts = {{{"runs", "The trials", runs_section(page)},
+                                 {"trial", "What it is", {}},
                                  {"rules", "Rules", {}},
                                  {"more-losses", "Losses", std::move(losses.rest)},
                                  {"scalars", "Scalars", scalars_section(page)},
@@ -97,8 +98,8 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
                                  {"workers", "Workers", workers_section(page)},
                                  {"tensors", "Tensors", tensors_section(page)},
                                  {"commands", "Commands", commands_section(page)}}};
-  parts[0].html = trial_section(page);
-  parts[1].html = rules_section(page);
+  parts[1].html = trial_section(page);
+  parts[2].html = rules_section(page);
   const std::string title = title_of(trials, options.title);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -117,12 +118,13 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
     out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
   }
   out += navigation(parts);
-  out += fmt::format("</header>\n<main>\n<div class=\"first\">\n<div id=\"health\">\n{}</div>\n", health_html(page));
+  out += fmt::format("</header>\n<main>\n{}<div class=\"first\">\n<div id=\"health\">\n{}</div>\n", parts.front().html,
+                     health_html(page));
   if (!losses.first.empty()) {
     out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
   }
   out += "</div>\n";
-  for (const Part& part : parts) {
+  for (const Part& part : std::span(parts).subspan(1)) {
     out += part.html;
   }
   out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",

@@ -38,6 +38,15 @@ struct PageContext {
 /// Whether a tensor has NaN or infinities in any mode of any trial.
 [[nodiscard]] bool not_finite(const PageContext& page, std::string_view tensor);
 
+/// Whether a trial is healthy, in a sentence.
+struct Headline {
+  std::string_view look;  ///< A class, and a sign that differs without colour.
+  std::string text;
+};
+[[nodiscard]] Headline headline_of(const TrialReport& trial);
+
+/// A table of several trials; empty if there is one.
+[[nodiscard]] std::string runs_section(const PageContext& page);
 /// The answer on the first screen: is it healthy, what does the loss do, what is broken.
 [[nodiscard]] std::string health_html(const PageContext& page);
 [[nodiscard]] std::string trial_section(const PageContext& page);

@@ -67,14 +67,17 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
     OutputFile out = own.open();
     destinations_.push_back({std::move(own), std::move(out), options.keep_going, has_rows(spec.format)});
   }
-  const bool ordered = !options.output.sort.empty() || options.output.limit;
+  const bool ordered = !options.output.sort.empty() || options.output.limit || !options.output.where.empty();
   if (ordered && !find(options.output.format).rows) {
-    throw UsageError(options.output.sort.empty() ? "--limit: there are no rows in -f " + options.output.format
-                                                 : "--sort: there are no rows in -f " + options.output.format);
+    const std::string_view option = !options.output.sort.empty() ? "--sort"
+                                    : options.output.limit       ? "--limit"
+                                                                 : "--where";
+    throw UsageError(std::string(option) + ": there are no rows in -f " + options.output.format);
   }
   for (Destination& to : destinations_) {
     to.options.sort.clear();
     to.options.limit.reset();
+    to.options.where.clear();
     to.report = find(to.options.format).make({to.out, to.options, several_trials, rule_width, messages, part});
   }
   if (ordered) {

@@ -27,12 +27,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::array<OperandSpec, 1> operands = {{{"PLACE", ArgumentKind::folder, false, true}}};
 
-constexpr std::array<Example, 5> examples = {{
-    {"which run is best?", "smd-runs runs --best val/loss"},
-    {"the last accuracy of each run, with all hyperparameters, as CSV", "smd-runs runs -e accuracy --hp all --csv"},
-    {"runs without a step, or with a loss above 1", "smd-runs runs --where 'loss:min > 1' --columns trial"},
+constexpr std::array<Example, 4> examples = {{
+    {"which run is best?", "smd-runs runs --best CrossEntropyLoss_output_0"},
+    {"these scalars of each run, with all hyperparameters, as CSV", "smd-runs runs -e Loss_output --hp all --csv"},
+    {"runs that hardly began", "smd-runs runs --where 'steps < 100' --columns trial"},
     {"when will they end?", "smd-runs runs --until-step 100000 --columns run,last_step,rate,eta"},
-    {"watch a sweep", "smd-runs runs --best val/loss -F"},
 }};
 
 constexpr std::array<ExitNote, 6> exit_notes = {{
@@ -45,7 +44,7 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
 }};
 
 constexpr std::array<Prose, 3> prose = {{
-    {"RUNS",
+    {"WHICH RUNS",
      "The runs below each PLACE are those that smd-ls --find lists; without PLACE, those of the current folder. Each "
      "has "
      "a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a run that cannot "

@@ -10,7 +10,6 @@
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
 #include "select/trial_times.hpp"
-#include "text/json.hpp"
 
 namespace smd::tool::runs {
 
@@ -87,13 +86,6 @@ std::vector<std::string> losses_of(const Trial& trial, const RunsOptions& option
              : std::vector<std::string>();
 }
 
-/// A text of JSON as other text shows it.
-std::string shown_text(const std::string& json) {
-  text::JsonDocument<nlohmann::json> value;
-  const bool parsed = !text::parse_json(json, value);
-  return parsed && value->is_string() ? value->get<std::string>() : json;
-}
-
 void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, unsigned jobs, Diagnostics& messages) {
   const std::vector<GlobalStep> steps = trial.steps(true);
   if (steps.empty() && partly_unread(trial)) {
@@ -132,7 +124,7 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   }
   if (options.hp != HpChoice::none) {
     for (const auto& [key, json] : trial.hyperparameters().values) {
-      facts.hyperparameters.emplace(key, HpValue{json, shown_text(json)});
+      facts.hyperparameters.emplace(key, HpValue(json));
     }
   }
   facts.layout = trial.layout().name;
@@ -142,20 +134,6 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
 
 Cell ScalarFacts::Number::cell() const {
   return Elements(TensorView(dtype, {}, std::as_bytes(std::span(&bits, 1)).first(item_size(dtype)))).cell(0);
-}
-
-Cell HpValue::cell() const {
-  const char first = json.empty() ? 'n' : json.front();
-  if (first == 'n') {  // null
-    return {};
-  }
-  if (first == 't' || first == 'f') {
-    return first == 't';
-  }
-  if (first == '-' || (first >= '0' && first <= '9')) {
-    return NumeralCell{json};
-  }
-  return text;
 }
 
 RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,

@@ -12,6 +12,7 @@
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "rows/cell.hpp"
+#include "rows/hyperparameter.hpp"
 
 namespace smd::tool::runs {
 
@@ -29,15 +30,6 @@ struct ScalarFacts {
   std::int64_t best_step = 0;
 
   [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
-};
-
-/// A value of a hyperparameter.
-struct HpValue {
-  std::string json;
-  std::string text;  ///< As text formats show it.
-
-  bool operator==(const HpValue& other) const { return json == other.json; }
-  [[nodiscard]] Cell cell() const;
 };
 
 /// What is known of one run. Short: ten thousand of them are held at once.

@@ -288,7 +288,7 @@ class RunTable {
       if (const auto found = run.hyperparameters.find(key); found != run.hyperparameters.end()) {
         text += text.empty() ? "{" : ",";
         append_json_cell(text, key, output.precision, output.nonfinite);
-        text += ":" + found->second.json;
+        text += ":" + found->second.json();
       }
     }
     return text.empty() ? "{}" : text + "}";

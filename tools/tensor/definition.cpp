@@ -14,8 +14,9 @@ constexpr std::array<OperandSpec, 2> operands = {{
     {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true},
 }};
 
-constexpr std::array<Example, 4> examples = {{
+constexpr std::array<Example, 5> examples = {{
     {.purpose = "the loss at every step", .command = "smd-tensor run -c losses -s :"},
+    {.purpose = "all losses side by side, a row for each step", .command = "smd-tensor run --pivot -c losses"},
     {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
     {.purpose = "one weight as a NumPy file", .command = "smd-tensor run DigitNet_fc.weight -f npy -o w.npy"},
     {.purpose = "all weights, each as a file", .command = "smd-tensor run -c weights -f npy -o weights/"},
@@ -99,7 +100,7 @@ constexpr std::array<Prose, 8> prose = {{
      .text = "--stat computes in double precision over all elements; std divides by their number. min and max are in "
              "the value's own type; complex numbers have none. With NaN among the elements, min, max, mean and std are "
              "nan. nan, inf and zero "
-             "are counts."},
+             "are counts. argmin and argmax are the indices of the first least and greatest element; NaN is left out."},
 }};
 
 constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};

@@ -11,7 +11,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<OptionSpec, 9> own_options = {{
+constexpr std::array<OptionSpec, 11> own_options = {{
     {.name = "slice",
      .metavar = "S",
      .help = "that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis",
@@ -19,7 +19,8 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .kind = ArgumentKind::text},
     {.name = "stat",
      .metavar = "",
-     .help = "statistics in place of values: dtype shape size min max mean std nan inf zero",
+     .help = "statistics in place of values: dtype shape size min max mean std nan inf zero argmin "
+             "argmax",
      .group = group::view},
     {.name = "full",
      .metavar = "",
@@ -40,6 +41,19 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .kind = ArgumentKind::text},
     {.name = "heatmap", .metavar = "", .help = "a picture of the last two axes", .group = group::view},
     {.name = "spark", .metavar = "", .help = "a curve of each scalar over all steps", .group = group::view},
+    {.name = "pivot",
+     .metavar = "",
+     .help = "scalars: a row for each step, a column for each tensor; all steps, without -s",
+     .group = group::view},
+    {.name = "smooth",
+     .metavar = "W",
+     .help = "add value_smooth, the exponential mean of each scalar as TensorBoard shows it; 0 <= W < 1",
+     .group = group::view,
+     .kind = ArgumentKind::number,
+     .manual =
+         "Add the column value_smooth: the exponential mean of each series of scalars as TensorBoard shows it, s = W "
+         "s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps are chosen; n counts "
+         "finite values, and others stay as they are. --spark and -f svg draw it beside the values."},
     {.name = "stack",
      .metavar = "",
      .help = "with npy and npz: join the steps on a new first axis; npz adds NAME@steps",
@@ -53,11 +67,12 @@ TensorViewKind view_from(const CommandLine& line) {
     std::string_view name;
     TensorViewKind view;
   };
-  constexpr std::array<Flag, 5> flags = {{{"stat", TensorViewKind::stat},
+  constexpr std::array<Flag, 6> flags = {{{"stat", TensorViewKind::stat},
                                           {"matrix", TensorViewKind::matrix},
                                           {"hist", TensorViewKind::hist},
                                           {"heatmap", TensorViewKind::heatmap},
-                                          {"spark", TensorViewKind::spark}}};
+                                          {"spark", TensorViewKind::spark},
+                                          {"pivot", TensorViewKind::pivot}}};
   const Flag* chosen = nullptr;
   for (const Flag& flag : flags) {
     if (line.has(flag.name)) {
@@ -72,7 +87,8 @@ TensorViewKind view_from(const CommandLine& line) {
 }
 
 std::string_view flag_of(TensorViewKind view) {
-  constexpr std::array<std::string_view, 6> names = {"", "--stat", "--matrix", "--hist", "--heatmap", "--spark"};
+  constexpr std::array<std::string_view, 7> names = {"",          "--stat",  "--matrix", "--hist",
+                                                     "--heatmap", "--spark", "--pivot"};
   return names[static_cast<std::size_t>(view)];
 }
 
@@ -89,6 +105,12 @@ void check_view(const TensorOptions& options, const CommandLine& line) {
   }
   if (options.view == TensorViewKind::matrix && options.output.json()) {
     throw UsageError("--matrix prints bare rows: use --json without it for nested arrays");
+  }
+  if (options.smooth && options.view != TensorViewKind::values && options.view != TensorViewKind::spark) {
+    throw UsageError("--smooth is for rows and curves: not with " + flag);
+  }
+  if (options.view == TensorViewKind::pivot && options.reading.superseded == Superseded::included) {
+    throw UsageError("--pivot has one value for each step: not with --with-superseded");
   }
   if (options.stack && format != "npy" && format != "npz") {
     throw UsageError("--stack needs -f npy or -f npz");
@@ -146,6 +168,13 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.bins_given = line.has("bins");
   options.full = line.has("full");
+  options.smooth = line.convert("smooth", [](const std::string& text) {
+    const std::optional<double> weight = parse_number(text);
+    if (!weight || !(*weight >= 0 && *weight < 1)) {
+      throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
+    }
+    return *weight;
+  });
   options.stack = line.has("stack");
   if (line.operands().empty()) {
     throw UsageError("TRIAL is missing");

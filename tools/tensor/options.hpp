@@ -21,7 +21,7 @@
 namespace smd::tool::tensor {
 
 /// How values are shown.
-enum class TensorViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark };
+enum class TensorViewKind : std::uint8_t { values, stat, matrix, hist, heatmap, spark, pivot };
 
 /// The options of smd-tensor, as an option table and as values, with the shared options beside them.
 struct TensorOptions {
@@ -38,6 +38,7 @@ struct TensorOptions {
   std::optional<SliceSpec> slice;
   BinSpec bins;
   bool bins_given = false;
+  std::optional<double> smooth;  ///< --smooth
   bool full = false;
   bool stack = false;
   std::optional<std::string> folder;  ///< -o DIR/, for npy and raw: a file for each value.

@@ -16,9 +16,9 @@ namespace smd::tool::tensor {
 
 namespace {
 
-using RowColumns = std::array<Column, 12>;
+using RowColumns = std::array<Column, 15>;
 
-constexpr RowColumns row_columns(Superseded superseded) {
+constexpr RowColumns row_columns(Superseded superseded, bool smooth) {
   const bool times = superseded != Superseded::left_out;  // equal steps are told apart by it
   return {{{"tensor"},
            {"step", Align::right},
@@ -29,7 +29,10 @@ constexpr RowColumns row_columns(Superseded superseded) {
            {"shape", Align::left, false, true},
            {"index", Align::right, true, false},
            {"value", Align::right},
+           {"value_smooth", Align::right, smooth, smooth},
            {"wall_time", Align::right, times, times, false, show_date},
+           {"time", Align::left, false, false},
+           {"elapsed", Align::right, false, false},
            superseded_column(superseded == Superseded::included),
            written_column}};
 }
@@ -38,9 +41,10 @@ class RowsView final : public ValueView {
  public:
   explicit RowsView(ViewContext context)
       : context_(context),
-        columns_(row_columns(context.options.reading.superseded)),
+        columns_(row_columns(context.options.reading.superseded, context.options.smooth.has_value())),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
-        by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))) {}
+        by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))),
+        numbers_suffice_(!rows_.wants("value_smooth") && !rows_.wants("time") && !rows_.wants("elapsed")) {}
 
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
@@ -76,6 +80,9 @@ class RowsView final : public ValueView {
   }
 
   [[nodiscard]] std::optional<NumberText> text_of_numbers(const ValueKey& key, Dtype dtype) override {
+    if (!numbers_suffice_) {
+      return std::nullopt;
+    }
     static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
     std::optional<RowPattern> pattern =
         rows_.pattern_of([&](std::size_t column) { return cell_of(column, key, dtype, ShapeCell{}, none, none); },
@@ -100,8 +107,8 @@ class RowsView final : public ValueView {
     rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
   }
 
-  static Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index,
-                      const Cell& element) {
+  [[nodiscard]] Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape,
+                             const Cell& index, const Cell& element) {
     switch (column) {  // in the order of `row_columns`
       case 0:
         return key.tensor;
@@ -122,8 +129,15 @@ class RowsView final : public ValueView {
       case 8:
         return element;
       case 9:
-        return key.wall_time;
+        return key.smooth ? Cell(*key.smooth) : Cell();
       case 10:
+        return key.wall_time;
+      case 11:
+        time_text_ = time_text(key.wall_time);
+        return time_text_.empty() ? Cell() : Cell(time_text_);
+      case 12:
+        return key.elapsed;
+      case 13:
         return key.superseded;
       default:
         return key.written;
@@ -138,7 +152,7 @@ class RowsView final : public ValueView {
         return NumberColumn::step;
       case 8:
         return NumberColumn::value;
-      case 9:
+      case 10:
         return NumberColumn::wall_time;
       default:
         return std::nullopt;
@@ -168,14 +182,16 @@ class RowsView final : public ValueView {
   ViewContext context_;
   RowColumns columns_;
   RowWriter rows_;
-  bool by_element_;  // else one row per value
+  bool by_element_;       // else one row per value
+  bool numbers_suffice_;  // no column needs more of a value than step, time and number
+  std::string time_text_;
   std::string index_text_;
 };
 
 }  // namespace
 
 std::span<const Column> rows_view_columns() noexcept {
-  static constexpr RowColumns columns = row_columns(Superseded::left_out);
+  static constexpr RowColumns columns = row_columns(Superseded::left_out, false);
   return columns;
 }
 

@@ -29,6 +29,12 @@ class SparkView : public ValueView {
                                  .mode_step = key.mode_step.value,
                                  .written = key.written};
     curves_.add(point, Elements(value.view()).number(0));
+    if (key.smooth) {
+      const std::string name = std::string(key.tensor) + " (smooth)";
+      Curves::Point smooth = point;
+      smooth.tensor = name;
+      curves_.add(smooth, *key.smooth);
+    }
   }
 
   void finish() override {

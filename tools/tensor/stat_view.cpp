@@ -8,13 +8,15 @@
 
 #include <array>
 #include <complex>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 16> stat_columns = {{{"tensor"},
+constexpr std::array<Column, 18> stat_columns = {{{"tensor"},
                                                   {"step", Align::right},
                                                   {"mode"},
                                                   {"mode_step", Align::right},
@@ -29,6 +31,8 @@ constexpr std::array<Column, 16> stat_columns = {{{"tensor"},
                                                   {"nan", Align::right},
                                                   {"inf", Align::right},
                                                   {"zero", Align::right},
+                                                  {"argmin"},
+                                                  {"argmax"},
                                                   written_column}};
 
 struct StatCells {
@@ -76,6 +80,28 @@ StatCells cells_of(const TensorView& view) {
           .zero = cell_of(of[6])};
 }
 
+/// Where the least and the greatest element are, the first of equal ones; none without a number.
+struct Extremes {
+  std::optional<std::uint64_t> least;
+  std::optional<std::uint64_t> greatest;
+};
+
+Extremes extremes_of(const TensorView& view) {
+  Extremes places;
+  if (is_real(view.dtype())) {
+    visit_numbers(view, [&](const auto& elements) {
+      for (std::uint64_t i = 0; i < view.size(); ++i) {
+        const auto number = elements[i];
+        if (number == number) {  // no NaN
+          places.least = !places.least || number < elements[*places.least] ? i : places.least;
+          places.greatest = !places.greatest || number > elements[*places.greatest] ? i : places.greatest;
+        }
+      }
+    });
+  }
+  return places;
+}
+
 class StatView : public ValueView {
  public:
   explicit StatView(ViewContext context)
@@ -85,9 +111,11 @@ class StatView : public ValueView {
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const StatCells of = cells_of(value.view());
+    const Extremes places = extremes_of(value.view());
     rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
                to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
-               of.nan, of.inf, of.zero, key.written});
+               of.nan, of.inf, of.zero, index_cell(places.least, value.shape(), least_),
+               index_cell(places.greatest, value.shape(), greatest_), key.written});
   }
 
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
@@ -96,7 +124,21 @@ class StatView : public ValueView {
   void finish() override { rows_.finish(); }
 
  private:
+  static Cell index_cell(std::optional<std::uint64_t> place, const Shape& shape, std::vector<std::int64_t>& index) {
+    if (!place || shape.empty()) {
+      return {};
+    }
+    index.resize(shape.size());
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      index[axis] = static_cast<std::int64_t>(*place % static_cast<std::uint64_t>(shape[axis]));
+      *place /= static_cast<std::uint64_t>(shape[axis]);
+    }
+    return IndexCell{index};
+  }
+
   RowWriter rows_;
+  std::vector<std::int64_t> least_;
+  std::vector<std::int64_t> greatest_;
 };
 
 }  // namespace

@@ -245,8 +245,8 @@ SavedForm form_of(const TensorEntry& entry) {
 }
 
 StepSpec default_steps(const TensorOptions& options) {
-  const bool curves =
-      options.view == TensorViewKind::spark || (options.svg() && options.view == TensorViewKind::values);
+  const bool curves = options.view == TensorViewKind::spark || options.view == TensorViewKind::pivot ||
+                      (options.svg() && options.view == TensorViewKind::values);
   return curves ? StepSpec() : StepSpec::parse("last");
 }
 

@@ -37,7 +37,7 @@ struct ValueSelection {
   [[nodiscard]] bool empty() const noexcept { return tensors.empty() || (steps.steps.empty() && !every_step); }
 };
 
-/// The default of `--step`: `last`, but all for `--spark` and for the curves of `-f svg`.
+/// The default of `--step`: `last`, but all for `--spark`, `--pivot` and for the curves of `-f svg`.
 [[nodiscard]] StepSpec default_steps(const TensorOptions& options);
 
 /// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.

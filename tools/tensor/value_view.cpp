@@ -33,11 +33,12 @@ struct KindRow {
   MakeView make;
 };
 
-constexpr std::array<KindRow, 5> kinds = {{{TensorViewKind::stat, make_stat_view},
+constexpr std::array<KindRow, 6> kinds = {{{TensorViewKind::stat, make_stat_view},
                                            {TensorViewKind::matrix, make_matrix_view},
                                            {TensorViewKind::hist, make_hist_view},
                                            {TensorViewKind::heatmap, make_heatmap_view},
-                                           {TensorViewKind::spark, make_spark_view}}};
+                                           {TensorViewKind::spark, make_spark_view},
+                                           {TensorViewKind::pivot, make_pivot_view}}};
 
 }  // namespace
 
@@ -62,8 +63,8 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
     return make_folder_view(context);
   }
   // If rows are asked for, or needed to distinguish equal steps, a table has a row for each element too.
-  if (context.options.output.format == "table" &&
-      (context.options.output.asks_for_rows() || context.options.reading.superseded != Superseded::left_out)) {
+  if (context.options.output.format == "table" && (context.options.output.asks_for_rows() || context.options.smooth ||
+                                                   context.options.reading.superseded != Superseded::left_out)) {
     return make_rows_view(context);
   }
   for (const FormatRow& row : formats) {

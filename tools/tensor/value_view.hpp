@@ -29,7 +29,9 @@ struct ValueKey {
   Mode mode = Mode::global;
   ModeStep mode_step;
   PlaceCell written;
-  double wall_time = 0;  ///< Seconds since 1970; set when the value was read.
+  double wall_time = 0;               ///< Seconds since 1970; set when the value was read.
+  double elapsed = 0;                 ///< Seconds since the trial's first value, if that is asked for.
+  std::optional<double> smooth = {};  ///< --smooth
   bool superseded = false;
   bool buckets = false;         ///< Not the value but its saved buckets: for --hist.
   std::string_view trial = {};  ///< Its name, if there are several; borrowed from the command line.
@@ -105,6 +107,7 @@ std::unique_ptr<ValueView> make_stat_view(ViewContext context);
 std::unique_ptr<ValueView> make_hist_view(ViewContext context);
 std::unique_ptr<ValueView> make_heatmap_view(ViewContext context);
 std::unique_ptr<ValueView> make_spark_view(ViewContext context);
+std::unique_ptr<ValueView> make_pivot_view(ViewContext context);
 std::unique_ptr<ValueView> make_matrix_view(ViewContext context);
 std::unique_ptr<ValueView> make_raw_view(ViewContext context);
 std::unique_ptr<ValueView> make_npy_view(ViewContext context);

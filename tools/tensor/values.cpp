@@ -9,6 +9,8 @@
 #include "rows/written.hpp"
 #include "select/nothing_selected.hpp"
 #include "select/slice.hpp"
+#include "select/trial_times.hpp"
+#include "smoothing.hpp"
 #include "value_selection.hpp"
 
 #include <algorithm>
@@ -30,6 +32,16 @@ bool is_held(const Place& place) {
          (place.type->dtype == Dtype::float32 || place.type->dtype == Dtype::float64);
 }
 
+bool names_elapsed(const OutputOptions& output) {
+  const auto is_it = [](std::string_view name) { return name == "elapsed" || name == "all"; };
+  return std::any_of(output.columns.begin(), output.columns.end(), is_it) ||
+         std::any_of(output.sort.begin(), output.sort.end(), [&](const SortKey& key) { return is_it(key.column); }) ||
+         std::any_of(output.where.begin(), output.where.end(), [&](const Comparison& one) { return is_it(one.name); });
+}
+
+/// Whether values before those selected count too.
+bool needs_whole_series(const TensorOptions& options) { return options.smooth || names_elapsed(options.output); }
+
 class SelectedValues {
  public:
   SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
@@ -39,7 +51,18 @@ class SelectedValues {
         selection_(selection),
         view_(view),
         messages_(messages),
-        progress_("reading values", [this] { return count_values(); }) {}
+        elapsed_(names_elapsed(options.output)),
+        progress_("reading values", [this] { return count_values(); }) {
+    if (options.smooth) {
+      smoothing_.emplace(trial, *options.smooth, only_mode(options.selection));
+    }
+    if (elapsed_) {
+      std::vector<GlobalStep> steps = trial.steps(true);
+      steps.resize(std::min<std::size_t>(steps.size(), 1));
+      const auto times = step_times(trial, steps, {.steps = steps, .include_incomplete = true}, messages);
+      started_ = times.empty() || !times.front() ? 0 : times.front()->earliest;
+    }
+  }
 
   void announce() {
     for_each_value([&](const TensorEntry& entry) {
@@ -92,6 +115,12 @@ class SelectedValues {
     return key;
   }
 
+  /// Sets when a value was written.
+  void set_time(ValueKey& key, double wall_time) const {
+    key.wall_time = wall_time;
+    key.elapsed = wall_time - started_;
+  }
+
   template <class Visit>
   void for_each_value(Visit&& visit) {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
@@ -116,6 +145,12 @@ class SelectedValues {
     });
   }
 
+  void smooth(ValueKey& key) {
+    if (smoothing_) {
+      key.smooth = smoothing_->at(key.tensor, key.worker, key.step);
+    }
+  }
+
   void note_found(const TensorEntry& entry) {
     const auto named = selection_.named.find(entry.tensor);
     if (named != selection_.named.end() && (named->second.found.empty() || named->second.found.back() != entry.step)) {
@@ -137,7 +172,8 @@ class SelectedValues {
     if (is_held(place) && !options_.slice) {
       read_batch();
       ValueKey key = key_of(entry);
-      key.wall_time = place.wall_time;
+      set_time(key, place.wall_time);
+      smooth(key);
       view_.show_number(key, place);
       shown_ = true;
       progress_.advance();
@@ -192,8 +228,11 @@ class SelectedValues {
         values_,
         [&](std::size_t i, ReadResult&& result) {
           progress_.advance();
-          keys_[i].wall_time = result.wall_time;
+          set_time(keys_[i], result.wall_time);
           if (result.value) {
+            if (result.value->view().size() == 1) {
+              smooth(keys_[i]);
+            }
             view_.show(keys_[i], *result.value);
             shown_ = true;
           } else if (result.problem) {
@@ -215,6 +254,9 @@ class SelectedValues {
   ValueSelection& selection_;
   ValueView& view_;
   Diagnostics& messages_;
+  bool elapsed_;
+  double started_ = 0;  // when the trial's first value was written
+  std::optional<Smoothing> smoothing_;
   Progress progress_;
   std::vector<ValueKey> keys_;
   std::vector<WantedValue> values_;
@@ -261,6 +303,9 @@ void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelec
 }  // namespace
 
 StepRange range_to_open(const TensorOptions& options) {
+  if (needs_whole_series(options)) {
+    return {};
+  }
   const StepSpec spec = options.selection.steps.value_or(default_steps(options));
   return range_to_read_of_tensors(options.selection, spec);
 }
@@ -298,7 +343,10 @@ bool follow_values(const std::vector<std::string>& trials, const TensorOptions& 
                           .reading = options.reading,
                           .needs = selection_needs(options),
                           .listed = options.operands.front() == "-",
-                          .opened = [&](Trial&) {
+                          .opened = [&](Trial& trial) {
+                            if (needs_whole_series(options)) {
+                              trial.load_range(StepRange());
+                            }
                             if (!view) {
                               view = make_view({out, options, messages, options.several_trials});
                             }

@@ -16,8 +16,13 @@ namespace smd::tool::wait {
 
 namespace {
 
-constexpr std::array<Column, 5> columns = {
-    {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"state"}, {"reason"}}};
+constexpr std::array<Column, 7> columns = {{{"step", Align::right},
+                                            {"mode"},
+                                            {"mode_step", Align::right},
+                                            {"state"},
+                                            {"reason"},
+                                            {.name = "tensor", .if_any = true},
+                                            {.name = "value", .align = Align::right, .if_any = true}}};
 
 /// Waits for one trial after another: the conditions must hold for all.
 class Waiting {
@@ -109,6 +114,9 @@ class Waiting {
       } else if (standing.state == StepState::not_yet_available && !decided) {
         reason = "Timeout";
       }
+      for (const Problem& problem : standing.problems) {
+        messages_.report_once(problem, path);
+      }
       Cell step;
       Cell mode;
       Cell mode_step;
@@ -125,7 +133,9 @@ class Waiting {
         }
       }
       if (printed) {
-        rows_.row({step, mode, mode_step, to_string(standing.state), reason});
+        const bool of_value = condition.kind == Condition::Kind::value;
+        rows_.row({step, mode, mode_step, to_string(standing.state), reason,
+                   of_value ? Cell(condition.comparison.name) : Cell(), standing.value.value_or(Cell())});
       }
       if (trial != nullptr && !holds(standings) && !reason.empty()) {
         say(path + ": " + condition.text, standing, reason, advice_for(condition, standing, *trial));

@@ -2,10 +2,13 @@
 #include "condition.hpp"
 
 #include "cli/text.hpp"
+#include "rows/elements.hpp"
 
+#include <smd/column.hpp>
 #include <smd/snapshot.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace smd::tool::wait {
 
@@ -96,6 +99,39 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
   return never(trial);
 }
 
+bool meets(const Comparison& comparison, double value, Dtype dtype) {
+  const double wanted = *parse_number(comparison.value);
+  const double number = dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(wanted)) : wanted;
+  if (std::isnan(value) || std::isnan(number)) {
+    return comparison.relation == Relation::unequal;
+  }
+  return tool::holds(comparison.relation, value < number ? -1 : value > number ? 1 : 0);
+}
+
+// The first value of a scalar that meets the condition.
+Standing of_value(const Condition& condition, const Trial& trial) {
+  const std::string& name = condition.comparison.name;
+  if (!trial.has_tensor(name)) {
+    return never(trial);
+  }
+  const auto mode = condition.mode == Mode::global ? std::nullopt : std::optional(condition.mode);
+  const ScalarColumn column = ScalarColumn::read(trial, name, {.mode = mode});
+  Standing standing;
+  for (const ColumnPart& part : column.parts()) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const double value = part.value(i);
+      if ((!standing.step || part.step(i) < *standing.step) && meets(condition.comparison, value, part.dtype())) {
+        standing.state = StepState::available;
+        standing.step = part.step(i);
+        standing.mode_step = part.mode_step(i);
+        standing.value = element_cell(value, part.dtype());
+      }
+    }
+  }
+  standing.problems = column.problems();
+  return standing.value ? standing : never(trial, standing);
+}
+
 // The complete step at a place among all complete steps of the mode.
 Standing at_place(const Condition& condition, const Trial& trial, const std::vector<ModeStep>& steps,
                   std::size_t place) {
@@ -125,6 +161,14 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
     if (options.steps.empty()) {
       const std::vector<Condition> tensors = tensor_conditions(options, mode, std::nullopt);
       result.insert(result.end(), tensors.begin(), tensors.end());
+    }
+    for (const Comparison& comparison : options.until) {
+      result.push_back(
+          {.kind = Kind::value,
+           .mode = mode,
+           .tensors = {.names = {comparison.name}},
+           .comparison = comparison,
+           .text = comparison.text + (mode == Mode::global ? "" : " in mode " + std::string(mode_text(mode)))});
     }
     if (options.after) {
       add(Kind::after, options.after, "a step after " + step_text(mode, *options.after));
@@ -157,6 +201,8 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
       return of_step(condition, trial);
     case Kind::tensor:
       return of_tensor(condition, trial);
+    case Kind::value:
+      return of_value(condition, trial);
     case Kind::after: {
       const std::vector<ModeStep> steps = trial.steps(condition.mode);
       const auto next = std::upper_bound(steps.begin(), steps.end(), ModeStep(*condition.number));
@@ -184,7 +230,7 @@ Standing standing_of(const Condition& condition, const Trial& trial) {
 }
 
 std::string advice_for(const Condition& condition, const Standing& standing, Trial& trial) {
-  if (condition.kind != Kind::step && condition.kind != Kind::tensor) {
+  if (condition.kind != Kind::step && condition.kind != Kind::tensor && condition.kind != Kind::value) {
     return {};
   }
   trial.load_range(StepRange());
@@ -227,6 +273,7 @@ StepRange range_for(const std::vector<Condition>& conditions) {
         least = std::min(least, *condition.number);
         break;
       case Kind::count:
+      case Kind::value:
         return {};
     }
   }

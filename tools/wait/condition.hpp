@@ -8,17 +8,19 @@
 #include <vector>
 
 #include "options.hpp"
+#include "rows/cell.hpp"
 
 namespace smd::tool::wait {
 
 /// One thing to wait for.
 struct Condition {
-  enum class Kind : std::uint8_t { collections, step, tensor, after, count, end };
+  enum class Kind : std::uint8_t { collections, step, tensor, value, after, count, end };
 
   Kind kind = Kind::collections;
   Mode mode = Mode::global;
   std::optional<std::int64_t> number = {};  ///< A step, or what --after and --count say.
-  TensorQuery tensors = {};                 ///< For `tensor`: one name, pattern or collection.
+  TensorQuery tensors = {};                 ///< For `tensor`: one name, pattern or collection; for `value` a name.
+  Comparison comparison = {};               ///< For `value`.
   std::string text;                         ///< `step 5`, for messages.
 };
 
@@ -28,6 +30,8 @@ struct Standing {
   std::optional<GlobalStep> step;          ///< The step concerned, if known.
   std::optional<ModeStep> mode_step = {};  ///< In the condition's mode, if known.
   bool skipped = false;                    ///< Unavailable because the job left it out, not because the job ended.
+  std::optional<Cell> value = {};          ///< The value that met the condition.
+  std::vector<Problem> problems = {};      ///< Why values could not be read.
 };
 
 /// All conditions that the options ask for; at least one.

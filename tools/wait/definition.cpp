@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
 
-constexpr std::array<Example, 3> examples = {{
+constexpr std::array<Example, 4> examples = {{
     {"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},
     {"until training step 20 can be read", "smd-wait -m train -s 20 run"},
+    {"until the loss is below 2.3", "smd-wait --until 'CrossEntropyLoss_output_0 < 2.3' run"},
     {"act on each step until the job ends",
      R"(s=-1; while s=$(smd-wait run --after "$s" --columns step); do smd-tensor run -c losses -s "$s"; done)"},
 }};

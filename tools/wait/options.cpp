@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view conditions = "Conditions";
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::array<OptionSpec, 9> own_options = {{
+constexpr std::array<OptionSpec, 10> own_options = {{
     {.short_name = 's',
      .name = "step",
      .metavar = "STEP[,STEP]",
@@ -49,6 +49,16 @@ constexpr std::array<OptionSpec, 9> own_options = {{
      .group = conditions,
      .kind = ArgumentKind::number},
     {.name = "count", .metavar = "N", .help = "N steps can be read", .group = conditions, .kind = ArgumentKind::number},
+    {.name = "until",
+     .metavar = "'NAME OP NUMBER'",
+     .help = "a value of this scalar is so: OP is one of < <= > >= = !=",
+     .group = conditions,
+     .kind = ArgumentKind::text,
+     .repeat = Repeat::adds_up,
+     .manual =
+         "Some value of this scalar, from the first one on, is so, as in 'val/loss < 0.5'. OP is one of < <= > >= = "
+         "!=; the last one with a blank on either side splits, and the blanks may be left out where there is one. "
+         "NaN meets only !=."},
     {.name = "end", .help = "the job is over", .group = conditions},
     {.name = "any", .help = "one of the conditions is enough (default: all)", .group = conditions},
     {.short_name = 'm',
@@ -75,6 +85,13 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.selection.modes = modes_from(line);
   options.after = line.convert("after", [](const std::string& text) { return parse_integer(text, -largest, largest); });
   options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
+  options.until = line.convert_all("until", [](const std::string& text) {
+    Comparison comparison = parse_comparison(text);
+    if (comparison.relation == Relation::matches || !parse_number(comparison.value)) {
+      throw InvalidValue(single_quoted(text) + " is not NAME OP NUMBER, with OP one of < <= > >= = !=");
+    }
+    return comparison;
+  });
   options.end = line.has("end");
   options.any = line.has("any");
   options.waiting = FollowingOptions::from(line);

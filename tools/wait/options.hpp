@@ -23,6 +23,7 @@ struct WaitCommandOptions {
   std::vector<std::int64_t> steps;    ///< -s
   std::optional<std::int64_t> after;  ///< --after
   std::optional<std::int64_t> count;  ///< --count
+  std::vector<Comparison> until;      ///< --until: of numbers.
   bool end = false;
   bool any = false;
   FollowingOptions waiting;  ///< --timeout, --idle, --interval

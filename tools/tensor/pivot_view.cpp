@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// --pivot: a row for each step, a column for each scalar; of several trials, for each scalar of each trial.
+#include "cli/text.hpp"
+#include "rows/elements.hpp"
+#include "rows/row_writer.hpp"
+#include "value_view.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+/// All rows are held until the names of all columns are known; those of a followed trial, until its first step is
+/// whole.
+class PivotView : public ValueView {
+ public:
+  explicit PivotView(ViewContext context) : context_(context) {}
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    if (!is_real(value.dtype()) || value.view().size() != 1) {
+      others_.emplace(key.tensor);
+      return;
+    }
+    const std::string name = (context_.several_trials ? trial_ + ":" : std::string()) + std::string(key.tensor);
+    auto column = columns_.find(name);
+    if (column == columns_.end()) {
+      if (rows_) {
+        late_.insert(name);
+        return;
+      }
+      column = columns_.emplace(name, columns_.size()).first;
+      named_.push_back(name);
+    }
+    Line& line = lines_[key.step.value];
+    line.mode = key.mode;
+    line.mode_step = key.mode_step;
+    line.cells.insert_or_assign(column->second, Elements(value.view()).cell(0));
+  }
+
+  void end_step() override {
+    if (!lines_.empty()) {
+      print();
+      rows_->end_step();
+    }
+  }
+
+  void finish() override {
+    print();
+    rows_->finish();
+    say("not single numbers, left out: ", others_);
+    say("columns are those of the first step, left out: ", late_);
+  }
+
+ private:
+  struct Line {
+    Mode mode = Mode::global;
+    ModeStep mode_step;
+    std::map<std::size_t, Cell> cells;  // by column, of numbers
+  };
+
+  void say(std::string_view what, const std::set<std::string, std::less<>>& names) {
+    if (!names.empty()) {
+      context_.messages.warning("--pivot: " + std::string(what) +
+                                quoted_list(std::vector<std::string>(names.begin(), names.end()), 3));
+    }
+  }
+
+  // Names that were given stand as they were given, the others in natural order.
+  void lay_out() {
+    const std::vector<std::string>& asked = context_.options.selection.names;
+    const auto place = [&](const std::string& name) {
+      return std::find(asked.begin(), asked.end(), name.substr(context_.several_trials ? name.rfind(':') + 1 : 0)) -
+             asked.begin();
+    };
+    std::stable_sort(named_.begin(), named_.end(), [&](const std::string& a, const std::string& b) {
+      return place(a) != place(b) ? place(a) < place(b) : naturally_before(a, b);
+    });
+    std::vector<Column> columns = {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}};
+    const std::size_t fixed = columns.size();
+    for (std::string& name : named_) {
+      order_.push_back(columns_.at(name));
+      const bool taken = name == "trial" || std::any_of(columns.begin(), columns.begin() + fixed,
+                                                        [&](const Column& one) { return one.name == name; });
+      name = taken ? "scalar." + name : name;
+      columns.push_back({.name = name, .align = Align::right, .asked = !asked.empty()});
+    }
+    rows_.emplace(context_.out, context_.options.output, columns, false, context_.messages);
+    rows_->set_trial(context_.several_trials ? std::string_view() : std::string_view(trial_));
+  }
+
+  void print() {
+    if (!rows_) {
+      lay_out();
+    }
+    std::vector<Cell> cells;
+    for (const auto& [step, line] : lines_) {
+      cells = {step, to_string(line.mode), line.mode_step.value};
+      for (const std::size_t column : order_) {
+        const auto found = line.cells.find(column);
+        cells.push_back(found == line.cells.end() ? Cell() : found->second);
+      }
+      rows_->row(cells);
+    }
+    lines_.clear();
+  }
+
+  ViewContext context_;
+  std::map<std::string, std::size_t, std::less<>> columns_;  // by name: in the order of their first values
+  std::deque<std::string> named_;                            // of the columns; the row writer borrows them
+  std::vector<std::size_t> order_;                           // of the columns, as they are printed
+  std::map<std::int64_t, Line> lines_;                       // by step
+  std::optional<RowWriter> rows_;
+  std::set<std::string, std::less<>> others_;
+  std::set<std::string, std::less<>> late_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueView> make_pivot_view(ViewContext context) { return std::make_unique<PivotView>(context); }
+
+}  // namespace smd::tool::tensor

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <smd/trial.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+/// The exponential mean of a series as TensorBoard shows it: s = W s + (1 - W) x, divided by 1 - W^n, where n counts
+/// finite numbers. Numbers that are not finite stay as they are.
+class ExponentialMean {
+ public:
+  explicit ExponentialMean(double weight) noexcept : weight_(weight) {}
+  [[nodiscard]] double next(double number) noexcept;
+
+ private:
+  double weight_;
+  double sum_ = 0;
+  double left_ = 1;  // W^n
+};
+
+/// The smoothed series of a trial's scalars: each over all of its steps, whatever is selected.
+class Smoothing {
+ public:
+  /// `mode`: of the steps of a series; nullopt: of any. The trial must outlive this.
+  Smoothing(const Trial& trial, double weight, std::optional<Mode> mode)
+      : trial_(trial), weight_(weight), mode_(mode) {}
+
+  /// Nullopt if the value is no single number. @throws TensorUnavailable.
+  [[nodiscard]] std::optional<double> at(std::string_view tensor, std::string_view worker, GlobalStep step);
+
+ private:
+  using Series = std::vector<std::pair<std::int64_t, double>>;  // by step
+  using ByWorker = std::map<std::string, Series, std::less<>>;
+
+  const Trial& trial_;
+  double weight_;
+  std::optional<Mode> mode_;
+  std::map<std::string, ByWorker, std::less<>> known_;
+};
+
+}  // namespace smd::tool::tensor
