@@ -33,7 +33,7 @@ void check_entries(const SafetensorsHeader& header, std::uint64_t data, std::uin
   std::vector<bool> taken(size);
   bool all_sound = true;
   for (std::size_t i = 0; i < header.entries.size(); ++i) {
-    const SafetensorsEntry entry = header.entries[i];
+    const FileTensor entry = header.entries[i];
     SMD_REQUIRE(names.emplace(entry.name).second);
     all_sound = all_sound && entry.sound;
     if (!entry.sound) {

@@ -19,6 +19,7 @@ ARCHIVE = os.path.join(HERE, "..", "fixtures", "recorded-trials.tar.xz")
 LOGS = os.path.join(HERE, "..", "fixtures", "tb-logs")
 METRIC_LOGS = os.path.join(HERE, "..", "fixtures", "metric-logs")
 CHECKPOINTS = os.path.join(HERE, "..", "fixtures", "checkpoints")
+PYTORCH = os.path.join(HERE, "..", "fixtures", "pytorch")
 SEPARATOR = b"%%NEXT%%"
 LARGEST = 16384  # as run.sh's -max_len
 RECORD = re.compile(r"(.*?)/((?:index|events|collections)/.*|training_job_end\.ts)$")
@@ -156,6 +157,26 @@ def from_checkpoints(seeds):
                     seeds.add("safetensors", content.read())
 
 
+def from_pytorch(seeds):
+    """Adds each small file of PyTorch, and the pickles in archives."""
+    for folder, _, files in sorted(os.walk(PYTORCH)):
+        for file in sorted(files):
+            path = os.path.join(folder, file)
+            if not file.endswith((".pt", ".pth", ".bin", ".ckpt", ".distcp", ".metadata")) or os.path.getsize(path) > 20000:
+                continue
+            with open(path, "rb") as file:
+                content = file.read()
+            seeds.add("torch_file", content)
+            seeds.add("archive" if content.startswith(b"PK") else "pickle", content)
+            try:
+                with zipfile.ZipFile(path) as archive:
+                    for name in archive.namelist():
+                        if name.endswith("/data.pkl") and archive.getinfo(name).file_size < 20000:
+                            seeds.add("pickle", archive.read(name))
+            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError):
+                pass  # damaged, as it should be
+
+
 def from_command_tests(seeds):
     with open(os.path.join(HERE, "..", "..", "cmake", "SmdCommands.cmake"), encoding="utf-8") as file:
         commands = ["smd-" + name for name in re.search(r"set\(SMD_COMMANDS (.*)\)", file.read())[1].split()]
@@ -263,6 +284,7 @@ def main():
     from_whole_logs(seeds)
     from_metric_logs(seeds)
     from_checkpoints(seeds)
+    from_pytorch(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):
         for text in texts:

@@ -46,7 +46,7 @@ class CheckView final : public View {
       const CheckReport report =
           check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
       messages.info(operand + ": " + report_text(report));
-      if (!report.layout.has_checksums && !std::exchange(said_unprotected_, true)) {
+      if (!report.layout.has_checksums && report.unprotected != 0 && !std::exchange(said_unprotected_, true)) {
         messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
       }
     } catch (const Known&) {

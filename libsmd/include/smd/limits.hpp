@@ -20,16 +20,27 @@ inline constexpr std::uint64_t repeated_value_bytes = std::uint64_t{64} << 20;  
 /// `inflated_again_bytes` if that is more.
 inline constexpr std::uint64_t inflated_passes = 32;
 inline constexpr std::uint64_t inflated_again_bytes = std::uint64_t{4} << 30;
-inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;   ///< One index or collections file.
-inline constexpr std::size_t json_depth = 64;                           ///< Nested objects and arrays.
+inline constexpr std::uint64_t json_bytes = std::uint64_t{256} << 20;    ///< One index or collections file.
+inline constexpr std::size_t json_depth = 64;                            ///< Nested objects and arrays.
 inline constexpr std::size_t row_bytes = std::size_t{16} << 20;         ///< One row or line of a metric log.
-inline constexpr std::size_t name_bytes = std::size_t{64} << 10;        ///< Tensor, worker, collection name.
-inline constexpr std::uint64_t safetensors_header_bytes = 100'000'000;  ///< The format's own limit.
-inline constexpr std::size_t safetensors_tensors = 250'000;             ///< Tensors of one safetensors file.
-inline constexpr std::size_t problems_per_file = 100;                   ///< Problems of one kind kept for one file.
-inline constexpr std::size_t problems_per_trial = 10'000;               ///< Problems of one kind kept for one trial.
-inline constexpr std::size_t searched_folders = 100'000;                ///< Folders that a search for trials visits.
-inline constexpr std::size_t searched_names = 1'000'000;                ///< Names in these folders.
+inline constexpr std::size_t name_bytes = std::size_t{64} << 10;         ///< Tensor, worker, collection name.
+inline constexpr std::uint64_t safetensors_header_bytes = 100'000'000;   ///< The format's own limit.
+inline constexpr std::size_t safetensors_tensors = 250'000;              ///< Tensors of one safetensors file.
+inline constexpr std::uint64_t pickle_bytes = std::uint64_t{256} << 20;  ///< The pickle of a PyTorch file.
+inline constexpr std::size_t pickle_nodes = 20'000'000;                  ///< Values of a pickle, except small integers.
+inline constexpr std::size_t pickle_items = 100'000'000;   ///< Items of all its tuples, lists and mappings.
+inline constexpr std::size_t pickle_stack = 1'000'000;     ///< Values that wait for their container.
+inline constexpr std::size_t pickle_globals = 100'000;     ///< Different names of functions and classes in a pickle.
+inline constexpr std::size_t pickle_depth = 200;           ///< Containers within each other.
+inline constexpr std::size_t pytorch_tensors = 2'000'000;  ///< Tensors of one PyTorch file.
+/// The directory of a PyTorch file, whose entries are its tensors' storages.
+inline constexpr std::uint64_t archive_directory_bytes = std::uint64_t{256} << 20;
+/// A tensor of a PyTorch file that repeats elements of its storage.
+inline constexpr std::uint64_t expanded_bytes = std::uint64_t{64} << 30;
+inline constexpr std::size_t problems_per_file = 100;                ///< Problems of one kind kept for one file.
+inline constexpr std::size_t problems_per_trial = 10'000;            ///< Problems of one kind kept for one trial.
+inline constexpr std::size_t searched_folders = 100'000;             ///< Folders that a search for trials visits.
+inline constexpr std::size_t searched_names = 1'000'000;             ///< Names in these folders.
 inline constexpr std::size_t other_values = 10'000;                  ///< Values in a trial's files that are no tensors.
 inline constexpr std::size_t pattern_bytes = std::size_t{64} << 10;  ///< One regular expression.
 inline constexpr std::uint32_t pattern_match_steps = 1'000'000;      ///< Matching a pattern with one name.

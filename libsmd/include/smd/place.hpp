@@ -10,6 +10,10 @@
 #include <vector>
 
 /// Where the values of a trial are. To read them, see `value_reader.hpp`.
+namespace smd::detail::storage {
+class ElementSource;
+}
+
 namespace smd {
 
 /// What stands at a place.
@@ -31,6 +35,8 @@ struct ValueType {
   std::vector<std::int64_t> strides = {};
   /// The element type as the file names it (`F4`), if the library does not read that type; `dtype` then means nothing.
   std::string unread_type = {};
+  /// Of elements: what the library must know besides to read them, such as their checksum; may be null.
+  std::shared_ptr<const detail::storage::ElementSource> source = {};
 
   bool operator==(const ValueType&) const = default;
 };

@@ -291,10 +291,12 @@ class Layout {
   /// Returns the kinds of values that its records may hold.
   [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
   /// Reports files in the trial's folder that are no part of the trial, and damage in files that no look reads whole;
-  /// it may be reported already. `used`: the files that rows name.
-  virtual void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
+  /// it may be reported already. `used`: the files that rows name. All values were read.
+  virtual void check_names(storage::Storage& storage, const Listing& listing,
+                           const std::unordered_set<std::string>& used,
                            const std::function<void(Problem)>& report) const {
     (void)storage;
+    (void)listing;
     (void)used;
     (void)report;
   }

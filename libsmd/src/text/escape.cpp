@@ -26,6 +26,25 @@ void append_hex(std::string& out, std::uint32_t number, int least_digits) {
 
 }  // namespace
 
+void append_utf8(std::string& out, char32_t point) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80u | ((point >> shift) & 0x3Fu)); };
+  if (point < 0x80) {
+    out += static_cast<char>(point);
+  } else if (point < 0x800) {
+    out += static_cast<char>(0xC0u | (point >> 6));
+    tail(0);
+  } else if (point < 0x10000) {
+    out += static_cast<char>(0xE0u | (point >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xF0u | (point >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
 bool valid_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const CodePoint c = first_character(text);

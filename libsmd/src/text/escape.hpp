@@ -69,6 +69,9 @@ struct CodePoint {
 /// Returns true if `text` is well-formed UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
 [[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
 
+/// Appends a character in UTF-8.
+void append_utf8(std::string& out, char32_t point);
+
 /// Returns `text` in a form fit for a message: ASCII control characters and bytes that are not UTF-8 become `\xNN`;
 /// other control characters, line separators and characters that change the writing direction become `\u{N}`. A text
 /// longer than `most` bytes is shortened to its beginning and its length (`text::excerpt`).

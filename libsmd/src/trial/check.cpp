@@ -141,7 +141,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         return true;
       });
   report.event_files = event_files.size();
-  state.layout().check_names(state.storage(), event_files, [&](const Problem& problem) {
+  state.layout().check_names(state.storage(), *snapshot->listing, event_files, [&](const Problem& problem) {
     if (!reported.contains(to_string(problem))) {
       add(problem);
     }
@@ -154,7 +154,9 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
              text::first_names({names.begin(), names.end()})});
   };
   for (const auto& [type, names] : unread) {
-    remark(names, "elements of type " + detail::printable(type) + ", which are listed, and not read");
+    remark(names, dtype_from_name(type)
+                      ? "no elements in the file, only type and shape"
+                      : "elements of type " + detail::printable(type) + ", which are listed, and not read");
   }
   if (!empty.empty()) {
     remark(empty, "no elements");

@@ -193,10 +193,12 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
                          const std::optional<std::vector<std::byte>>& first) {
   const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
   const bool is_text = known != nullptr && known->kind == wire::FileKind::text;
+  const bool is_known = known != nullptr && !is_text && known->kind != wire::FileKind::empty;
   const auto kinds = layout::kinds();
   const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
   if (!is_remote_path(where.path())) {
-    const LayoutKind* const reads = kind_that_reads({folder, file.file});
+    const LayoutKind* reads = kind_that_reads({folder, file.file});
+    reads = is_known && reads != nullptr && reads->holds_file != nullptr ? nullptr : reads;
     const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
     if (trial && !(is_text && reads != nullptr && reads->why_not != nullptr)) {
       return "lies in the trial " + quoted_path(*trial) + ": name that";
@@ -205,9 +207,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
   if (is_text && tells != kinds.end()) {
     return tells->why_not(file, *first);
   }
-  return known != nullptr && known->kind != wire::FileKind::empty
-             ? say(*known)
-             : "is not a directory; name the directory of the trial";
+  return is_known || is_text ? say(*known) : "is not a directory; name the directory of the trial";
 }
 
 }  // namespace smd::detail::trial

@@ -4,10 +4,14 @@
 
 #include "wire/little_endian.hpp"
 
+#include <smd/limits.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <utility>
 
 namespace smd::detail::values {
 
@@ -72,6 +76,92 @@ bool advance(std::span<const Axis> axes, std::vector<std::int64_t>& at, std::int
 }
 
 }  // namespace
+
+Status Reader::read_chunks(std::uint64_t first, std::span<std::byte> into) {
+  Status read = ok();
+  for (std::size_t i = 0; read && i < source_->chunks.size(); ++i) {
+    read = read_chunk(i, first, into);
+  }
+  return read;
+}
+
+/// Fills what a chunk has of the elements from `first` on.
+Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byte> into) {
+  const storage::ElementChunk& chunk = source_->chunks[i];
+  const Shape& sizes = chunk.place.type->shape;
+  const Shape& whole = place_->type->shape;
+  const std::vector<std::int64_t> places = whole_strides(whole);
+  const std::size_t item = item_size(dtype_);
+  const std::uint64_t end = first + into.size() / item;
+  // A row of it lies together in the tensor.
+  std::uint64_t row_size = 1;
+  std::size_t outer = whole.size();
+  for (bool full = true; full && outer > 0;) {
+    --outer;
+    row_size *= static_cast<std::uint64_t>(sizes[outer]);
+    full = sizes[outer] == whole[outer];
+  }
+  std::uint64_t rows = 1;
+  for (std::size_t axis = 0; axis < outer; ++axis) {
+    rows *= static_cast<std::uint64_t>(sizes[axis]);
+  }
+  const auto position = [&](std::uint64_t row) {
+    std::int64_t at = whole.empty() ? 0 : chunk.begin[outer] * places[outer];
+    for (std::size_t axis = outer; axis-- > 0;) {
+      const auto size = static_cast<std::uint64_t>(sizes[axis]);
+      at += (chunk.begin[axis] + static_cast<std::int64_t>(row % size)) * places[axis];
+      row /= size;
+    }
+    return static_cast<std::uint64_t>(at);
+  };
+  const auto first_behind = [&](std::uint64_t place) {  // the first row that ends behind it
+    std::uint64_t low = 0;
+    for (std::uint64_t high = rows; low < high;) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (position(middle) + row_size > place) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  };
+  const std::uint64_t row = first_behind(first);
+  if (row == rows || position(row) >= end) {
+    return ok();
+  }
+  const std::uint64_t last = std::min(first_behind(end - 1), rows - 1);
+  const std::uint64_t last_row = position(last) < end ? last : last - 1;
+  const auto within = [&](std::uint64_t one,
+                          std::uint64_t place) {  // the element of the chunk at a place, or next to it
+    return one * row_size + std::clamp(place, position(one), position(one) + row_size) - position(one);
+  };
+  const std::uint64_t begin = within(row, first);
+  const std::size_t bytes = static_cast<std::size_t>(within(last_row, end) - begin) * item;
+  std::byte* const data = record_.reserve(bytes);
+  if (data == nullptr) {
+    return Problem{ProblemKind::io, {}, {}, "memory ran out"};
+  }
+  if (chunks_.size() == limits::open_files && !chunks_.contains(i)) {
+    chunks_.clear();
+  }
+  std::unique_ptr<Reader>& reader = chunks_[i];
+  if (!reader) {
+    reader = std::make_unique<Reader>(storage_, verify_, kinds_, stop_);
+    (void)reader->open(chunk.place, tag_);
+  }
+  if (!reader->read(begin, {data, bytes})) {
+    return *reader->problem();
+  }
+  const std::byte* from = data;
+  for (std::uint64_t one = row; one <= last_row; ++one) {
+    const std::uint64_t place = std::max(position(one), first);
+    const std::size_t size = static_cast<std::size_t>(std::min(position(one) + row_size, end) - place) * item;
+    std::memcpy(into.data() + static_cast<std::size_t>(place - first) * item, from, size);
+    from += size;
+  }
+  return ok();
+}
 
 /// Copies the elements of a part, in its C order.
 Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {

@@ -68,6 +68,9 @@ std::optional<std::uint64_t> span_of(const ValueType& type) noexcept {
 }  // namespace
 
 Problem Reader::placed(Problem problem) const {
+  if (!problem.file.empty()) {
+    return problem;
+  }
   problem.file = *place_->file;
   if (inflated()) {
     problem.text += wire::in_inflated_stream;
@@ -83,6 +86,8 @@ Status Reader::open(const Place& place, std::string_view tag, NextReads next) {
   part_.reset();
   owned_.reset();
   held_ = nullptr;
+  source_ = nullptr;
+  chunks_.clear();
   repeats_ = 0;
   has_checksum_ = false;
   random_access_ = true;
@@ -116,6 +121,13 @@ Status Reader::open_here(NextReads next) {
     case ValueForm::elements:
       if (const Status known = check_type(); !known) {
         return placed(known.problem());
+      }
+      set_elements();
+      if (source_ != nullptr && !source_->chunks.empty()) {
+        return ok();
+      }
+      if (source_ != nullptr && !source_->held.empty()) {
+        return hold_source();
       }
       break;
     case ValueForm::record:
@@ -173,8 +185,12 @@ bool Reader::open_once(NextReads next) {
 Status Reader::check_type() const {
   const ValueType& type = *place_->type;
   if (!type.unread_type.empty()) {
-    return Problem{
-        ProblemKind::warning, {}, {}, "elements of type " + printable(type.unread_type) + " are listed, and not read"};
+    return Problem{ProblemKind::warning,
+                   {},
+                   {},
+                   dtype_from_name(type.unread_type)
+                       ? "only type and shape are in the file, no elements of type " + type.unread_type
+                       : "elements of type " + printable(type.unread_type) + " are listed, and not read"};
   }
   const std::optional<std::uint64_t> count = element_count(type.shape);
   const std::optional<std::uint64_t> stored = count && *count != 0 ? span_of(type) : count;
@@ -188,14 +204,7 @@ Status Reader::check_type() const {
   return ok();
 }
 
-Status Reader::open_elements(std::uint64_t together) {
-  if (place_->offset > file_->size() || place_->length > file_->size() - place_->offset) {
-    return Problem{
-        ProblemKind::not_yet,
-        {},
-        {},
-        fmt::format("the file has {} bytes and ends before the value's {} bytes do", file_->size(), place_->length)};
-  }
+void Reader::set_elements() {
   const ValueType& type = *place_->type;
   dtype_ = type.dtype;
   shape_ = type.shape;
@@ -208,7 +217,61 @@ Status Reader::open_elements(std::uint64_t together) {
     part_ = StridedPart{shape_, type.strides, 0};
     part_count_ = 0;
   }
-  if (const auto ready = from_ahead(together); !ready.empty() && dtype_ != Dtype::boolean) {
+  source_ = type.source.get();
+  has_checksum_ = source_ != nullptr && source_->has_checksums;
+}
+
+/// Takes the elements that the source holds.
+Status Reader::hold_source() {
+  std::byte* const data = record_.reserve(source_->held.size());
+  if (data == nullptr || source_->held.size() != stored_bytes_) {
+    return data == nullptr ? out_of_memory() : damaged("its elements are not what type and shape say");
+  }
+  std::copy(source_->held.begin(), source_->held.end(), data);
+  to_native({data, source_->held.size()}, source_->swapped);
+  hold({data, source_->held.size()});
+  return ok();
+}
+
+/// Makes elements as files have them what `view` returns.
+void Reader::to_native(std::span<std::byte> elements, bool swapped) const {
+  const std::size_t width = item_size(dtype_) / (is_complex(dtype_) ? 2 : 1);
+  for (std::size_t at = 0; swapped && width > 1 && at < elements.size(); at += width) {
+    std::reverse(elements.begin() + static_cast<std::ptrdiff_t>(at),
+                 elements.begin() + static_cast<std::ptrdiff_t>(at + width));
+  }
+  if (dtype_ == Dtype::boolean) {
+    wire::normalise_boolean(elements);
+  }
+}
+
+/// Says of which tensor a problem with its source is; its offset is that in the file.
+Problem Reader::of_source(Problem problem) const {
+  problem.file = *place_->file;
+  if (problem.kind != ProblemKind::stopped) {
+    problem.text.insert(0, "tensor '" + printable(tag_) + "': ");
+  }
+  return problem;
+}
+
+Status Reader::open_elements(std::uint64_t together) {
+  if (source_ != nullptr && size_ != 0) {
+    auto begin = source_->find(*file_, place_->offset);
+    if (!begin) {
+      return of_source(std::move(begin.problem()));
+    }
+    content_ = *begin;
+    verified_ = !(verify_ && has_checksum_);
+  }
+  if (content_ > file_->size() || place_->length > file_->size() - content_) {
+    return Problem{
+        ProblemKind::not_yet,
+        {},
+        {},
+        fmt::format("the file has {} bytes and ends before the value's {} bytes do", file_->size(), place_->length)};
+  }
+  const bool as_stored = content_ == place_->offset && dtype_ != Dtype::boolean && !(source_ && source_->swapped);
+  if (const auto ready = from_ahead(together); !ready.empty() && as_stored) {
     hold(ready);
   }
   return ok();
@@ -387,6 +450,11 @@ Status Reader::check_crc(std::uint32_t crc) const {
 
 /// Reads the elements once, and keeps them if they are few.
 Status Reader::verify() {
+  if (!place_->has_record()) {
+    Status right = source_->verify(*file_, place_->offset, stop_);
+    verified_ = static_cast<bool>(right);
+    return right ? ok() : Status(of_source(std::move(right.problem())));
+  }
   const bool keeps = stored_bytes_ <= most_view_bytes;
   std::byte* const data = keeps ? record_.reserve(stored_bytes_) : block_.reserve(block_bytes);
   if (data == nullptr) {
@@ -487,7 +555,10 @@ Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
     }
     return ok();
   }
-  const bool checks = !verified_ && into.size() == stored_bytes_;  // at the same time
+  if (source_ != nullptr && !source_->chunks.empty()) {
+    return read_chunks(first, into);
+  }
+  const bool checks = !verified_ && into.size() == stored_bytes_ && place_->has_record();  // at the same time
   if (!verified_ && !checks) {
     if (Status checked = verify(); !checked) {
       return checked;
@@ -503,9 +574,7 @@ Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
     }
     verified_ = true;
   }
-  if (dtype_ == Dtype::boolean) {
-    wire::normalise_boolean(into);
-  }
+  to_native(into, source_ != nullptr && source_->swapped);
   return ok();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "storage/element_source.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +64,12 @@ class Reader final : public Extent {
   bool open_once(NextReads next);
   Status check_type() const;
   Status open_elements(std::uint64_t together);
+  void set_elements();
+  Status hold_source();
+  Status read_chunks(std::uint64_t first, std::span<std::byte> into);
+  Status read_chunk(std::size_t i, std::uint64_t first, std::span<std::byte> into);
+  void to_native(std::span<std::byte> elements, bool swapped) const;
+  [[nodiscard]] Problem of_source(Problem problem) const;
   Status open_record(std::uint64_t together);
   Status load_record(std::uint64_t together);
   Status take_record(std::span<const std::byte> record);
@@ -118,6 +126,8 @@ class Reader final : public Extent {
   Buffer part_block_;                ///< Elements of it, from `part_first_` on.
   std::uint64_t part_first_ = 0;
   std::uint64_t part_count_ = 0;
+  const storage::ElementSource* source_ = nullptr;         ///< Of the elements; may be null.
+  std::map<std::size_t, std::unique_ptr<Reader>> chunks_;  ///< By their numbers.
 };
 
 }  // namespace smd::detail::values

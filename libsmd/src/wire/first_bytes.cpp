@@ -13,9 +13,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view convert_it =
-    "Python's pickle format can run any program when it is read, so only safetensors is read here; convert it "
-    "(safetensors.torch.save_file)";
+constexpr std::string_view not_saved_by_it = "torch.save did not write it, so no tensors are read";
 constexpr std::string_view unpack_it = "unpack it, and name the folder of the trial";
 
 struct Row {
@@ -31,17 +29,18 @@ constexpr std::array rows = {
     Row{0, "PK\3\4"sv, {FileKind::zip, "a ZIP archive", {}}},
     Row{0, "PK\5\6"sv, {FileKind::zip, "a ZIP archive", {}}},
     Row{0, "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E"sv,
-        {FileKind::pytorch, "a PyTorch checkpoint", convert_it}},
-    Row{0, "\x80\x02"sv, {FileKind::pickle, "a pickle", convert_it}},
-    Row{0, "\x80\x03"sv, {FileKind::pickle, "a pickle", convert_it}},
-    Row{0, "\x80\x04"sv, {FileKind::pickle, "a pickle", convert_it}},
-    Row{0, "\x80\x05"sv, {FileKind::pickle, "a pickle", convert_it}},
+        {FileKind::pytorch, "a PyTorch checkpoint", {}}},
+    Row{0, "\x80\x02"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
+    Row{0, "\x80\x03"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
+    Row{0, "\x80\x04"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
+    Row{0, "\x80\x05"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
     Row{0, "\x93NUMPY"sv, {FileKind::npy, "an array of NumPy", {}}},
     Row{0, "\x1F\x8B"sv, {FileKind::gzip, "compressed with gzip", "uncompress it (gunzip)"}},
     Row{0, "BZh"sv, {FileKind::archive, "compressed with bzip2", unpack_it}},
     Row{0, "\xFD" "7zXZ\0"sv, {FileKind::archive, "compressed with xz", unpack_it}},
     Row{0, "\x28\xB5\x2F\xFD"sv, {FileKind::archive, "compressed with zstd", unpack_it}},
     Row{0, "7z\xBC\xAF\x27\x1C"sv, {FileKind::archive, "a 7z archive", unpack_it}},
+    Row{0, "sys_info\0"sv, {FileKind::archive, "a tar archive, as PyTorch before 0.1.10 wrote it", "that form is not read"}},
     Row{257, "ustar"sv, {FileKind::archive, "a tar archive", unpack_it}},
     Row{0, "GGUF"sv, {FileKind::gguf, "a GGUF model", {}}},
     Row{0, "\x89HDF\r\n\x1A\n"sv, {FileKind::hdf5, "an HDF5 file", {}}},
@@ -53,7 +52,7 @@ constexpr KnownFile empty_file = {FileKind::empty, "empty", {}};
 constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again"};
 constexpr KnownFile web_page = {FileKind::web_page, "a web page", "the download failed; fetch it again"};
 constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it};
-constexpr KnownFile pytorch_zip = {FileKind::pytorch, "a PyTorch checkpoint", convert_it};
+constexpr KnownFile pytorch_zip = {FileKind::pytorch, "a PyTorch checkpoint", {}};
 constexpr KnownFile npz = {FileKind::npz, "an npz archive of NumPy", {}};
 constexpr KnownFile onnx = {FileKind::onnx, "an ONNX model", {}};
 constexpr KnownFile plain_text = {FileKind::text, "text", {}};
@@ -67,10 +66,15 @@ const KnownFile& kind_of_zip(std::string_view first, std::string_view name, cons
   const std::string_view member =
       first.size() < name_at ? std::string_view() : first.substr(name_at, byte(length_at) | byte(length_at + 1) << 8);
   const auto ends_name = [&](std::string_view ending) { return name.ends_with(ending); };
-  return member.ends_with(".npy")                                                                ? npz
-         : member.ends_with("/data.pkl") || std::any_of(models.begin(), models.end(), ends_name) ? pytorch_zip
-         : name.ends_with(".zip")                                                                ? packed
-                                                                                                 : any;
+  constexpr std::array parts = {"/data.pkl"sv,        "/version"sv,       "/byteorder"sv,
+                                "/.format_version"sv, "/constants.pkl"sv, "/.storage_alignment"sv};
+  const auto ends_member = [&](std::string_view ending) { return member.ends_with(ending); };
+  return member.ends_with(".npy") ? npz
+         : std::any_of(parts.begin(), parts.end(), ends_member) || member.find("/data/") != member.npos ||
+                 std::any_of(models.begin(), models.end(), ends_name)
+             ? pytorch_zip
+         : name.ends_with(".zip") ? packed
+                                  : any;
 }
 
 /// Returns whether it is text in UTF-8; a character that is cut at the end is passed.
@@ -119,6 +123,34 @@ const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view n
   }
   const std::size_t begin = first.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return begin != first.npos && first[begin] == '<' ? &web_page : &plain_text;
+}
+
+bool may_stand_for_checkpoint(const KnownFile* file) noexcept {
+  if (file == nullptr) {
+    return false;
+  }
+  switch (file->kind) {
+    case FileKind::empty:
+    case FileKind::zeros:
+    case FileKind::lfs_pointer:
+    case FileKind::web_page:
+    case FileKind::pytorch:
+    case FileKind::pickle:
+    case FileKind::zip:
+      return true;
+    case FileKind::archive:
+      return file->what.find("PyTorch") != file->what.npos;
+    case FileKind::npz:
+    case FileKind::npy:
+    case FileKind::gzip:
+    case FileKind::gguf:
+    case FileKind::hdf5:
+    case FileKind::sqlite:
+    case FileKind::onnx:
+    case FileKind::text:
+      return false;
+  }
+  return false;
 }
 
 std::string say(const KnownFile& file) {

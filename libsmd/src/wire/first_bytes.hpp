@@ -43,6 +43,10 @@ struct KnownFile {
 /// archive is whose first member does not. Null if they tell nothing.
 [[nodiscard]] const KnownFile* known_file(std::span<const std::byte> first, std::string_view name) noexcept;
 
+/// Returns whether a file of that kind, which may be null, is what is left of a checkpoint, or was taken for one: of no
+/// other file would so be said by its first bytes alone.
+[[nodiscard]] bool may_stand_for_checkpoint(const KnownFile* file) noexcept;
+
 /// Returns `is a Git LFS pointer: git lfs pull fetches it`.
 [[nodiscard]] std::string say(const KnownFile& file);
 

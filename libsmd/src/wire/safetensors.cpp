@@ -4,6 +4,7 @@
 #include "base/map_pages.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
+#include "text/repeated.hpp"
 #include "wire/json_problem.hpp"
 #include "wire/little_endian.hpp"
 
@@ -11,10 +12,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <functional>
 #include <iterator>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -267,63 +265,25 @@ class SafetensorsParser {
 
   [[nodiscard]] std::string quote(const RawEntry& raw) const { return "'" + printable(raw.name) + "'"; }
 
-  /// Returns true only if it is certain that no name is repeated; false also if many names have the same hash.
-  [[nodiscard]] bool each_name_once() const {
-    const auto not_ascending = [](const RawEntry& a, const RawEntry& b) { return a.name >= b.name; };
-    if (std::adjacent_find(raw_.begin(), raw_.end(), not_ascending) == raw_.end()) {
-      return true;
-    }
-    constexpr std::size_t most_steps = 64;
-    struct Slot {
-      std::uint32_t entry = UINT32_MAX;
-      std::uint32_t hash = 0;
-    };
-    std::vector<Slot> slots(std::bit_ceil(raw_.size() * 2 + 1));
-    for (std::uint32_t i = 0; i < raw_.size(); ++i) {
-      const std::string_view name = raw_[i].name;
-      const std::size_t hash = std::hash<std::string_view>()(name);
-      const auto mark = static_cast<std::uint32_t>(hash >> 32);
-      std::size_t at = hash & (slots.size() - 1);
-      for (std::size_t steps = 0; slots[at].entry != UINT32_MAX; ++steps, at = (at + 1) & (slots.size() - 1)) {
-        if (steps == most_steps || (slots[at].hash == mark && raw_[slots[at].entry].name == name)) {
-          return false;
-        }
-      }
-      slots[at] = {i, mark};
-    }
-    return true;
-  }
-
   /// Removes all but the first entry of a repeated name, and marks that one as faulty.
   void find_repeated() {
-    if (each_name_once()) {
+    const auto repeated =
+        text::repeated_names(static_cast<std::uint32_t>(raw_.size()), [this](std::uint32_t i) { return raw_[i].name; });
+    if (repeated.empty()) {
       return;
     }
-    std::vector<std::uint32_t> order(raw_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      const int names = raw_[a].name.compare(raw_[b].name);
-      return names != 0 ? names < 0 : a < b;
-    });
     std::vector<bool> again(raw_.size());
-    bool any = false;
-    for (std::size_t i = 1, first = 0; i < order.size(); ++i) {
-      if (raw_[order[i]].name != raw_[order[first]].name) {
-        first = i;
-        continue;
-      }
-      again[order[i]] = any = true;
-      raw_[order[first]].fault = "it stands there twice";
+    for (const auto& [first, other] : repeated) {
+      raw_[first].fault = "it stands there twice";
+      again[other] = true;
     }
-    if (any) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < raw_.size(); ++i) {
-        if (!again[i]) {
-          std::swap(raw_[kept++], raw_[i]);
-        }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < raw_.size(); ++i) {
+      if (!again[i]) {
+        std::swap(raw_[kept++], raw_[i]);
       }
-      raw_.resize(kept);
     }
+    raw_.resize(kept);
   }
 
   void check_types() {
@@ -410,29 +370,30 @@ class SafetensorsParser {
     for (const RawType& type : types_) {
       bytes += is_read(type) ? 0 : type.name.size();
     }
-    SafetensorsEntries& kept = header_.entries;
-    kept.texts_ = std::make_shared_for_overwrite<char[]>(bytes);
-    kept.places_.reserve(raw_.size());
-    map_pages(kept.texts_.get(), bytes);
-    map_pages(kept.places_);
-    char* next = kept.texts_.get();
+    FileTensors::Columns kept;
+    kept.texts = std::make_shared_for_overwrite<char[]>(bytes);
+    kept.places.reserve(raw_.size());
+    map_pages(kept.texts.get(), bytes);
+    map_pages(kept.places);
+    char* next = kept.texts.get();
     const auto keep_text = [&](std::string_view text) {
-      const auto at = static_cast<std::uint32_t>(next - kept.texts_.get());
+      const auto at = static_cast<std::uint32_t>(next - kept.texts.get());
       next = std::copy(text.begin(), text.end(), next);
       return at;
     };
     for (const RawEntry& raw : raw_) {
-      kept.places_.push_back({data_ + raw.begin, raw.end - raw.begin, keep_text(raw.name),
-                              static_cast<std::uint32_t>(raw.name.size()), raw.type, raw.sound});
+      kept.places.push_back({data_ + raw.begin, raw.end - raw.begin, keep_text(raw.name),
+                             static_cast<std::uint32_t>(raw.name.size()), raw.type, raw.sound});
     }
-    kept.types_.reserve(types_.size());
+    kept.types.reserve(types_.size());
     for (const RawType& type : types_) {
       const std::string_view unread = is_read(type) ? std::string_view() : type.name;
-      kept.types_.push_back({type.first_size, type.dimensions, keep_text(unread),
-                             static_cast<std::uint32_t>(unread.size()),
-                             is_read(type) ? *type.known->dtype : Dtype::float32});
+      kept.types.push_back({type.first_size, type.dimensions, keep_text(unread),
+                            static_cast<std::uint32_t>(unread.size()),
+                            is_read(type) ? *type.known->dtype : Dtype::float32});
     }
-    kept.sizes_ = std::move(sizes_);
+    kept.sizes = std::move(sizes_);
+    header_.entries = FileTensors(std::move(kept));
   }
 
   [[nodiscard]] static bool is_read(const RawType& type) noexcept {

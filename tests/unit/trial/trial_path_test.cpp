@@ -81,9 +81,8 @@ TEST_CASE("a trial says what it leaves out, and of which one it is a part") {
   dir.write(std::string("k/train") + event_file, "");
   dir.write(std::string("k/validation") + event_file, "");
   CHECK(said_of(dir, "out") == "out: checkpoints; 'runs/exp1' is left out: it is a trial of its own");
-  CHECK(
-      said_of(dir, "t") ==
-      "t: tensorboard; 't' also holds safetensors checkpoints, which are left out; `--layout checkpoints` reads them");
+  CHECK(said_of(dir, "t") ==
+        "t: tensorboard; 't' also holds checkpoints, which are left out; `--layout checkpoints` reads them");
   CHECK(said_of(dir, "t", {.layout = "checkpoints"}) == "t: checkpoints; 'sub' is left out: it is a trial of its own");
   CHECK(said_of(dir, "out", {.layout = "tensorboard"}) ==
         "out/runs/exp1: tensorboard; 'out' is no trial itself; its folder 'runs/exp1' is read");
@@ -95,7 +94,7 @@ TEST_CASE("a trial says what it leaves out, and of which one it is a part") {
 
 TEST_CASE("what is no trial is named by its first bytes") {
   const TempDir dir;
-  const std::string none = " has no collection files, event files of TensorBoard or safetensors checkpoints ";
+  const std::string none = " has no collection files, event files of TensorBoard or checkpoints ";
   dir.make_dir("empty");
   dir.write("pointers/events.out.tfevents.1700000000.host.1.0", "version https://git-lfs.github.com/spec/v1\n");
   dir.write("keras/checkpoint-500/model.keras", std::string("PK\3\4") + std::string(60, '\0'));
@@ -189,8 +188,7 @@ TEST_CASE("a layout is one row of the table: it is found, opened, listed and exp
   CHECK(number == 1);
   CHECK(layouts().back().name == "lines");
   CHECK(said_of(dir, "runs").find("holds 2 runs: a, b") != std::string::npos);
-  CHECK(said_of(dir, "empty").find("event files of TensorBoard, safetensors checkpoints or lines of losses") !=
-        std::string::npos);
+  CHECK(said_of(dir, "empty").find("event files of TensorBoard, checkpoints or lines of losses") != std::string::npos);
 }
 
 }  // namespace

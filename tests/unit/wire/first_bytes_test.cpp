@@ -31,10 +31,11 @@ TEST_CASE("first bytes tell what a file is") {
   CHECK(told(zip_with("archive/data.pkl")) == "a PyTorch checkpoint");
   CHECK(told(zip_with("weight.npy")) == "an npz archive of NumPy");
   CHECK(told(zip_with("config.json")) == "a ZIP archive");
+  CHECK(told(zip_with("archive/byteorder")) == "a PyTorch checkpoint");
   CHECK(told(zip_with(""), "model.pt") == "a PyTorch checkpoint");
   CHECK(told("PK\5\6" + std::string(18, '\0')) == "a ZIP archive");
   CHECK(told("\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E") == "a PyTorch checkpoint");
-  CHECK(told("\x80\x04\x95\x0A"s + std::string(8, '\0')) == "a pickle");
+  CHECK(told("\x80\x04\x95\x0A"s + std::string(8, '\0')) == "a plain pickle");
   CHECK(told("\x1F\x8B\x08") == "compressed with gzip");
   CHECK(told("GGUF\3\0\0\0"s) == "a GGUF model");
   CHECK(told("\x89HDF\r\n\x1A\n") == "an HDF5 file");

@@ -31,7 +31,7 @@ SafetensorsHeader parse(const std::string& json, std::uint64_t data_bytes) {
 std::string sound_names(const SafetensorsHeader& header) {
   std::string names;
   for (std::size_t i = 0; i < header.entries.size(); ++i) {
-    const SafetensorsEntry one = header.entries[i];
+    const FileTensor one = header.entries[i];
     names += one.sound ? one.name : std::string_view();
   }
   return names;
@@ -195,7 +195,7 @@ TEST_CASE("safetensors: entries in another order, with spaces, escapes or more m
     const SafetensorsHeader header = parse(text, 24);
     CHECK(header.problems.empty());
     REQUIRE(header.entries.size() == 1);
-    const SafetensorsEntry one = header.entries[0];
+    const FileTensor one = header.entries[0];
     CHECK(one.name == "a");
     CHECK(one.dtype == Dtype::float32);
     CHECK(Shape(one.shape.begin(), one.shape.end()) == Shape{2, 3});
@@ -230,7 +230,7 @@ TEST_CASE("safetensors: entries of the same type share its number") {
   CHECK(type(1) == type(5));
   CHECK(std::set{type(0), type(1), type(2), type(4)}.size() == 4);
   for (std::size_t i = 0; i < header.entries.size(); ++i) {
-    const SafetensorsEntry one = header.entries[i];
+    const FileTensor one = header.entries[i];
     CHECK(one.type < header.entries.types());
     CHECK(one.name == std::string(1, static_cast<char>('a' + i)));
     CHECK(one.unread_type == (i == 1 || i == 5 ? "NEW" : ""));

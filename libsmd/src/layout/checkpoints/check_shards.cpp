@@ -157,7 +157,7 @@ void check_count(const TensorSet& set, ProblemList& problems) {
   constexpr std::size_t most_told = 20;
   std::vector<bool> there(std::size_t{set.of} + 1);
   for (const TensorFile& file : set.files) {
-    there[split_safetensors_name(file.path).shard] = true;
+    there[split_tensor_file_name(file.path).shard] = true;
   }
   const auto missing = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
   std::size_t told = 0;
@@ -170,7 +170,7 @@ void check_count(const TensorSet& set, ProblemList& problems) {
       return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
     };
     std::string name = set.stem + "-" + padded(shard);
-    name += "-of-" + padded(set.of) + std::string(safetensors_ending);
+    name += "-of-" + padded(set.of) + set.ending;
     ++told;
     problems.add({ProblemKind::damaged,
                   beside(set, name),

@@ -2,7 +2,9 @@
 #include "layout/checkpoints/checkpoint_files.hpp"
 
 #include "base/map_pages.hpp"
+#include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
+#include "pytorch/distributed.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
@@ -12,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <string_view>
+#include <utility>
 
 namespace smd::detail::layout {
 
@@ -49,12 +52,57 @@ Outcome<std::string_view> read_whole(const storage::File& file, Buffer& buffer) 
 
 }  // namespace
 
-TensorFileHeader read_header(storage::Storage& storage, const std::string& path) {
+namespace {
+
+/// Takes what a file of PyTorch says.
+void take(pytorch::TorchFile&& torch, TensorFileHeader& into) {
+  into.header.entries = std::move(torch.tensors);
+  into.header.problems = std::move(torch.problems);
+  into.header.cut = std::move(torch.cut);
+  into.torch = std::make_shared<const pytorch::TorchFile>(std::move(torch));
+}
+
+void read_safetensors(const storage::File& file, std::span<const std::byte> first, TensorFileHeader& into) {
+  std::array<std::byte, wire::safetensors_length_bytes> bytes{};
+  std::copy_n(first.begin(), std::min(first.size(), bytes.size()), bytes.begin());
+  const auto length = wire::load_little<std::uint64_t>(bytes);
+  if (!wire::check_safetensors_length(length, file.size(), into.header)) {
+    return;
+  }
+  Buffer buffer;
+  const auto json = read_text(file, wire::safetensors_length_bytes, length, buffer);
+  if (json) {
+    into.header = wire::parse_safetensors(*json, file.size());
+  } else {
+    into.unreadable = json.problem();
+  }
+}
+
+/// A checkpoint of torch.distributed.checkpoint without its `.metadata` is as old as the newest of its other files.
+std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, const std::string& path) {
+  const std::string folder = path.substr(0, path.size() - std::min(path.size(), last_part_of(path).size() + 1));
+  std::chrono::system_clock::time_point newest;
+  const auto entries = storage.list(folder);
+  for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
+    const std::string file = folder.empty() ? entry.name : folder + "/" + entry.name;
+    newest = std::max(newest, storage.written_at(file).value_or(newest));
+  }
+  return newest;
+}
+
+}  // namespace
+
+TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const pytorch::Stop& stop) {
   static std::atomic<std::uint64_t> readings = 0;
   TensorFileHeader result;
   result.reading = ++readings;
   result.stamp = storage.file_stamp(path);
   result.written = storage.written_at(path).value_or(std::chrono::system_clock::time_point());
+  if (last_part_of(path) == distributed_name) {
+    take(pytorch::read_distributed(storage, path, stop), result);
+    result.written = result.header.cut ? newest_beside(storage, path) : result.written;
+    return result;
+  }
   const auto file = storage.open_at(path, 0, first_bytes);
   if (!file) {
     result.unreadable = file.problem();
@@ -68,22 +116,21 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path)
     return result;
   }
   const std::span<const std::byte> first(bytes.data(), *got);
-  if (const wire::KnownFile* const known = wire::known_file(first, path);
-      known != nullptr && size >= wire::safetensors_length_bytes && !wire::looks_like_safetensors(first)) {
+  const wire::KnownFile* const known = wire::known_file(first, path);
+  const bool named_safetensors = path.ends_with(safetensors_ending);
+  if (wire::looks_like_safetensors(first)) {
+    read_safetensors(**file, first, result);
+  } else if (pytorch::may_be_torch_file(first) && (known == nullptr || known->kind != wire::FileKind::npz)) {
+    take(pytorch::read_torch_file({**file, 0, size}, stop), result);
+  } else if (path.ends_with(doubtful_ending) && !wire::may_stand_for_checkpoint(known)) {
+    result.foreign = true;
+  } else if (known != nullptr && (!named_safetensors || size >= wire::safetensors_length_bytes)) {
     result.header.problems.add(damaged(say(*known), 0));
-    return result;
+  } else if (named_safetensors) {
+    read_safetensors(**file, first, result);
+  } else {
+    result.header.problems.add(damaged("is neither a file of PyTorch nor of safetensors", 0));
   }
-  const auto length = wire::load_little<std::uint64_t>(bytes);
-  if (!wire::check_safetensors_length(length, size, result.header)) {
-    return result;
-  }
-  Buffer buffer;
-  const auto json = read_text(**file, wire::safetensors_length_bytes, length, buffer);
-  if (!json) {
-    result.unreadable = json.problem();
-    return result;
-  }
-  result.header = wire::parse_safetensors(*json, size);
   return result;
 }
 

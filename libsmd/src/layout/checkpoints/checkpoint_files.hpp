@@ -2,30 +2,35 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "pytorch/torch_file.hpp"
 #include "storage/storage.hpp"
 #include "types/outcome.hpp"
 #include "wire/safetensors.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-/// Reads the files of checkpoints; of safetensors files only the header.
+/// Reads the files of checkpoints; of files of tensors only what describes them.
 namespace smd::detail::layout {
 
-/// The header of a safetensors file, and the file's state when the header was read.
+/// What describes the tensors of a file, and the file's state when that was read.
 struct TensorFileHeader {
   wire::SafetensorsHeader header;
-  std::optional<Problem> unreadable;              ///< Why the file could not be opened or read.
-  std::chrono::system_clock::time_point written;  ///< The epoch if unknown.
-  std::optional<storage::FileStamp> stamp;        ///< Taken before the file was read.
-  std::uint64_t reading = 0;                      ///< Unique id of this reading.
+  std::shared_ptr<const pytorch::TorchFile> torch;  ///< What else a file of PyTorch says; its tensors are in `header`.
+  bool foreign = false;                             ///< Nothing is said of the file: it is none, by its first bytes.
+  std::optional<Problem> unreadable;                ///< Why the file could not be opened or read.
+  std::chrono::system_clock::time_point written;    ///< The epoch if unknown.
+  std::optional<storage::FileStamp> stamp;          ///< Taken before the file was read.
+  std::uint64_t reading = 0;                        ///< Unique id of this reading.
 };
 
-[[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path);
+[[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
+                                           const pytorch::Stop& stop = {});
 
 /// Returns the text of a JSON file of at most `limits::json_bytes`, in memory of `buffer`.
 [[nodiscard]] Outcome<std::string_view> read_json_text(storage::Storage& storage, const std::string& path,

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <span>
 #include <utility>
@@ -15,27 +14,18 @@ namespace smd::detail::layout {
 
 namespace {
 
-/// Returns whether a name is that of a file of PyTorch that may hold a model; not what a Trainer saves beside it.
-bool may_be_pickled_model(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 4> endings = {".bin", ".pt", ".pth", ".ckpt"};
-  constexpr std::array<std::string_view, 5> others = {"training_args", "rng_state", "random_states", "scheduler",
-                                                      "optimizer"};
-  return std::any_of(endings.begin(), endings.end(), [&](std::string_view one) { return name.ends_with(one); }) &&
-         std::none_of(others.begin(), others.end(), [&](std::string_view one) { return name.starts_with(one); });
-}
-
 bool matters(std::string_view name) noexcept {
-  return is_checkpoint_file(name) || name == pipeline_name || may_be_pickled_model(name);
+  return is_checkpoint_file(name) || name == distributed_name || name == pipeline_name || is_beside_model(name);
 }
 
 /// Notes what a file means for its folder.
 void take(CheckpointFolder& folder, storage::DirEntry file) {
-  if (is_checkpoint_file(file.name)) {
+  if (is_checkpoint_file(file.name) || file.name == distributed_name) {
     folder.files.push_back(std::move(file));
   } else if (file.name == pipeline_name) {
     folder.is_pipeline = true;
-  } else if (may_be_pickled_model(file.name) && (folder.unread.empty() || file.name < folder.unread)) {
-    folder.unread = std::move(file.name);
+  } else if (is_beside_model(file.name)) {
+    folder.beside.push_back(std::move(file.name));
   }
 }
 
@@ -51,7 +41,7 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
   }
   CheckpointFolder folder;
   for (storage::DirEntry& entry : *entries) {
-    if (entry.kind == storage::EntryKind::folder && !is_checkpoint_file(entry.name)) {
+    if (entry.kind == storage::EntryKind::folder && !entry.name.ends_with(safetensors_ending)) {
       folder.folders.push_back(std::move(entry.name));
     } else {
       take(folder, std::move(entry));

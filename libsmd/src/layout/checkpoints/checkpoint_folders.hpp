@@ -17,10 +17,10 @@ namespace smd::detail::layout {
 
 /// The entries of a folder that matter.
 struct CheckpointFolder {
-  std::vector<storage::DirEntry> files;  ///< Named as safetensors files, shard indexes or trainer's state; by name.
+  std::vector<storage::DirEntry> files;  ///< Named as files of tensors, shard indexes or trainer's state; by name.
   std::vector<std::string> folders;      ///< Names of folders in it; by name.
   bool is_pipeline = false;              ///< The folders in it are components of a model.
-  std::string unread;                    ///< The name of a file of PyTorch that may hold the model; or empty.
+  std::vector<std::string> beside;       ///< Names of files that a Trainer saves beside the model.
 
   [[nodiscard]] bool has_trainer_state() const noexcept;
 };

@@ -23,13 +23,15 @@ struct CheckpointRow {
   std::string path;
   std::string prefix;                            ///< Precedes each tensor's name.
   bool main = false;                             ///< The tensors are the model's own.
+  bool facts = false;                            ///< Numbers beside the tensors count too.
   std::uint64_t reading = 0;                     ///< `TensorFileHeader::reading`.
   std::optional<storage::FileStamp> stamp = {};  ///< `TensorFileHeader::stamp`.
   std::uint64_t id = 0;                          ///< `StepPart::id`.
 
   [[nodiscard]] bool same(const CheckpointRow& other) const {
     const bool same_file = reading == other.reading || (stamp && stamp == other.stamp);
-    return step == other.step && path == other.path && prefix == other.prefix && main == other.main && same_file;
+    return step == other.step && path == other.path && prefix == other.prefix && main == other.main &&
+           facts == other.facts && same_file;
   }
 };
 

@@ -120,15 +120,42 @@ std::optional<std::int64_t> epoch_in(std::string_view name) noexcept {
 
 }  // namespace
 
-SafetensorsName split_safetensors_name(std::string_view file) noexcept {
-  SafetensorsName name;
-  name.stem = file.substr(file.rfind('/') + 1);
-  if (name.stem.ends_with(shard_index_ending)) {
+std::string_view tensor_ending(std::string_view name) noexcept {
+  constexpr std::array endings = {safetensors_ending, std::string_view(".pt"), std::string_view(".pth"),
+                                  std::string_view(".ckpt"), doubtful_ending};
+  const std::string_view leaf = last_part_of(name);
+  const auto* const found = std::find_if(endings.begin(), endings.end(), [&](std::string_view ending) {
+    return leaf.ends_with(ending) && leaf.size() > ending.size();
+  });
+  return found == endings.end() || is_beside_model(leaf) ? std::string_view() : *found;
+}
+
+bool is_beside_model(std::string_view name) noexcept {
+  return name == "training_args.bin" || name == "scheduler.pt" ||
+         (name.starts_with("rng_state") && name.ends_with(".pth"));
+}
+
+bool is_shard_index(std::string_view name) noexcept {
+  return name.ends_with(shard_index_ending) &&
+         !tensor_ending(name.substr(0, name.size() - shard_index_ending.size())).empty();
+}
+
+bool is_checkpoint_file(std::string_view name) noexcept {
+  return !tensor_ending(name).empty() || is_shard_index(name) || name == trainer_state_name ||
+         name.ends_with(distributed_ending);
+}
+
+TensorFileName split_tensor_file_name(std::string_view file) noexcept {
+  TensorFileName name;
+  name.stem = last_part_of(file);
+  const bool index = is_shard_index(name.stem);
+  if (index) {
     name.stem.remove_suffix(shard_index_ending.size());
-    return name;
   }
-  if (name.stem.ends_with(safetensors_ending)) {
-    name.stem.remove_suffix(safetensors_ending.size());
+  name.ending = tensor_ending(name.stem);
+  name.stem.remove_suffix(name.ending.size());
+  if (index) {
+    return name;
   }
   constexpr std::size_t digits = 5;
   constexpr std::string_view between = "-of-";

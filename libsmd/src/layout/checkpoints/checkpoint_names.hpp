@@ -9,20 +9,29 @@
 namespace smd::detail::layout {
 
 inline constexpr std::string_view safetensors_ending = ".safetensors";
-inline constexpr std::string_view shard_index_ending = ".safetensors.index.json";
+inline constexpr std::string_view shard_index_ending = ".index.json";  ///< Follows the ending of its files.
 inline constexpr std::string_view trainer_state_name = "trainer_state.json";
 /// In the folder of a model whose components are in folders in it.
 inline constexpr std::string_view pipeline_name = "model_index.json";
 
-/// Returns whether a name or path is that of a safetensors file.
-[[nodiscard]] constexpr bool is_safetensors(std::string_view name) noexcept {
-  return name.ends_with(safetensors_ending) && name.size() > safetensors_ending.size();
-}
+/// Describes a checkpoint of torch.distributed.checkpoint, whose tensors lie in files with the ending.
+inline constexpr std::string_view distributed_name = ".metadata";
+inline constexpr std::string_view distributed_ending = ".distcp";
+/// A file of PyTorch may have this ending, and so may anything else.
+inline constexpr std::string_view doubtful_ending = ".bin";
 
-/// Returns whether a file of that name makes its folder one of checkpoints.
-[[nodiscard]] constexpr bool is_checkpoint_file(std::string_view name) noexcept {
-  return is_safetensors(name) || name.ends_with(shard_index_ending) || name == trainer_state_name;
-}
+/// Returns the ending of a name or path that a file of tensors may have: `.safetensors`, `.pt`. Empty if it is none.
+[[nodiscard]] std::string_view tensor_ending(std::string_view name) noexcept;
+
+/// Returns whether a Trainer saves a file of that name beside the model. It holds no tensors of interest.
+[[nodiscard]] bool is_beside_model(std::string_view name) noexcept;
+
+/// Returns whether a name is that of an index of shards.
+[[nodiscard]] bool is_shard_index(std::string_view name) noexcept;
+
+/// Returns whether a file of that name makes its folder one of checkpoints; one with the doubtful ending, if its first
+/// bytes do not say otherwise.
+[[nodiscard]] bool is_checkpoint_file(std::string_view name) noexcept;
 
 /// Returns the last part of a path.
 [[nodiscard]] constexpr std::string_view last_part_of(std::string_view path) noexcept {
@@ -30,12 +39,13 @@ inline constexpr std::string_view pipeline_name = "model_index.json";
 }
 
 /// The parts of a file's name: `model-00001-of-00003.safetensors`.
-struct SafetensorsName {
+struct TensorFileName {
   std::string_view stem;    ///< `model`
+  std::string_view ending;  ///< `.safetensors`; of an index, that of its files.
   std::uint32_t shard = 0;  ///< 1; 0: the file is whole.
   std::uint32_t of = 0;     ///< 3
 };
-[[nodiscard]] SafetensorsName split_safetensors_name(std::string_view file) noexcept;
+[[nodiscard]] TensorFileName split_tensor_file_name(std::string_view file) noexcept;
 
 enum class StepUnit : std::uint8_t { step, epoch };
 
@@ -43,6 +53,8 @@ enum class StepUnit : std::uint8_t { step, epoch };
 struct NamedStep {
   std::int64_t number = 0;
   StepUnit unit = StepUnit::step;
+
+  bool operator==(const NamedStep&) const = default;
 };
 
 /// Returns the step, or else the epoch, in a name: `checkpoint-500`, `global_step500`, `epoch=3-step=800`, `500`, ….

@@ -32,37 +32,19 @@ std::string joined(std::string_view folder, std::string_view name) {
   return path;
 }
 
-/// Returns the sets of a folder's files, by stem.
-std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component,
-                               const CheckpointFolder& contents) {
-  std::map<std::pair<std::string, std::uint32_t>, TensorSet> sets;
-  const auto set_of = [&](std::string_view stem, std::uint32_t of) -> TensorSet& {
-    TensorSet& set = sets[{std::string(stem), of}];
-    set.folder = folder;
-    set.component = component;
-    set.stem = stem;
-    set.of = of;
-    return set;
-  };
-  for (const storage::DirEntry& file : contents.files) {
-    if (is_safetensors(file.name)) {
-      const SafetensorsName name = split_safetensors_name(file.name);
-      set_of(name.stem, name.of).files.push_back({joined(folder, file.name), file.link});
-    }
+/// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.
+std::string_view newer_stem(std::string_view stem) noexcept {
+  constexpr std::string_view older = "pytorch_";
+  return stem.starts_with("pytorch_model") ? stem.substr(older.size()) : stem;
+}
+
+/// Returns the number of a checkpoint: the step that its trainer or the file itself states, else that of its name.
+std::optional<NamedStep> number_of(const std::optional<std::int64_t>& state, const StatedStep& stated,
+                                   const std::optional<NamedStep>& named) {
+  if (state || stated.step) {
+    return NamedStep{state ? *state : *stated.step, StepUnit::step};
   }
-  for (const storage::DirEntry& file : contents.files) {
-    if (file.name.ends_with(shard_index_ending)) {
-      const SafetensorsName name = split_safetensors_name(file.name);
-      // The index belongs to the set of that stem; among several, to the one with the most shards.
-      const auto last = sets.upper_bound({std::string(name.stem), UINT32_MAX});
-      const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem;
-      (known ? std::prev(last)->second : set_of(name.stem, 0)).index = joined(folder, file.name);
-    }
-  }
-  std::vector<TensorSet> all;
-  std::transform(sets.begin(), sets.end(), std::back_inserter(all),
-                 [](auto& entry) { return std::move(entry.second); });
-  return all;
+  return named || !stated.epoch ? named : std::optional(NamedStep{*stated.epoch, StepUnit::epoch});
 }
 
 void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
@@ -71,8 +53,9 @@ void append(std::vector<TensorSet>& to, std::vector<TensorSet>&& sets) {
 
 class Planner {
  public:
-  Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step)
-      : folders_(folders), place_(place), global_step_(global_step) {}
+  Planner(const CheckpointFolders& folders, std::string_view place, const GlobalStepOf& global_step,
+          const StatedStepOf& stated_step)
+      : folders_(folders), place_(place), global_step_(global_step), stated_step_(stated_step) {}
 
   CheckpointPlan plan() && {
     if (const CheckpointFolder* const root = folders_.find("")) {
@@ -84,9 +67,6 @@ class Planner {
       }
       if (root->has_trainer_state()) {
         root_.checkpoint.trainer_state = trainer_state_name;
-        if (root_.checkpoint.sets.empty()) {
-          leave_out_unread({}, *root);
-        }
       }
     }
     choose();
@@ -99,11 +79,65 @@ class Planner {
     plan_.remarks.add({ProblemKind::remark, {}, {}, "'" + printable(name) + "' is left out: " + std::string(why)});
   }
 
-  /// Names a model beside a log, if it is in a format that is not read.
-  void leave_out_unread(const std::string& name, const CheckpointFolder& folder) {
-    if (!folder.unread.empty()) {
-      leave_out(joined(name, folder.unread), "files of PyTorch are not read; the log beside it is");
+  /// Returns the sets of a folder's files, by stem.
+  std::vector<TensorSet> sets_of(const std::string& folder, std::string_view component,
+                                 const CheckpointFolder& contents) {
+    std::map<std::tuple<std::string, std::string, std::uint32_t>, TensorSet> sets;
+    const auto set_of = [&](std::string_view stem, std::string_view ending, std::uint32_t of) -> TensorSet& {
+      TensorSet& set = sets[{std::string(stem), std::string(ending), of}];
+      set.folder = folder;
+      set.component = component;
+      set.stem = stem;
+      set.ending = ending;
+      set.of = of;
+      return set;
+    };
+    for (const storage::DirEntry& file : contents.files) {
+      const TensorFileName name = split_tensor_file_name(file.name);
+      const std::string path = joined(folder, file.name);
+      if (file.name.ends_with(distributed_ending)) {
+        set_of(distributed_name, {}, 0).files = {{joined(folder, distributed_name), false}};
+      } else if (!tensor_ending(file.name).empty() && !stated_step_(path).foreign) {
+        set_of(name.stem, name.ending, name.of).files.push_back({path, file.link});
+      }
     }
+    for (const storage::DirEntry& file : contents.files) {
+      if (is_shard_index(file.name)) {
+        const TensorFileName name = split_tensor_file_name(file.name);
+        // The index belongs to the set of that stem; among several, to the one with the most shards.
+        const auto last = sets.upper_bound({std::string(name.stem), std::string(name.ending), UINT32_MAX});
+        const bool known = last != sets.begin() && std::prev(last)->second.stem == name.stem &&
+                           std::prev(last)->second.ending == name.ending;
+        (known ? std::prev(last)->second : set_of(name.stem, name.ending, 0)).index = joined(folder, file.name);
+      }
+    }
+    std::vector<TensorSet> all;
+    for (const auto& [key, set] : sets) {
+      const bool again = set.ending != safetensors_ending && std::ranges::any_of(sets, [&set = set](const auto& other) {
+                           return other.second.ending == safetensors_ending && !other.second.files.empty() &&
+                                  other.second.stem == newer_stem(set.stem);
+                         });
+      if (again) {
+        leave_out(set.stem, "the same set is there as safetensors, which counts");
+      } else {
+        all.push_back(set);
+      }
+    }
+    return all;
+  }
+
+  /// Returns what the first file of a checkpoint's main set states.
+  [[nodiscard]] StatedStep stated_by(const std::vector<TensorSet>& sets) const {
+    std::vector<const TensorSet*> own;
+    std::vector<bool> indexed;
+    for (const TensorSet& set : sets) {
+      if (set.component.empty()) {
+        own.push_back(&set);
+        indexed.push_back(!set.index.empty());
+      }
+    }
+    const auto main = main_set(own, indexed);
+    return main ? stated_step_(own[*main]->files.front().path) : StatedStep();
   }
 
   std::optional<std::int64_t> step_of_state(const std::string& path) const {
@@ -115,14 +149,16 @@ class Planner {
   void take_files(const CheckpointFolder& root) {
     for (TensorSet& set : sets_of({}, {}, root)) {
       Candidate candidate;
-      candidate.name = set.stem;
+      const bool whole = set.ending != safetensors_ending && set.of == 0 && !set.files.empty();
+      candidate.name = whole ? last_part_of(set.files.front().path) : std::string_view(set.stem);
       candidate.label = label_of_name(set.stem);
-      candidate.number = step_of_name(set.stem);
-      if (!candidate.label && !candidate.number) {
+      const std::optional<NamedStep> named = step_of_name(set.stem);
+      if (!candidate.label && !named) {
         root_.checkpoint.sets.push_back(std::move(set));
         continue;
       }
-      candidate.by_name = true;
+      candidate.number = number_of({}, set.files.empty() ? StatedStep() : stated_step_(set.files.front().path), named);
+      candidate.by_name = candidate.number == named;
       candidate.checkpoint.path = set.files.empty() ? set.index : set.files.front().path;
       candidate.checkpoint.sets.push_back(std::move(set));
       take(std::move(candidate));
@@ -153,12 +189,10 @@ class Planner {
     if (folder.has_trainer_state()) {
       candidate.checkpoint.trainer_state = joined(name, trainer_state_name);
     }
-    candidate.number = named;
-    if (const auto step = step_of_state(candidate.checkpoint.trainer_state)) {
-      candidate.number = NamedStep{*step, StepUnit::step};
-    }
-    candidate.by_name = named && candidate.number->number == named->number && candidate.number->unit == named->unit;
     append(candidate.checkpoint.sets, sets_of(name, "", folder));
+    candidate.number =
+        number_of(step_of_state(candidate.checkpoint.trainer_state), stated_by(candidate.checkpoint.sets), named);
+    candidate.by_name = named && candidate.number == named;
     for (const std::string& inner : folder.folders) {
       const std::string path = joined(name, inner);
       if (const CheckpointFolder* const part = folders_.find(path)) {
@@ -167,11 +201,8 @@ class Planner {
     }
     if (!candidate.checkpoint.sets.empty()) {
       take(std::move(candidate));
-    } else if (!candidate.checkpoint.trainer_state.empty()) {
-      leave_out_unread(name, folder);
-      if (!candidate.label) {
-        logs_alone_.push_back(std::move(candidate.checkpoint.trainer_state));
-      }
+    } else if (!candidate.checkpoint.trainer_state.empty() && !candidate.label) {
+      logs_alone_.push_back(std::move(candidate.checkpoint.trainer_state));
     }
   }
 
@@ -181,7 +212,7 @@ class Planner {
       leave_out_root("its name has no number");
       leave_out_labelled(nullptr);
     } else if (!root_.checkpoint.sets.empty()) {
-      root_.told = step_of_name(place_);
+      root_.told = number_of({}, stated_by(root_.checkpoint.sets), step_of_name(place_));
       choose_alone(root_);
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
@@ -266,6 +297,7 @@ class Planner {
   const CheckpointFolders& folders_;
   std::string_view place_;
   const GlobalStepOf& global_step_;
+  const StatedStepOf& stated_step_;
   Candidate root_;
   std::vector<Candidate> numbered_;
   std::vector<Candidate> labelled_;
@@ -276,13 +308,13 @@ class Planner {
 }  // namespace
 
 CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
-                                const GlobalStepOf& global_step) {
-  return Planner(folders, place, global_step).plan();
+                                const GlobalStepOf& global_step, const StatedStepOf& stated_step) {
+  return Planner(folders, place, global_step, stated_step).plan();
 }
 
-CheckpointPlan plan_single_file(const std::string& file) {
-  const SafetensorsName name = split_safetensors_name(file);
-  const NamedStep number = step_of_name(name.stem).value_or(NamedStep{});
+CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated) {
+  const TensorFileName name = split_tensor_file_name(file);
+  const NamedStep number = number_of({}, stated, step_of_name(name.stem)).value_or(NamedStep{});
   CheckpointPlan plan;
   plan.unit = number.unit;
   TensorSet set;
@@ -297,11 +329,11 @@ CheckpointPlan plan_single_file(const std::string& file) {
 
 std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
                                     const std::vector<bool>& has_whole_index) {
-  constexpr std::array<std::string_view, 4> known = {"model", "diffusion_pytorch_model", "adapter_model",
-                                                     "pytorch_lora_weights"};
+  constexpr std::array<std::string_view, 5> known = {distributed_name, "model", "diffusion_pytorch_model",
+                                                     "adapter_model", "pytorch_lora_weights"};
   const auto rank = [&](std::size_t i) {
-    const auto prefix =
-        std::find_if(known.begin(), known.end(), [&](std::string_view one) { return sets[i]->stem.starts_with(one); });
+    const auto prefix = std::find_if(known.begin(), known.end(),
+                                     [&](std::string_view one) { return newer_stem(sets[i]->stem).starts_with(one); });
     return std::tuple(prefix - known.begin(), sets[i]->stem.size(), std::string_view(sets[i]->stem), sets[i]->of == 0);
   };
   std::vector<std::size_t> candidates;

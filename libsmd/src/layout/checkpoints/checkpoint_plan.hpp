@@ -17,7 +17,7 @@
 /// Chooses which checkpoints of a place count, and at which steps.
 namespace smd::detail::layout {
 
-/// A file with the name of a safetensors file.
+/// A file with the name of a file of tensors.
 struct TensorFile {
   std::string path;
   bool link = false;
@@ -28,6 +28,7 @@ struct TensorSet {
   std::string folder;
   std::string component;  ///< Path of the folder relative to its checkpoint's, ending with `/`; or empty.
   std::string stem;
+  std::string ending;             ///< Of its files: `.safetensors`.
   std::uint32_t of = 0;           ///< The number of shards by their names; 0 if the file is whole.
   std::vector<TensorFile> files;  ///< By name. Empty if only the index exists.
   std::string index;              ///< The path of the shard index; empty if there is none.
@@ -50,12 +51,20 @@ struct CheckpointPlan {
 /// Returns the step of a trainer_state.json. Nullopt if it has none.
 using GlobalStepOf = std::function<std::optional<std::int64_t>(const std::string& path)>;
 
+/// What a file itself says of its checkpoint.
+struct StatedStep {
+  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> epoch;
+  bool foreign = false;  ///< The file is none of tensors, and none was due.
+};
+using StatedStepOf = std::function<StatedStep(const std::string& path)>;
+
 /// `place`: the name of the place itself, which may have a step.
 [[nodiscard]] CheckpointPlan plan_checkpoints(const CheckpointFolders& folders, std::string_view place,
-                                              const GlobalStepOf& global_step);
+                                              const GlobalStepOf& global_step, const StatedStepOf& stated_step);
 
 /// Returns a plan of one file only.
-[[nodiscard]] CheckpointPlan plan_single_file(const std::string& file);
+[[nodiscard]] CheckpointPlan plan_single_file(const std::string& file, const StatedStep& stated);
 
 /// Returns which of a checkpoint's sets in one folder keeps its tensors' names without a prefix. Nullopt if none does.
 /// `has_whole_index`: for each set, the result of the function of that name.

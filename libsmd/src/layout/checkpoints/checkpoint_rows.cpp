@@ -7,7 +7,6 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
@@ -16,6 +15,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace smd::detail::layout {
 
@@ -35,23 +35,17 @@ class RowEntries {
     lengths_.reserve(count);
   }
   /// Returns the number of a type in this row.
-  std::uint32_t type_of(ValueForm form, Dtype dtype, std::span<const std::int64_t> shape,
-                        std::string_view unread_type) {
+  std::uint32_t add_type(ValueType type) {
     Fnv hash;
-    hash.add(static_cast<std::uint64_t>(form) << 8 | static_cast<std::uint64_t>(dtype));
-    hash.add(shape.size());
-    for (const std::int64_t size : shape) {
+    hash.add(static_cast<std::uint64_t>(type.form) << 8 | static_cast<std::uint64_t>(type.dtype));
+    hash.add(type.shape.size());
+    for (const std::int64_t size : type.shape) {
       hash.add(static_cast<std::uint64_t>(size));
     }
-    std::optional<std::uint32_t>& known = recent_[hash.value % recent_.size()];
-    const ValueType* const type = known ? &types_.kinds()[*known] : nullptr;
-    if (type == nullptr || type->form != form || type->dtype != dtype || type->unread_type != unread_type ||
-        !std::equal(shape.begin(), shape.end(), type->shape.begin(), type->shape.end())) {
-      known = types_.add_kind({form, dtype, Shape(shape.begin(), shape.end()), {}, std::string(unread_type)});
-      type_hashes_.resize(types_.kinds().size());
-      type_hashes_[*known] = hash.value;
-    }
-    return *known;
+    const std::uint32_t kind = types_.add_kind(std::move(type));
+    type_hashes_.resize(types_.kinds().size());
+    type_hashes_[kind] = hash.value;
+    return kind;
   }
   void add(std::uint32_t name, std::uint32_t type, std::uint64_t start, std::uint64_t length) {
     types_.push_back_kind(type);
@@ -84,8 +78,7 @@ class RowEntries {
   std::vector<std::uint64_t> lengths_;
   Fnv name_hash_;
   Fnv type_hash_;
-  std::vector<std::uint64_t> type_hashes_;               ///< By index in `types_.kinds()`.
-  std::array<std::optional<std::uint32_t>, 64> recent_;  ///< Indexes in `types_.kinds()`, by hash.
+  std::vector<std::uint64_t> type_hashes_;  ///< By index in `types_.kinds()`.
 };
 
 class RowFiller {
@@ -108,7 +101,7 @@ class RowFiller {
   /// `fresh`: no earlier look has returned the row.
   void add_file(const CheckpointRow& place, const TensorFileHeader& file, bool fresh) {
     RowEntries row;
-    const wire::SafetensorsEntries& entries = file.header.entries;
+    const wire::FileTensors& entries = file.header.entries;
     row.reserve(entries.size());
     std::vector<std::uint32_t> types(entries.types(), no_id);  // in the row, by number in the file
     if (!entries.empty() && place.prefix.empty()) {
@@ -116,11 +109,11 @@ class RowFiller {
     }
     std::string name;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const wire::SafetensorsEntry entry = entries[i];
+      const wire::FileTensor entry = entries[i];
       if (!entry.sound) {
         continue;
       }
-      const ValueKind kind = place.main ? ValueKind::parameter : ValueKind::further;
+      const ValueKind kind = place.main && !entry.further ? ValueKind::parameter : ValueKind::further;
       const std::uint32_t id =
           noted(place.prefix.empty() ? tables_.names.add_shared(entry.name)
                                      : tables_.names.add(name.assign(place.prefix).append(entry.name)),
@@ -133,9 +126,17 @@ class RowFiller {
       }
       last_file_[id] = &place;
       if (types[entry.type] == no_id) {
-        types[entry.type] = row.type_of(ValueForm::elements, entry.dtype, entry.shape, entry.unread_type);
+        types[entry.type] = row.add_type({ValueForm::elements,
+                                          entry.dtype,
+                                          {entry.shape.begin(), entry.shape.end()},
+                                          {entry.strides.begin(), entry.strides.end()},
+                                          std::string(entry.unread_type),
+                                          entry.source});
       }
       row.add(id, types[entry.type], entry.offset, entry.length);
+    }
+    if (place.facts && file.torch) {
+      add_facts(place, *file.torch, seconds_of(file.written), fresh, row);
     }
     if (fresh) {
       finish(place, std::move(row), seconds_of(file.written));
@@ -186,6 +187,27 @@ class RowFiller {
       fresh_.emplace_back(id, kind);
     }
     return id;
+  }
+
+  /// Adds the numbers beside the tensors that are scalars of the checkpoint.
+  void add_facts(const CheckpointRow& place, const pytorch::TorchFile& file, double wall_time, bool fresh,
+                 RowEntries& row) {
+    std::optional<std::uint32_t> type;
+    for (const pytorch::Fact& fact : file.facts) {
+      const auto* const whole = std::get_if<std::int64_t>(&fact.value);
+      const auto* const real = std::get_if<double>(&fact.value);
+      if (!fact.scalar || (whole == nullptr && real == nullptr)) {
+        continue;
+      }
+      const std::uint32_t id = noted(tables_.names.add(fact.name), ValueKind::number, fresh);
+      if (last_file_[id] == &place) {
+        continue;  // a tensor has the name
+      }
+      last_file_[id] = &place;
+      type = type ? type : row.add_type({ValueForm::number, Dtype::float64});
+      row.add(id, *type, std::bit_cast<std::uint64_t>(real != nullptr ? *real : static_cast<double>(*whole)),
+              std::bit_cast<std::uint64_t>(wall_time));
+    }
   }
 
   void finish(const CheckpointRow& place, RowEntries&& row, double wall_time) {

@@ -11,7 +11,8 @@
 
 namespace smd::detail::layout {
 
-/// Returns the layout of folders of safetensors files: each checkpoint is a step, each of its files a part of the step.
+/// Returns the layout of folders of safetensors files and files of PyTorch: each checkpoint is a step, each of its
+/// files a part of the step.
 [[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(const Opening& what);
 
 /// `LayoutKind::holds`: files of checkpoints in the folder itself, or in folders in it whose names have a step, an
@@ -19,6 +20,6 @@ namespace smd::detail::layout {
 [[nodiscard]] std::optional<Held> holds_checkpoints(FolderWalk& folder);
 
 /// `LayoutKind::holds_file`: by its header, or if it has none, by its name.
-[[nodiscard]] bool is_safetensors_file(const Opening& what, std::span<const std::byte> first);
+[[nodiscard]] bool is_tensor_file(const Opening& what, std::span<const std::byte> first);
 
 }  // namespace smd::detail::layout

@@ -8,12 +8,14 @@
 #include "layout/checkpoints/checkpoint_rows.hpp"
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
+#include "text/json.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 namespace smd::detail::layout {
 
@@ -68,9 +70,11 @@ class CheckpointLook {
     const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
     FreshNames names = fill_rows(storage_, *listing_, first_fresh, found.loaded, problems_);
     found.news = !found.loaded.rows.empty();
-    found.collections = collections_of(std::move(names), found.afresh ? nullptr : std::move(collections));
+    found.collections =
+        collections_of(std::move(names), found.afresh ? nullptr : std::move(collections), !listing_->log_rows.empty());
     found.due = due_;
     listing_->waits = due_.has_value();
+    list_facts();
     if (names_kept() > most_names_kept) {  // read again if anything changes
       listing_->headers = {};
       listing_->indexes = {};
@@ -87,7 +91,8 @@ class CheckpointLook {
 
   Status plan() {
     if (!place_.file.empty()) {
-      plan_ = plan_single_file(place_.file);
+      read_headers({place_.file}, true);
+      plan_ = plan_single_file(place_.file, stated_by(place_.file));
       return ok();
     }
     auto folders = list_checkpoint_folders(storage_);
@@ -116,11 +121,51 @@ class CheckpointLook {
     for (const std::string& path : states) {
       tell_state(path, *folders);
     }
-    plan_ = plan_checkpoints(*folders, place_.name, [this](const std::string& path) {
-      const auto state = listing_->steps.find(path);
-      return state ? state->step : std::nullopt;
-    });
+    std::vector<std::string> files = files_that_state(*folders);
+    std::ranges::transform(listing_->rows, std::back_inserter(files), &CheckpointRow::path);
+    read_headers(files, true);
+    plan_ = plan_checkpoints(
+        *folders, place_.name,
+        [this](const std::string& path) {
+          const auto state = listing_->steps.find(path);
+          return state ? state->step : std::nullopt;
+        },
+        [this](const std::string& path) { return stated_by(path); });
     return ok();
+  }
+
+  /// Returns the files that may state the step of a checkpoint, or be none of tensors.
+  [[nodiscard]] std::vector<std::string> files_that_state(const CheckpointFolders& folders) const {
+    const bool components = may_have_components(place_.name, folders.find("")->is_pipeline);
+    std::vector<std::string> files;
+    for (const auto& [path, folder] : folders.folders) {
+      if (!path.empty() && !components && !is_checkpoint_folder(path.substr(0, path.find('/')))) {
+        continue;  // a trial of its own
+      }
+      for (const storage::DirEntry& file : folder.files) {
+        if (const std::string_view ending = tensor_ending(file.name); !ending.empty() && ending != safetensors_ending) {
+          files.push_back(path.empty() ? file.name : path + "/" + file.name);
+        }
+      }
+    }
+    return files;
+  }
+
+  [[nodiscard]] StatedStep stated_by(const std::string& path) const {
+    const auto header = listing_->headers.find(path);
+    StatedStep stated;
+    if (header && header->torch) {
+      stated = {header->torch->step, header->torch->epoch, false};
+    }
+    stated.foreign = header && header->foreign;
+    return stated;
+  }
+
+  void read_headers(const std::vector<std::string>& files, bool again) { do_all(readings_of(files, again)); }
+  [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
+    const pytorch::Stop stop = request_.stop == nullptr ? pytorch::Stop() : *request_.stop;
+    return listing_->headers.update(
+        storage_, files, [this, stop](const std::string& path) { return read_header(storage_, path, stop); }, again);
   }
 
   /// Reports why the log of a trainer_state.json cannot be used.
@@ -200,8 +245,7 @@ class CheckpointLook {
       }
       return index;
     });
-    append(readings, listing_->headers.update(storage_, files,
-                                              [this](const std::string& path) { return read_header(storage_, path); }));
+    append(readings, readings_of(files, false));
     std::vector<std::string> logs;
     if (!plan_.trainer_state.empty()) {
       logs.push_back(plan_.trainer_state);
@@ -277,7 +321,9 @@ class CheckpointLook {
         for (const TensorFile& file : set.files) {
           growing = tell_problems(file) || growing;
           const auto header = listing_->headers.find(file.path);
-          rows.push_back({checkpoint.step, file.path, prefix, !main || main == i, header->reading, header->stamp});
+          const bool facts = main == i && set.component.empty() && &file == &set.files.front();
+          rows.push_back(
+              {checkpoint.step, file.path, prefix, !main || main == i, facts, header->reading, header->stamp});
         }
       }
     }
@@ -290,7 +336,7 @@ class CheckpointLook {
   bool tell_problems(const TensorFile& file) {
     const auto header = listing_->headers.find(file.path);
     const auto add = [&](Problem problem) {
-      problem.file = file.path;
+      problem.file = problem.file.empty() ? file.path : problem.file;
       problems_.add(std::move(problem));
     };
     if (header->unreadable) {
@@ -325,6 +371,26 @@ class CheckpointLook {
     return growing;
   }
 
+  /// Lists the numbers and texts beside the tensors of the last checkpoint.
+  void list_facts() {
+    const auto last = std::ranges::max_element(listing_->rows, {}, [](const CheckpointRow& row) {
+      return row.facts ? std::optional(row.step) : std::nullopt;
+    });
+    const auto header = last == listing_->rows.end() ? nullptr : listing_->headers.find(last->path);
+    if (!header || !header->torch || !last->facts) {
+      return;
+    }
+    const auto extras = std::make_shared<Extras>();
+    for (const pytorch::Fact& fact : header->torch->facts) {
+      std::visit([&](const auto& value) { extras->hyperparameters.values[fact.name] = json_text(value); }, fact.value);
+    }
+    listing_->extras = extras;
+  }
+  template <class Value>
+  static std::string json_text(const Value& value) {
+    return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
   std::vector<LogRow> list_log() {
     const auto log = listing_->logs.find(plan_.trainer_state);
     if (!*log) {
@@ -350,7 +416,8 @@ class CheckpointLook {
   }
 
   static std::shared_ptr<const CollectionsInfo> collections_of(FreshNames names,
-                                                               std::shared_ptr<const CollectionsInfo> before) {
+                                                               std::shared_ptr<const CollectionsInfo> before,
+                                                               bool has_log) {
     if (before && names.kinds.empty()) {
       return before;
     }
@@ -362,15 +429,16 @@ class CheckpointLook {
                                      [](const auto& one) { return one.second == ValueKind::number; });
     info->made_of_names =
         std::span(collections_of_names).first(numbers ? collections_with_numbers : collections_of_models);
-    CollectionMap collections([numbers, names = std::move(names), before = std::move(before)] {
+    CollectionMap collections([has_log, names = std::move(names), before = std::move(before)] {
       std::vector<NamedValues> values;
       values.reserve(names.kinds.size());
       for (const auto& [id, kind] : names.kinds) {
         values.push_back({std::string(names.texts.by_number[id]), kind});
       }
       CollectionMap::Map map = *add_to_collections(before, values)->collections;
-      if (!numbers) {
-        map.erase("losses");  // no log, so nothing is known of losses
+      if (const auto losses = map.find("losses");
+          !has_log && losses != map.end() && losses->second.tensor_names.empty()) {
+        map.erase(losses);  // no log, so nothing is known of losses
       }
       return map;
     });

@@ -20,9 +20,11 @@ class ReadOnce {
  public:
   /// Drops all files except `paths`. Returns a function for each file that is new or has changed, which reads it with
   /// `read(path)`, a T. The caller must call them all, on any threads, before it uses the cache.
+  /// `again`: false if the cache is up to date, so that only new files are read.
   template <class Read>
   [[nodiscard]] std::vector<std::function<void()>> update(storage::Storage& storage,
-                                                          const std::vector<std::string>& paths, const Read& read) {
+                                                          const std::vector<std::string>& paths, const Read& read,
+                                                          bool again = true) {
     std::map<std::string, Known, std::less<>> next;
     std::vector<std::function<void()>> readings;
     for (const std::string& path : paths) {
@@ -30,8 +32,12 @@ class ReadOnce {
       if (!added) {
         continue;
       }
-      entry->second.stamp = storage.file_stamp(path);
       const auto known = known_.find(path);
+      if (known != known_.end() && !again) {
+        entry->second = known->second;
+        continue;
+      }
+      entry->second.stamp = storage.file_stamp(path);
       if (known != known_.end() && entry->second.stamp && known->second.stamp == entry->second.stamp) {
         entry->second.value = known->second.value;
       } else {

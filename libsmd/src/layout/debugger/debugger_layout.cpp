@@ -30,7 +30,7 @@ class DebuggerLayout final : public Layout {
     return all;
   }
   storage::WatchScope watched() const override { return {{index_folder, "collections"}}; }
-  void check_names(storage::Storage& storage, const std::unordered_set<std::string>& used,
+  void check_names(storage::Storage& storage, const Listing& /*listing*/, const std::unordered_set<std::string>& used,
                    const std::function<void(Problem)>& report) const override {
     check_trial_names(storage, used, report);
   }

@@ -89,7 +89,7 @@ TEST_CASE("checkpoint names: versions and labels") {
 
 TEST_CASE("checkpoint names: shards") {
   const auto split = [](std::string_view file) {
-    const SafetensorsName name = split_safetensors_name(file);
+    const TensorFileName name = split_tensor_file_name(file);
     return std::string(name.stem) + " " + std::to_string(name.shard) + " " + std::to_string(name.of);
   };
   CHECK(split("a/b/model-00002-of-00010.safetensors") == "model 2 10");
@@ -98,4 +98,19 @@ TEST_CASE("checkpoint names: shards") {
   CHECK(split("model-00011-of-00010.safetensors") == "model-00011-of-00010 0 0");  // there is no such shard
   CHECK(split("model-1-of-2.safetensors") == "model-1-of-2 0 0");
   CHECK(split("model.fp16-00001-of-00002.safetensors") == "model.fp16 1 2");
+  CHECK(split("pytorch_model-00001-of-00002.bin") == "pytorch_model 1 2");
+  CHECK(split("pytorch_model.bin.index.json") == "pytorch_model 0 0");
+  CHECK(split("epoch=3-step=80.ckpt") == "epoch=3-step=80 0 0");
+}
+
+TEST_CASE("checkpoint names: which files are of tensors") {
+  CHECK(tensor_ending("a/best.pt") == ".pt");
+  CHECK(tensor_ending("last.ckpt") == ".ckpt");
+  CHECK(tensor_ending(".pt").empty());
+  CHECK(tensor_ending("optimizer.pt") == ".pt");
+  CHECK(tensor_ending("scheduler.pt").empty());
+  CHECK(tensor_ending("training_args.bin").empty());
+  CHECK(tensor_ending("rng_state_0.pth").empty());
+  CHECK(is_checkpoint_file("__0_0.distcp"));
+  CHECK_FALSE(is_checkpoint_file("config.json"));
 }

@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pytorch/describe.hpp"
+
+#include "text/escape.hpp"
+#include "text/repeated.hpp"
+#include "text/words.hpp"
+
+#include <smd/elements.hpp>
+#include <smd/tensor_view.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace smd::detail::pytorch {
+
+namespace {
+
+/// Names of an element type elsewhere: of PyTorch's storage classes, without `Storage`, and NumPy's codes.
+struct TypeName {
+  std::string_view name;
+  std::string_view dtype;
+};
+
+// clang-format off
+constexpr TypeName storage_classes[] = {
+    {"Double", "float64"}, {"Float", "float32"}, {"Half", "float16"}, {"BFloat16", "bfloat16"},
+    {"Long", "int64"}, {"Int", "int32"}, {"Short", "int16"}, {"Char", "int8"}, {"Byte", "uint8"}, {"Bool", "bool"},
+    {"ComplexDouble", "complex128"}, {"ComplexFloat", "complex64"},
+    {"QInt8", "qint8"}, {"QUInt8", "quint8"}, {"QInt32", "qint32"},
+    {"QUInt4x2", "quint4x2"}, {"QUInt2x4", "quint2x4"}, {"Untyped", ""},
+};
+constexpr TypeName numpy_codes[] = {
+    {"b1", "bool"}, {"i1", "int8"}, {"i2", "int16"}, {"i4", "int32"}, {"i8", "int64"},
+    {"u1", "uint8"}, {"u2", "uint16"}, {"u4", "uint32"}, {"u8", "uint64"},
+    {"f2", "float16"}, {"f4", "float32"}, {"f8", "float64"}, {"c8", "complex64"}, {"c16", "complex128"},
+};
+// clang-format on
+
+/// Keys under which programs put the model; the first that has a tensor.
+constexpr std::string_view roots[] = {"state_dict", "model_state_dict", "model",     "module", "net",
+                                      "network",    "params",           "generator", "weights"};
+/// Keys that tell the step; the first that does.
+constexpr std::string_view step_keys[] = {"global_step", "step", "iter_num", "iteration", "iter"};
+constexpr std::string_view measure_words[] = {"loss", "acc", "accuracy", "score", "metric", "best", "fitness"};
+constexpr std::string_view epoch_key = "epoch";
+
+template <std::size_t n>
+bool is_one_of(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+template <std::size_t n>
+std::optional<std::string_view> dtype_in(const TypeName (&types)[n], std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(types), std::end(types), [&](const TypeName& type) { return type.name == name; });
+  return found == std::end(types) ? std::nullopt : std::optional(found->dtype);
+}
+
+/// Returns the name of the class or dtype that a Global is.
+std::string_view class_name(const Pickle& pickle, Ref value) {
+  const GlobalName* const global = pickle.global(value);
+  return global == nullptr ? std::string_view() : std::string_view(global->name).substr(global->name.rfind('.') + 1);
+}
+
+std::optional<std::uint64_t> natural(const Pickle& pickle, Ref value) noexcept {
+  const auto number = pickle.integer(value);
+  return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Dtype> torch_dtype(std::string_view name) noexcept {
+  const auto dtype = dtype_from_name(name);
+  return dtype != Dtype::string ? dtype : std::nullopt;
+}
+
+std::optional<StorageFacts> storage_facts(const Pickle& pickle, Ref value) {
+  constexpr std::string_view ending = "Storage";
+  constexpr std::uint64_t most = std::uint64_t{1} << 58;  // larger than any file, and sums do not overflow
+  const auto [tag, type, key, location, count, view, end, behind] = pickle.first_items(pickle.identity(value));
+  const std::string_view name = class_name(pickle, type);
+  const auto dtype =
+      name.ends_with(ending) ? dtype_in(storage_classes, name.substr(0, name.size() - ending.size())) : std::nullopt;
+  const auto numel = natural(pickle, count);
+  if (pickle.text(tag) != "storage" || !dtype || !numel || *numel > most) {
+    return std::nullopt;
+  }
+  const auto known = torch_dtype(*dtype);
+  const std::uint64_t item = known ? item_size(*known) : 1;
+  StorageFacts facts = {pickle.text(key), *dtype, *numel, *numel * item, 0, *numel * item};
+  if (view != Pickle::nothing && pickle.kind(view) != Kind::none) {
+    const Pickle::First part = pickle.first_items(view);
+    const auto begin = natural(pickle, part[1]);
+    const auto size = natural(pickle, part[2]);
+    if (!begin || !size || *begin > *numel || *size > *numel - *begin) {
+      return std::nullopt;
+    }
+    facts.view_begin = *begin * item;
+    facts.view_bytes = *size * item;
+  }
+  return facts;
+}
+
+bool take_sizes(const Pickle& pickle, Ref value, std::vector<std::int64_t>& sizes) {
+  value = pickle.meaning(value) == Meaning::first ? pickle.first_items(pickle.arguments(value))[0] : value;
+  const std::vector<Ref> items = pickle.items(value, limits::dimensions + 1);
+  sizes.clear();
+  for (const Ref item : items) {
+    sizes.push_back(pickle.integer(item).value_or(-1));
+  }
+  return (pickle.kind(value) == Kind::tuple || pickle.kind(value) == Kind::list) &&
+         sizes.size() <= limits::dimensions &&
+         std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size >= 0; });
+}
+
+namespace {
+
+using Number = std::variant<std::int64_t, double>;
+
+/// Walks through a pickle's values. A value that occurs in several places has all their names.
+class Describer {
+ public:
+  Describer(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop)
+      : pickle_(pickle), storages_(storages), file_(file), stop_(stop), state_(pickle.nodes()) {
+    // Each value may be visited some times, and each has a name. More is for files that are made to have very many.
+    constexpr std::uint64_t always = std::uint64_t{16} << 20;
+    constexpr std::uint64_t for_each_byte = 16;
+    budget_ =
+        std::min<std::uint64_t>(always + for_each_byte * pickle.length(), std::numeric_limits<std::uint32_t>::max());
+  }
+
+  void run() && {
+    const Object top = object_of(pickle_.root());
+    const std::vector<Pickle::Pair> children = children_of(top);
+    for (const std::string_view key : roots) {
+      const auto root = std::find_if(children.begin(), children.end(),
+                                     [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
+      if (root != children.end() && has_names(root->value)) {
+        walk(root->value);
+        if (found_ > 0) {
+          root_ = root->key;
+          main_ = false;
+          break;
+        }
+      }
+    }
+    top_ = pickle_.root();
+    walk(top_);
+    take_facts(children);
+    if (!storages_.members.empty()) {
+      file_.source =
+          std::make_shared<const MemberSource>(std::move(storages_.members), storages_.swapped, storages_.is_archive);
+    }
+    file_.tensors = std::move(tensors_).make(file_.source);
+  }
+
+ private:
+  enum State : std::uint8_t { unseen = 0, on_path = 1, barren = 2 };
+
+  /// A value and how it is made.
+  struct Object {
+    Ref node = Pickle::nothing;
+    Meaning meaning = Meaning::opaque;
+    Ref arguments = Pickle::nothing;
+    Ref state = Pickle::nothing;  ///< What the call itself gives it.
+  };
+  [[nodiscard]] Object object_of(Ref value) const {
+    Object object = {value, pickle_.meaning(value), pickle_.arguments(value)};
+    if (object.meaning == Meaning::from_type) {
+      const Pickle::First arguments = pickle_.first_items(object.arguments);
+      const GlobalName* const function = pickle_.global(arguments[0]);
+      object = {value, function == nullptr ? Meaning::opaque : function->meaning, arguments[2], arguments[3]};
+    }
+    return object;
+  }
+
+  /// Takes from what may still be done. Returns false if nothing is left.
+  bool spend(std::uint64_t cost) {
+    constexpr std::uint64_t between_stops = 1 << 16;
+    const std::uint64_t left = budget_ - std::min(cost, budget_);
+    if (!over_ && left / between_stops != budget_ / between_stops && stop_ && stop_()) {
+      file_.problems.add({ProblemKind::stopped, {}, {}, "the reader was stopped"});
+      over_ = true;
+    } else if (!over_ && cost > budget_) {
+      problem(pickle_.root(), "not all tensors are listed: its values have too many names");
+      over_ = true;
+    }
+    budget_ = left;
+    return !over_;
+  }
+
+  void problem(Ref value, std::string text) {
+    file_.problems.add(damaged(std::move(text), storages_.pickle_begin + pickle_.offset(value)));
+  }
+  void tensor_problem(Ref value, const std::string& why) {
+    problem(value, "tensor '" + printable(shown_name()) + "': " + why);
+  }
+
+  // What contains others.
+
+  [[nodiscard]] bool is_container(Ref value) const noexcept {
+    const Kind kind = pickle_.kind(value);
+    return kind == Kind::tuple || kind == Kind::list || kind == Kind::mapping || kind == Kind::call;
+  }
+  /// Returns what a value contains: with a key, or `appended`. Of several with the same key only the last, as in
+  /// Python.
+  std::vector<Pickle::Pair> children_of(const Object& object) {
+    std::vector<Pickle::Pair> children;
+    const auto append = [&](Ref sequence) {
+      for (const Ref item : pickle_.items(sequence)) {
+        children.push_back({Pickle::appended, item});
+      }
+    };
+    const auto append_pairs = [&](Ref mapping) {
+      const std::vector<Pickle::Pair> pairs = pickle_.pairs(mapping);
+      children.insert(children.end(), pairs.begin(), pairs.end());
+    };
+    const auto append_state = [&](Ref state) {
+      const Pickle::First parts = pickle_.first_items(state);
+      const auto are_attributes = [&](Ref part) {
+        return pickle_.kind(part) == Kind::mapping || pickle_.kind(part) == Kind::none;
+      };
+      if (pickle_.kind(state) == Kind::mapping) {
+        append_pairs(state);
+      } else if (parts[2] == Pickle::nothing && are_attributes(parts[0]) && are_attributes(parts[1])) {
+        append_pairs(parts[0]);  // attributes, and those that have slots
+        append_pairs(parts[1]);
+      } else {
+        append(state);
+      }
+    };
+    if (object.meaning == Meaning::mapping) {
+      for (const Ref argument : pickle_.items(object.arguments)) {
+        append_pairs(pickle_.kind(argument) == Kind::mapping ? argument : Pickle::nothing);
+        for (const Ref pair : pickle_.items(argument)) {
+          children.push_back({pickle_.first_items(pair)[0], pickle_.first_items(pair)[1]});
+        }
+      }
+    } else {
+      append(pickle_.kind(object.node) == Kind::tuple ? object.node : object.arguments);
+    }
+    for (const Pickle::Pair& pair : pickle_.pairs(object.node)) {
+      if (pair.key == Pickle::state) {
+        append_state(pair.value);
+      } else {
+        children.push_back(pair);
+      }
+    }
+    append_state(object.state);
+    if (object.meaning == Meaning::mapping) {
+      std::erase_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == "_metadata"; });
+    }
+    spend(children.size());
+    drop_replaced(children);
+    return children;
+  }
+  void drop_replaced(std::vector<Pickle::Pair>& children) const {
+    const auto is_appended = [](const Pickle::Pair& child) { return child.key == Pickle::appended; };
+    const auto keyed = std::stable_partition(children.begin(), children.end(), is_appended);
+    const std::span<Pickle::Pair> pairs(keyed, children.end());
+    const auto key_of = [&](std::uint32_t i) {
+      const std::string_view text = pickle_.text(pairs[i].key);
+      return text.data() != nullptr
+                 ? text
+                 : std::string_view(reinterpret_cast<const char*>(&pairs[i].key), sizeof pairs[i].key);
+    };
+    for (const auto& [first, again] : text::repeated_names(static_cast<std::uint32_t>(pairs.size()), key_of)) {
+      pairs[first].value = std::exchange(pairs[again].value, Pickle::nothing);
+    }
+  }
+
+  [[nodiscard]] Ref child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
+    const auto found = std::find_if(children.begin(), children.end(),
+                                    [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
+    return found == children.end() ? Pickle::nothing : found->value;
+  }
+  [[nodiscard]] bool is_module(const std::vector<Pickle::Pair>& children) const {
+    return child(children, "_parameters") != Pickle::nothing && child(children, "_modules") != Pickle::nothing;
+  }
+  /// Returns whether a value is a mapping, has items, or is a module.
+  bool has_names(Ref value) {
+    const std::vector<Pickle::Pair> pairs = pickle_.pairs(value);
+    return pickle_.kind(value) == Kind::mapping || pickle_.meaning(value) == Meaning::mapping ||
+           std::any_of(pairs.begin(), pairs.end(),
+                       [](const Pickle::Pair& pair) { return pair.key < Pickle::nothing; }) ||
+           (is_container(value) && is_module(children_of(object_of(value))));
+  }
+
+  /// Returns how a key stands in a name. Valid until the next call.
+  std::string_view key_text(Ref key, std::size_t index) {
+    if (!pickle_.text(key).empty()) {
+      return pickle_.text(key);
+    }
+    if (key == Pickle::appended || pickle_.integer(key)) {
+      return key_ = key == Pickle::appended ? std::to_string(index) : std::to_string(*pickle_.integer(key));
+    }
+    if (const auto real = pickle_.real(key)) {
+      std::array<char, 32> digits;
+      return key_.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr);
+    }
+    if (const auto boolean = pickle_.boolean(key)) {
+      return *boolean ? "True" : "False";
+    }
+    return key_ = pickle_.kind(key) == Kind::text ? "" : "<" + std::to_string(index) + ">";
+  }
+
+  // The walk.
+
+  void walk_child(std::string_view key, Ref value) {
+    if (!is_container(value)) {
+      return;
+    }
+    const std::size_t before = name_.size();
+    name_.append(before == 0 ? "" : ".").append(key);
+    if (name_.size() > limits::name_bytes) {
+      problem(value, "a name is longer than name_bytes: '" + printable(name_) + "'");
+    } else {
+      walk(value);
+    }
+    name_.resize(before);
+  }
+  void walk_children(const std::vector<Pickle::Pair>& children, Ref left_out = Pickle::nothing) {
+    for (std::size_t i = 0; i < children.size() && !over_; ++i) {
+      if (children[i].key != left_out) {
+        walk_child(key_text(children[i].key, i), children[i].value);
+      }
+    }
+  }
+
+  void walk(Ref value) {
+    if (!is_container(value) || state_[value] == barren || !spend(1)) {
+      return;
+    }
+    if (state_[value] == on_path || depth_ == limits::pickle_depth) {
+      if (state_[value] != on_path && !std::exchange(too_deep_, true)) {
+        problem(value, "its values are nested deeper than pickle_depth: '" + printable(name_) + "'");
+      }
+      cut_ = true;
+      return;
+    }
+    const bool cut_before = std::exchange(cut_, false);
+    const std::size_t found_before = found_;
+    state_[value] = on_path;
+    ++depth_;
+    const Object object = object_of(value);
+    if (!take(object)) {
+      walk_object(object);
+    }
+    --depth_;
+    state_[value] = found_ == found_before && !cut_ && !over_ ? barren : unseen;
+    cut_ = cut_ || cut_before;
+  }
+
+  void walk_object(const Object& object) {
+    const std::vector<Pickle::Pair> children = children_of(object);
+    if (const Ref local = child(children, "_local_tensor"); local != Pickle::nothing) {
+      const bool part = std::exchange(part_, true);
+      walk(local);
+      part_ = part;
+    } else if (is_module(children)) {
+      for (const std::string_view kind : {"_parameters", "_buffers", "_modules"}) {
+        walk_children(children_of(object_of(child(children, kind))));
+      }
+    } else {
+      walk_children(children, object.node == top_ ? root_ : Pickle::nothing);
+    }
+  }
+
+  /// Takes a value that is a tensor, or stands for one. Returns false if it is neither.
+  bool take(const Object& object) {
+    const Pickle::First first = pickle_.first_items(object.arguments);
+    switch (object.meaning) {
+      case Meaning::first:
+        walk(first[0]);
+        return true;
+      case Meaning::tensor:
+      case Meaning::quantised:
+        take_tensor(object, first, Pickle::nothing, object.meaning == Meaning::tensor ? first[6] : Pickle::nothing);
+        return true;
+      case Meaning::tensor_of_dtype:
+        take_tensor(object, first, first[6], first[7]);
+        return true;
+      case Meaning::meta:
+        set_type(class_name(pickle_, first[0]));
+        type_.unread_type = class_name(pickle_, first[0]);
+        add(object, take_sizes(pickle_, first[1], type_.shape) && element_count(type_.shape)
+                        ? nullptr
+                        : "its size cannot be understood");
+        return true;
+      case Meaning::sparse:
+        walk_sparse(first[0], pickle_.first_items(first[1]));
+        return true;
+      case Meaning::numpy_array:
+      case Meaning::numpy_from_buffer:
+        return take_array(object, first);
+      case Meaning::mapping:
+      case Meaning::opaque:
+      case Meaning::from_type:
+      case Meaning::numpy_scalar:
+      case Meaning::numpy_dtype:
+      case Meaning::encode:
+        return false;
+    }
+    return false;
+  }
+
+  void walk_sparse(Ref layout, const Pickle::First& parts) {
+    const std::string_view name = pickle_.text(pickle_.first_items(pickle_.arguments(layout))[0]);
+    const bool columns = name.ends_with("csc") || name.ends_with("bsc");
+    if (parts[3] == Pickle::nothing || name.ends_with("coo")) {
+      walk_child("indices", parts[0]);
+      walk_child("values", parts[1]);
+    } else {
+      walk_child(columns ? "ccol_indices" : "crow_indices", parts[0]);
+      walk_child(columns ? "row_indices" : "col_indices", parts[1]);
+      walk_child("values", parts[2]);
+    }
+  }
+
+  // Tensors.
+
+  void set_type(std::string_view dtype) {
+    const auto known = torch_dtype(dtype);
+    type_.dtype = known.value_or(Dtype::float32);
+    type_.unread_type = known ? "" : dtype;
+    type_.shape.clear();
+    type_.strides.clear();
+    type_.source.reset();
+    tensor_ = {};
+  }
+
+  void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
+    const auto storage = storage_facts(pickle_, arguments[0]);
+    set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
+    why_.clear();
+    const bool right = storage && (type_.unread_type != "" || torch_dtype(storage->dtype) || dtype != Pickle::nothing);
+    if (!right || !fits(*storage, arguments, metadata)) {
+      why_ = why_.empty() ? "its storage cannot be understood" : why_;
+    }
+    add(object, why_.empty() ? nullptr : why_.c_str());
+    if (object.meaning == Meaning::quantised && !over_) {
+      file_.quantisers.emplace_back(shown_name(), quantiser(pickle_.first_items(arguments[4])));
+    }
+  }
+
+  bool refuse(std::string why) {
+    why_ = std::move(why);
+    return false;
+  }
+
+  /// Finds the place of a tensor in its storage.
+  bool fits(const StorageFacts& storage, const Pickle::First& arguments, Ref metadata) {
+    const std::uint64_t item = type_.unread_type.empty() ? item_size(type_.dtype) : 1;
+    const auto offset = natural(pickle_, arguments[1]);
+    std::uint64_t span = 0;
+    if (const char* const why = why_not_as_stored(metadata)) {
+      return refuse(why);
+    }
+    if (!offset || !take_sizes(pickle_, arguments[2], type_.shape) ||
+        !take_sizes(pickle_, arguments[3], type_.strides) || type_.strides.size() != type_.shape.size()) {
+      return refuse("its sizes, strides and offset are not natural numbers, or disagree");
+    }
+    if (!measure(item, span)) {
+      return refuse("its sizes and strides are larger than any file, or repeat elements to more than expanded_bytes");
+    }
+    if (!type_.unread_type.empty() || !storages_.find) {
+      return true;
+    }
+    const std::string name = std::string(storages_.folder).append(storage.key.substr(0, limits::name_bytes));
+    const auto index = storages_.find(storage.key);
+    if (!index) {
+      return refuse(printable(name) + " is missing");
+    }
+    const Member& member = storages_.members[*index];
+    if (!member.sound || member.method != 0) {
+      return refuse(printable(name) + (member.method != 0 ? " is compressed" : " is damaged"));
+    }
+    if (member.size < storage.bytes) {
+      return refuse(printable(name) + " has " + std::to_string(member.size) + " bytes, its storage " +
+                    std::to_string(storage.bytes));
+    }
+    const std::uint64_t elements = storage.view_bytes / item;
+    if (span != 0 && (*offset > elements || span > elements - *offset)) {
+      return refuse("it reaches beyond its storage");
+    }
+    tensor_.offset = member.begin + storage.view_begin + (span == 0 ? 0 : *offset * item);
+    tensor_.length = span * item;
+    return true;
+  }
+
+  /// Returns why the elements are not what the storage has; null if they are.
+  [[nodiscard]] const char* why_not_as_stored(Ref metadata) const {
+    if (pickle_.kind(metadata) == Kind::none) {
+      return nullptr;
+    }
+    constexpr std::size_t most = 16;
+    const std::vector<Pickle::Pair> pairs =
+        pickle_.kind(metadata) == Kind::mapping ? pickle_.pairs(metadata) : std::vector<Pickle::Pair>(most + 1);
+    for (const Pickle::Pair& pair : pairs) {
+      const std::string_view key = pickle_.text(pair.key);
+      if (pairs.size() > most || ((key == "conj" || key == "neg") && !pickle_.boolean(pair.value))) {
+        return "its metadata cannot be understood";
+      }
+      if ((key == "conj" || key == "neg") && *pickle_.boolean(pair.value)) {
+        return key == "conj" ? "it is stored conjugated, which is not read" : "it is stored negated, which is not read";
+      }
+    }
+    return nullptr;
+  }
+
+  /// Finds how many elements of the storage a tensor spans, and leaves its strides empty if it is in C order.
+  bool measure(std::uint64_t item, std::uint64_t& span) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 62;
+    const auto count = element_count(type_.shape);
+    if (!count || *count > most / item) {
+      return false;
+    }
+    span = *count == 0 ? 0 : 1;
+    bool in_order = true;
+    std::uint64_t expected = 1;
+    for (std::size_t axis = type_.shape.size(); *count != 0 && axis-- > 0;) {
+      const auto size = static_cast<std::uint64_t>(type_.shape[axis]);
+      const auto stride = static_cast<std::uint64_t>(type_.strides[axis]);
+      if (size > 1 && stride > (most - span) / (size - 1)) {
+        return false;
+      }
+      in_order = in_order && (size == 1 || stride == expected);
+      span += (size - 1) * stride;
+      expected *= size;
+    }
+    if (in_order) {
+      type_.strides.clear();
+    }
+    return *count <= span || *count * item <= limits::expanded_bytes;
+  }
+
+  std::string quantiser(const Pickle::First& parts) {
+    if (!pickle_.real(parts[1]) || !pickle_.integer(parts[2])) {
+      return "a scale and a zero point for each index of axis " + std::string(key_text(parts[3], 0));
+    }
+    const std::string scale(key_text(parts[1], 0));
+    return "scale " + scale + ", zero point " + std::string(key_text(parts[2], 0));
+  }
+
+  [[nodiscard]] std::string_view shown_name() const noexcept {
+    return name_.empty() ? std::string_view("tensor") : std::string_view(name_);
+  }
+
+  /// Adds `tensor_` with `type_`. `why`: it cannot be read; null: it can.
+  void add(const Object& object, const char* why) {
+    const std::string_view name = shown_name();
+    ++found_;
+    if (why != nullptr && storages_.find) {
+      tensor_problem(object.node, why);
+    }
+    if (tensors_.size() == limits::pytorch_tensors && !over_) {
+      problem(object.node, "not all tensors are listed: it has more than pytorch_tensors");
+      over_ = true;
+    }
+    if (!spend(name.size())) {
+      return;
+    }
+    tensor_.sound = why == nullptr && storages_.find;
+    tensor_.further = !main_;
+    tensor_.part = part_;
+    tensors_.add(name, type_, tensor_);
+  }
+
+  // NumPy.
+
+  /// Sets `type_` to a dtype of NumPy, and `swapped_`. Returns false if a value is none, or not of numbers.
+  bool set_numpy_type(Ref dtype) {
+    const auto name = pickle_.meaning(dtype) == Meaning::numpy_dtype
+                          ? dtype_in(numpy_codes, pickle_.text(pickle_.first_items(pickle_.arguments(dtype))[0]))
+                          : std::nullopt;
+    set_type(name.value_or(""));
+    swapped_ = false;
+    for (const Pickle::Pair& pair : pickle_.pairs(dtype)) {
+      swapped_ = name && item_size(type_.dtype) > 1 && pickle_.text(pickle_.first_items(pair.value)[1]) == ">";
+    }
+    return name.has_value();
+  }
+
+  /// Returns bytes that stand there, are empty, or must be decoded; nullopt if a value is none of these.
+  [[nodiscard]] std::optional<std::string> bytes_of(Ref value) const {
+    if (pickle_.kind(value) == Kind::bytes || pickle_.meaning(value) != Meaning::encode) {
+      return pickle_.kind(value) == Kind::bytes ? std::optional(std::string(pickle_.text(value))) : std::nullopt;
+    }
+    std::string bytes;
+    bool high = false;
+    for (const char c : pickle_.text(pickle_.first_items(pickle_.arguments(value))[0])) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (high ? (byte & 0xC0) != 0x80 : byte > 0x7F && (byte & 0xFE) != 0xC2) {
+        return std::nullopt;  // no Latin-1
+      }
+      if (high) {
+        bytes.back() = static_cast<char>(bytes.back() << 6 | (byte & 0x3F));
+      } else {
+        bytes += c;
+      }
+      high = !high && byte > 0x7F;
+    }
+    return bytes;
+  }
+
+  /// Returns false if an array is not of numbers.
+  bool take_array(const Object& object, const Pickle::First& arguments) {
+    const bool by_state = object.meaning == Meaning::numpy_array;
+    const std::vector<Pickle::Pair> pairs = pickle_.pairs(object.node);
+    const Pickle::First state = by_state && !pairs.empty() ? pickle_.first_items(pairs.back().value) : arguments;
+    const Ref stored = state[by_state ? 4 : 0];
+    if (!set_numpy_type(state[by_state ? 2 : 1])) {
+      return false;
+    }
+    auto bytes = bytes_of(stored);
+    const std::uint64_t item = item_size(type_.dtype);
+    const bool sizes = take_sizes(pickle_, state[by_state ? 1 : 2], type_.shape);
+    const auto count = sizes ? element_count(type_.shape) : std::nullopt;
+    if (!bytes || !count || bytes->size() / item != *count || bytes->size() % item != 0) {
+      add(object, "the type, shape and bytes of this array disagree");
+      return true;
+    }
+    if (by_state ? pickle_.boolean(state[3]) == true : pickle_.text(state[3]) == "F") {
+      std::int64_t stride = 1;
+      for (const std::int64_t size : type_.shape) {
+        type_.strides.push_back(std::exchange(stride, stride * std::max<std::int64_t>(size, 1)));
+      }
+      std::uint64_t span = 0;
+      (void)measure(item, span);
+    }
+    tensor_.offset = storages_.pickle_begin + pickle_.text_offset(stored).value_or(pickle_.offset(stored));
+    tensor_.length = bytes->size();
+    const bool as_stored = storages_.pickle_is_stored && pickle_.text_offset(stored) && swapped_ == storages_.swapped;
+    if (!as_stored && spend(bytes->size())) {
+      const auto held = std::make_shared<storage::ElementSource>();
+      const auto elements = std::as_bytes(std::span(*bytes));
+      held->held.assign(elements.begin(), elements.end());
+      held->swapped = swapped_;
+      type_.source = held;
+    }
+    add(object, nullptr);
+    return true;
+  }
+
+  // Facts.
+
+  [[nodiscard]] std::optional<Number> number(Ref value) {
+    constexpr double exact = 0x1p53;  // integers below it are doubles
+    const auto integer = pickle_.integer(value);
+    const auto real = pickle_.real(value);
+    if (integer || real) {
+      return integer ? Number(*integer) : Number(*real);
+    }
+    const Pickle::First arguments = pickle_.first_items(pickle_.arguments(value));
+    const bool scalar = pickle_.meaning(value) == Meaning::numpy_scalar && set_numpy_type(arguments[0]);
+    auto bytes = scalar && is_real(type_.dtype) ? bytes_of(arguments[1]) : std::nullopt;
+    if (!bytes || bytes->size() != item_size(type_.dtype) || type_.dtype == Dtype::boolean) {
+      return std::nullopt;
+    }
+    if (swapped_) {
+      std::reverse(bytes->begin(), bytes->end());
+    }
+    double number = 0;
+    copy_as_doubles({type_.dtype, {}, std::as_bytes(std::span(*bytes))}, 0, {&number, 1});
+    const bool whole = !is_floating(type_.dtype) && number > -exact && number < exact;
+    return whole ? Number(static_cast<std::int64_t>(number)) : Number(number);
+  }
+
+  void take_facts(const std::vector<Pickle::Pair>& children) {
+    constexpr std::size_t most_facts = 10'000;
+    for (const Pickle::Pair& child : children) {
+      const std::string_view name = pickle_.text(child.key);
+      const auto known = number(child.value);
+      if (name.empty() || name.size() > limits::name_bytes || file_.facts.size() == most_facts ||
+          (!known && pickle_.kind(child.value) != Kind::text)) {
+        continue;
+      }
+      Fact& fact = file_.facts.emplace_back();
+      fact.name = name;
+      if (!known) {
+        fact.value = text::excerpt(pickle_.text(child.value));
+        continue;
+      }
+      std::visit([&](auto one) { fact.value = one; }, *known);
+      const std::vector<std::string> words = text::split_words(name);
+      fact.scalar = name == epoch_key || is_one_of(step_keys, name) ||
+                    std::any_of(words.begin(), words.end(),
+                                [](const std::string& word) { return is_one_of(measure_words, word); });
+    }
+    file_.epoch = natural_fact(epoch_key);
+    for (const std::string_view key : step_keys) {
+      file_.step = file_.step ? file_.step : natural_fact(key);
+    }
+  }
+  [[nodiscard]] std::optional<std::int64_t> natural_fact(std::string_view name) const {
+    for (const Fact& fact : file_.facts) {
+      const auto* const value = std::get_if<std::int64_t>(&fact.value);
+      if (fact.name == name && value != nullptr && *value >= 0) {
+        return *value;
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Pickle& pickle_;
+  Storages& storages_;
+  TorchFile& file_;
+  const Stop& stop_;
+  std::vector<State> state_;  ///< Of nodes.
+  std::uint64_t budget_ = 0;
+  wire::FileTensorsMaker tensors_;
+  ValueType type_;                      ///< Of the tensor that is looked at,
+  wire::FileTensors::Position tensor_;  ///< where its elements are,
+  std::string why_;                     ///< and why they cannot be read.
+  bool swapped_ = false;                ///< The array's elements are big-endian.
+  std::string key_;                     ///< See `key_text`.
+
+  Ref top_ = Pickle::nothing;
+  Ref root_ = Pickle::nothing;  ///< The key of the model, which was walked through first.
+  bool main_ = true;
+  bool part_ = false;
+  std::string name_;  ///< Of the value that is walked through.
+  std::size_t depth_ = 0;
+  std::size_t found_ = 0;  ///< Tensors, also those that are not listed.
+  bool cut_ = false;       ///< A part of the value that is walked through was left out: it contains itself, or is deep.
+  bool over_ = false;      ///< Nothing more is listed.
+  bool too_deep_ = false;
+};
+
+}  // namespace
+
+void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop) {
+  Describer(pickle, storages, file, stop).run();
+}
+
+}  // namespace smd::detail::pytorch

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pytorch/torch_file.hpp"
+
+#include "pytorch/describe.hpp"
+#include "text/escape.hpp"
+#include "wire/little_endian.hpp"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace smd::detail::pytorch {
+
+namespace {
+
+constexpr std::string_view stream_mark{"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.", 15};
+
+/// Reads a file of `torch.save`.
+class TorchFileReader {
+ public:
+  TorchFileReader(const Section& section, const Stop& stop) : section_(section), stop_(stop) {}
+
+  TorchFile read() && {
+    const auto first = read_bytes(section_.file, section_.begin,
+                                  std::min<std::uint64_t>(section_.end - section_.begin, stream_mark.size()));
+    if (!first) {
+      note(first.problem());
+    } else if (*first == stream_mark) {
+      read_stream();
+    } else if (may_be_torch_file(std::as_bytes(std::span(*first)))) {
+      read_zip();
+    } else {
+      note(damaged("is not a file of PyTorch", section_.begin));
+    }
+    return std::move(file_);
+  }
+
+ private:
+  /// A pickle and the bytes that its texts are parts of.
+  struct Loaded {
+    std::string bytes;
+    Pickle pickle;
+    std::uint64_t begin = 0;
+  };
+
+  /// Keeps a problem, or takes it for a file that is still being written.
+  void note(Problem problem, const std::string& what = {}) {
+    problem.text = what + problem.text;
+    if (problem.kind == ProblemKind::not_yet) {
+      problem.kind = ProblemKind::damaged;
+      file_.cut = std::move(problem);
+    } else {
+      file_.problems.add(std::move(problem));
+    }
+  }
+
+  void list_globals(const Loaded& loaded) {
+    for (ListedGlobal& global : listed_globals(loaded.pickle)) {
+      global.offset += loaded.begin;
+      const auto same = [&](const ListedGlobal& other) { return other.name == global.name; };
+      if (std::none_of(file_.globals.begin(), file_.globals.end(), same)) {
+        file_.globals.push_back(std::move(global));
+      }
+    }
+  }
+
+  /// Reads a pickle; of the file's bytes no more than twice as many as it has, and some. Returns null, with a problem,
+  /// if it cannot be read.
+  std::unique_ptr<Loaded> load(std::uint64_t begin) {
+    constexpr std::uint64_t first_bytes = std::uint64_t{64} << 10;
+    const std::uint64_t most = std::min(section_.end - std::min(begin, section_.end), limits::pickle_bytes);
+    for (std::uint64_t size = std::min(first_bytes, most);; size = std::min(2 * size, most)) {
+      auto bytes = read_bytes(section_.file, begin, size, stop_);
+      if (!bytes) {
+        note(std::move(bytes.problem()));
+        return nullptr;
+      }
+      auto loaded = std::make_unique<Loaded>();
+      loaded->bytes = *std::move(bytes);
+      loaded->begin = begin;
+      if (parse(*loaded, size < most)) {
+        return loaded->pickle.length() != 0 ? std::move(loaded) : nullptr;
+      }
+    }
+  }
+  /// Returns false if the pickle needs more bytes, and there may be `more`. With a problem it stays empty.
+  bool parse(Loaded& loaded, bool more) {
+    auto pickle = Pickle::read(loaded.bytes, stop_);
+    if (pickle) {
+      loaded.pickle = *std::move(pickle);
+      list_globals(loaded);
+    } else if (more && pickle.problem().kind == ProblemKind::not_yet) {
+      return false;
+    } else if (loaded.bytes.size() == limits::pickle_bytes && pickle.problem().kind == ProblemKind::not_yet) {
+      note(damaged("its pickle is above pickle_bytes", loaded.begin));
+    } else {
+      pickle.problem().offset = pickle.problem().offset.value_or(0) + loaded.begin;
+      note(std::move(pickle.problem()));
+    }
+    return true;
+  }
+
+  // An archive.
+
+  void read_zip() {
+    auto archive = read_archive(section_, file_.problems, stop_);
+    if (!archive) {
+      note(std::move(archive.problem()));
+      if (file_.cut) {
+        name_lost_tensors();
+      }
+      return;
+    }
+    const std::vector<Member>& members = archive->members;
+    constexpr std::uint64_t most_mark = 16;
+    const auto read = [&](const char* name, std::uint64_t most) {
+      const auto member = archive->find(name);
+      auto bytes = member ? read_member(section_.file, members[*member], most, stop_) : std::string();
+      if (!bytes) {
+        note(std::move(bytes.problem()), std::string(name) + ": ");
+      }
+      return bytes;
+    };
+    const auto version = read(archive->find("version") ? "version" : ".data/version", most_mark);
+    const auto order = read("byteorder", most_mark);
+    const auto data = archive->find("data.pkl");
+    constexpr std::string_view versions = "|1\n|2\n|3\n|4\n|5\n|6\n|7\n|8\n|9\n|10\n|";
+    const bool known = !version || versions.find("|" + *version + "|") != versions.npos || version->empty();
+    const bool ordered = order && (order->empty() || *order == "little" || *order == "big");
+    if (!known || !ordered || !data) {
+      const char* const why = !known     ? "its format's version is not known"
+                              : !ordered ? "byteorder is neither little nor big"
+                                         : "the archive has no data.pkl";
+      return note(damaged(why, section_.begin));
+    }
+    auto bytes = read("data.pkl", limits::pickle_bytes);
+    const auto begin = content_begin(section_.file, members[*data]);
+    Loaded loaded;
+    if (!bytes || !begin) {
+      return;
+    }
+    const bool stored = members[*data].method == 0;
+    loaded.bytes = *std::move(bytes);
+    loaded.begin = stored ? *begin : 0;
+    parse(loaded, false);
+    if (loaded.pickle.length() == 0) {
+      return take_cut_for_damage();
+    }
+    Storages storages;
+    storages.find = [&](std::string_view key) { return archive->find("data/" + std::string(key)); };
+    storages.folder = "data/";
+    storages.swapped = *order == "big";
+    storages.pickle_begin = loaded.begin;
+    storages.pickle_is_stored = stored;
+    storages.is_archive = true;
+    storages.members = std::move(archive->members);
+    storages.members[*data].begin = *begin;
+    describe(loaded.pickle, storages, file_, stop_);
+  }
+
+  /// A member that ends too soon is whole, and wrong.
+  void take_cut_for_damage() {
+    if (file_.cut) {
+      file_.problems.add(*std::exchange(file_.cut, std::nullopt));
+    }
+  }
+
+  /// Names what a cut archive would have contained: its first member is `data.pkl`, and may be whole.
+  void name_lost_tensors() {
+    constexpr std::size_t fixed = 30;
+    constexpr std::string_view name = "/data.pkl";
+    const auto header =
+        read_bytes(section_.file, section_.begin, std::min<std::uint64_t>(fixed, section_.end - section_.begin));
+    if (!header || header->size() < fixed) {
+      return;
+    }
+    const auto word = [&](std::size_t at) {
+      return wire::load_little<std::uint16_t>(std::as_bytes(std::span(*header).subspan(at)));
+    };
+    const auto named = read_bytes(section_.file, section_.begin + fixed, word(26));
+    const Problem cut = *file_.cut;
+    if (named && named->ends_with(name) && word(8) == 0) {
+      if (const auto loaded = load(section_.begin + fixed + word(26) + word(28))) {
+        Storages none;
+        describe(loaded->pickle, none, file_, stop_);
+      }
+    }
+    file_.cut = cut;
+  }
+
+  // A stream.
+
+  void read_stream() {
+    enum Part : std::uint8_t { magic, version, system, object, keys };
+    std::vector<std::unique_ptr<Loaded>> parts;
+    std::uint64_t at = section_.begin;
+    while (parts.size() <= keys && (parts.empty() || parts.back() != nullptr)) {
+      parts.push_back(load(at));
+      at += parts.back() != nullptr ? parts.back()->pickle.length() : 0;
+    }
+    parts.resize(keys + 1);
+    constexpr std::int64_t known_version = 1001;
+    if (parts[version] != nullptr && parts[version]->pickle.integer(parts[version]->pickle.root()) != known_version) {
+      return note(damaged("its format has another version than 1001", parts[version]->begin));
+    }
+    if (parts[object] == nullptr) {
+      return;
+    }
+    const Pickle& described = parts[object]->pickle;
+    const Pickle& facts = parts[system]->pickle;
+    Storages storages;
+    storages.swapped = facts.boolean(facts.find(facts.root(), "little_endian")) == false;
+    storages.pickle_begin = parts[object]->begin;
+    storages.pickle_is_stored = true;
+    add_member(storages, storages.pickle_begin, described.length());
+    std::map<std::string_view, std::uint32_t> found;
+    if (parts[keys] != nullptr) {
+      find_storages(at, storages, described, parts[keys]->pickle, found);
+    }
+    storages.folder = "storage ";
+    storages.find = [&](std::string_view key) {
+      const auto member = found.find(key);
+      return member == found.end() ? std::nullopt : std::optional(member->second);
+    };
+    describe(described, storages, file_, stop_);
+  }
+
+  static std::uint32_t add_member(Storages& storages, std::uint64_t begin, std::uint64_t size) {
+    Member& member = storages.members.emplace_back();
+    member.offset = member.begin = begin;
+    member.end = begin + size;
+    member.stored = member.size = size;
+    member.sound = true;
+    return static_cast<std::uint32_t>(storages.members.size() - 1);
+  }
+
+  /// Finds the storages that follow the pickles. Each has the number of its elements before them.
+  void find_storages(std::uint64_t at, Storages& storages, const Pickle& object, const Pickle& keys,
+                     std::map<std::string_view, std::uint32_t>& found) {
+    std::map<std::string_view, StorageFacts> known;
+    for (Ref node = 0; node < object.nodes(); ++node) {
+      if (const auto storage = storage_facts(object, node)) {
+        known.emplace(storage->key, *storage);
+      }
+    }
+    constexpr std::uint64_t count_bytes = sizeof(std::int64_t);
+    for (const Ref key : keys.items(keys.root())) {
+      const auto storage = known.find(keys.text(key));
+      const std::string name = "storage " + printable(keys.text(key));
+      if (storage == known.end()) {
+        return note(damaged(name + " is of no tensor: what follows it cannot be found", at));
+      }
+      const std::uint64_t bytes = storage->second.bytes;
+      if (section_.end - at < count_bytes || section_.end - at - count_bytes < bytes) {
+        return note({ProblemKind::not_yet, {}, section_.end, "truncated: the file ends before " + name + " does"});
+      }
+      auto count = read_bytes(section_.file, at, count_bytes, stop_);
+      if (!count) {
+        return note(std::move(count.problem()));
+      }
+      if (storages.swapped) {
+        std::reverse(count->begin(), count->end());
+      }
+      if (wire::load_little<std::uint64_t>(std::as_bytes(std::span(*count))) != storage->second.count) {
+        return note(damaged(
+            name + " has another number of elements than its tensors say: what follows it cannot be found", at));
+      }
+      found.emplace(storage->first, add_member(storages, at + count_bytes, bytes));
+      at += count_bytes + bytes;
+    }
+    if (at != section_.end) {
+      note(damaged(std::to_string(section_.end - at) + " bytes stand behind its end", at));
+    }
+  }
+
+  const Section& section_;
+  const Stop& stop_;
+  TorchFile file_;
+};
+
+}  // namespace
+
+TorchFile read_torch_file(const Section& section, const Stop& stop) { return TorchFileReader(section, stop).read(); }
+
+bool may_be_torch_file(std::span<const std::byte> first) noexcept {
+  const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());
+  return bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6") || bytes.starts_with(stream_mark);
+}
+
+}  // namespace smd::detail::pytorch

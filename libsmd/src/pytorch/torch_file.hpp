@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pytorch/archive.hpp"
+#include "pytorch/globals.hpp"
+#include "pytorch/pickle.hpp"
+#include "types/problem_list.hpp"
+#include "wire/file_tensors.hpp"
+
+#include <smd/limits.hpp>
+#include <smd/problem.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// What a file of `torch.save` contains, in both of its forms: a ZIP archive, and the stream that PyTorch wrote before
+/// 1.6 (https://github.com/pytorch/pytorch/blob/main/torch/serialization.py).
+namespace smd::detail::pytorch {
+
+/// A plain number or text of the outermost mapping.
+struct Fact {
+  std::string name;
+  std::variant<std::int64_t, double, std::string> value;
+  bool scalar = false;  ///< Measures training, or tells how far it is: `epoch`, `best_loss`. A number.
+};
+
+/// Problems lack the file's name; their offsets count from its start, or from the pickle's if that is compressed.
+struct TorchFile {
+  wire::FileTensors tensors;                                    ///< Two may have one name.
+  std::vector<std::pair<std::string, std::string>> quantisers;  ///< By tensor: scale and zero point.
+  std::vector<Fact> facts;
+  std::optional<std::int64_t> step;            ///< Which the facts state.
+  std::optional<std::int64_t> epoch;           ///< The same.
+  std::vector<ListedGlobal> globals;           ///< Of all pickles of the file.
+  std::shared_ptr<const MemberSource> source;  ///< Of what the file stores; null if that is unknown.
+  ProblemList problems{limits::problems_per_file};
+  /// The file ends too soon: it may still be written to. Not among `problems`.
+  std::optional<Problem> cut;
+};
+
+/// Returns whether a file begins as those of `torch.save`, or as any ZIP archive. `first`: its first bytes.
+[[nodiscard]] bool may_be_torch_file(std::span<const std::byte> first) noexcept;
+
+/// Describes a file by its directory and its pickle alone: no element is read, and nothing that the pickle names is
+/// called. Takes time and memory linear in what is read, within `smd::limits`.
+[[nodiscard]] TorchFile read_torch_file(const Section& section, const Stop& stop = {});
+
+}  // namespace smd::detail::pytorch
