@@ -24,8 +24,8 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
     return entries;
   }
   std::vector<std::string> chosen(begin, end);
-  const EntryQuery query = entry_query(side.options, pair.tensors ? side.names.own_names(chosen) : std::move(chosen),
-                                       std::span(&*step, 1));
+  const EntryQuery query =
+      entry_query(side.options, pair.tensors ? side.names.own_names(chosen) : std::move(chosen), std::span(&*step, 1));
   side.trial.for_each_entry(query, [&](const TensorEntry& entry) {
     if (saved(entry)) {
       entries.push_back(entry);

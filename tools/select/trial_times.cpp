@@ -10,9 +10,7 @@ namespace smd::tool {
 
 std::string_view job_status(const Trial& trial) {
   const LayoutTraits& layout = trial.layout();
-  return layout.marks_end && trial.ended()          ? "ended"
-         : layout.marks_end && layout.marks_steps ? "running"
-                                                  : "unknown";
+  return layout.marks_end && trial.ended() ? "ended" : layout.marks_end && layout.marks_steps ? "running" : "unknown";
 }
 
 std::int64_t age_of(const FileTotals& files) {
