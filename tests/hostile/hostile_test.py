@@ -208,6 +208,7 @@ class Hostile(unittest.TestCase):
             os.symlink(target, os.path.join(log, name))
         other = generate.log_directory(self.path("elsewhere"), generate.scalar(2, "loss", 0.25))
         os.symlink(other, os.path.join(log, "twin"))
+        os.symlink("/proc/self/environ", os.path.join(log, "events.out.tfevents.1700000001.host.2.0"))
         done = run("smd-ls", log, timeout=30)
         self.assertEqual((done.returncode, done.stdout), (0, b"loss\ntwin/loss\n"), done.stderr.decode())
         done = run("smd-ls", "--find", self.path("runs"), timeout=60)

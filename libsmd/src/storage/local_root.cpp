@@ -59,7 +59,11 @@ Outcome<EntryKind> kind_of_link(const Anchor& root, std::string path) {
   if (S_ISDIR(status.st_mode) && root.resolve == Resolve::anywhere) {
     return EntryKind::folder;
   }
-  return S_ISREG(status.st_mode) ? EntryKind::file : EntryKind::other;
+  constexpr auto proc = 0x9FA0;  // linux/magic.h
+  constexpr auto sys = 0x62656572;
+  struct statfs system = {};
+  const bool of_system = ::fstatfs(fd.get(), &system) == 0 && (system.f_type == proc || system.f_type == sys);
+  return S_ISREG(status.st_mode) && !of_system ? EntryKind::file : EntryKind::other;
 }
 
 /// Returns the kind of an entry, or of its target if it is a link, and sets `link`.

@@ -51,7 +51,8 @@ class LocalStorage final : public Storage {
       return "symbolic link to a folder that it lies in, not followed";
     }
     constexpr std::array<const char*, 3> of_system = {"/proc", "/sys", "/dev"};
-    const bool leads_out = std::any_of(of_system.begin(), of_system.end(), [&](const char* system) {
+    const bool in_memory = lies_in(target, "/dev/shm");  // files like those on disk
+    const bool leads_out = !in_memory && std::any_of(of_system.begin(), of_system.end(), [&](const char* system) {
       return lies_in(target, system) && !lies_in(root, system);
     });
     return leads_out ? "a folder of the system's /proc, /sys or /dev, not searched" : std::string_view();
