@@ -83,6 +83,18 @@ std::map<Key, std::vector<Place>> entries_of(const Trial& trial) {
   return entries;
 }
 
+/// Not by wall times: of most logs they are NaN.
+bool same_places(const std::map<Key, std::vector<Place>>& a, const std::map<Key, std::vector<Place>>& b) {
+  const auto same = [](const Place& one, const Place& other) {
+    return one.form() == other.form() && one.offset == other.offset && one.length == other.length &&
+           one.number == other.number;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& one, const auto& other) {
+    return one.first == other.first &&
+           std::equal(one.second.begin(), one.second.end(), other.second.begin(), other.second.end(), same);
+  });
+}
+
 void check_problems(const Trial& trial, std::size_t size) {
   for (const Problem& problem : trial.problems()) {
     SMD_REQUIRE(!problem.text.empty() && problem.offset.value_or(0) <= size);
@@ -125,7 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   SMD_REQUIRE(folder.write(name, content));
   if (const std::optional<Trial> whole = opened(folder.path(), false); whole && grown) {
     grown->refresh();
-    SMD_REQUIRE(entries_of(*grown) == entries_of(*whole));
+    SMD_REQUIRE(same_places(entries_of(*grown), entries_of(*whole)));
     SMD_REQUIRE(grown->steps(true) == whole->steps(true) && grown->tensor_names() == whole->tensor_names());
   }
   if (const std::optional<Trial> stands = opened(folder.path(), true)) {
