@@ -124,7 +124,7 @@ class Hostile(unittest.TestCase):
 
     def test_deadlines_within_one_step(self):
         huge = generate.huge_tensor(self.path("huge"))
-        state = generate.trainer_state(self.path("state"), 300_000)
+        state = generate.trainer_state(self.path("state"), 100_000)
         for command in (["smd-reduce", huge, "-F"],
                         ["smd-rule", huge, "-F", "-r", "AllZero", "-p", "tensor_regex=a"],
                         ["smd-report", huge, "-F", "-o", self.path("o.html")],

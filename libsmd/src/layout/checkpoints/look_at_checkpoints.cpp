@@ -65,6 +65,9 @@ class CheckpointLook {
       return std::move(read.problem());
     }
     list_rows();
+    if (request_.stopped()) {
+      return stopped_problem();
+    }
     Found found;
     found.afresh = before_ != nullptr && (request_.everything || !still_there());
     const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
@@ -267,8 +270,9 @@ class CheckpointLook {
         readings[i]();
       }
     });
-    return request_.stopped() ? Status(Problem{ProblemKind::stopped, {}, {}, "reading was stopped"}) : ok();
+    return request_.stopped() ? Status(stopped_problem()) : ok();
   }
+  static Problem stopped_problem() { return {ProblemKind::stopped, {}, {}, "reading was stopped"}; }
 
   /// Lists all rows. A row that existed before keeps its id; others get new ones.
   void list_rows() {
