@@ -94,7 +94,9 @@ class CheckpointLook {
 
   Status plan() {
     if (!place_.file.empty()) {
-      read_headers({place_.file}, true);
+      if (Status read = do_all(readings_of({place_.file}, true)); !read) {
+        return read;
+      }
       plan_ = plan_single_file(place_.file, stated_by(place_.file));
       return ok();
     }
@@ -126,7 +128,9 @@ class CheckpointLook {
     }
     std::vector<std::string> files = files_that_state(*folders);
     std::ranges::transform(listing_->rows, std::back_inserter(files), &CheckpointRow::path);
-    read_headers(files, true);
+    if (Status read = do_all(readings_of(files, true)); !read) {
+      return read;
+    }
     plan_ = plan_checkpoints(
         *folders, place_.name,
         [this](const std::string& path) {
@@ -164,7 +168,6 @@ class CheckpointLook {
     return stated;
   }
 
-  void read_headers(const std::vector<std::string>& files, bool again) { do_all(readings_of(files, again)); }
   [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
     const pytorch::Stop stop = request_.stop == nullptr ? pytorch::Stop() : *request_.stop;
     return listing_->headers.update(
