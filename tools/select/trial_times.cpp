@@ -9,8 +9,10 @@
 namespace smd::tool {
 
 std::string_view job_status(const Trial& trial) {
-  const LayoutTraits& layout = trial.layout();
-  return layout.marks_end && trial.ended() ? "ended" : layout.marks_end && layout.marks_steps ? "running" : "unknown";
+  if (trial.layout().marks_steps) {
+    return trial.ended() ? "ended" : "running";
+  }
+  return trial.exit_code() ? "ended" : "unknown";
 }
 
 std::int64_t age_of(const FileTotals& files) {
