@@ -175,7 +175,7 @@ struct Directory {
   std::uint64_t count = 0;
 };
 
-Outcome<Directory> find_directory(const Section& section, const Stop& stop) {
+Outcome<Directory> find_directory(const FileSection& section, const Stop& stop) {
   constexpr std::uint64_t most_bytes = end64_bytes + locator_bytes + end_bytes + 0xFFFF;
   const std::uint64_t tail_begin = section.end - std::min(section.end - section.begin, most_bytes);
   const auto read = read_bytes(section.file, tail_begin, section.end - tail_begin, stop);
@@ -235,7 +235,7 @@ std::uint64_t expected_begin(const Member& member) noexcept {
 }
 
 /// Finds out which members overlap, as far as the directory tells; `content_begin` checks the rest.
-Status place_members(const Section& section, const Directory& directory, std::vector<Member>& members,
+Status place_members(const FileSection& section, const Directory& directory, std::vector<Member>& members,
                      ProblemList& problems) {
   if (!members.empty() && members.front().offset != nowhere && members.front().offset != section.begin) {
     return damaged("bytes stand before the archive's first member", section.begin);
@@ -266,7 +266,7 @@ Status place_members(const Section& section, const Directory& directory, std::ve
 
 }  // namespace
 
-Outcome<Archive> read_archive(const Section& section, ProblemList& problems, const Stop& stop) {
+Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems, const Stop& stop) {
   const auto directory = find_directory(section, stop);
   const auto entries = directory ? read_bytes(section.file, directory->begin, directory->end - directory->begin, stop)
                                  : directory.problem();

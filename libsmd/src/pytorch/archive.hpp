@@ -23,7 +23,7 @@
 namespace smd::detail::pytorch {
 
 /// Bytes of a file that are a file of their own.
-struct Section {
+struct FileSection {
   const storage::File& file;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -69,7 +69,7 @@ struct Archive {
 
 /// Reads the directory alone. A fault of a member costs only that one and is added to `problems`. A missing directory
 /// is `not_yet`: only the caller knows whether it may still come.
-[[nodiscard]] Outcome<Archive> read_archive(const Section& section, ProblemList& problems, const Stop& stop);
+[[nodiscard]] Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems, const Stop& stop);
 
 /// The elements in the members of an archive, or in what else has their form.
 class MemberSource final : public storage::ElementSource {

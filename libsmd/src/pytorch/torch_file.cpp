@@ -19,7 +19,7 @@ constexpr std::string_view stream_mark{"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20
 /// Reads a file of `torch.save`.
 class TorchFileReader {
  public:
-  TorchFileReader(const Section& section, const Stop& stop) : section_(section), stop_(stop) {}
+  TorchFileReader(const FileSection& section, const Stop& stop) : section_(section), stop_(stop) {}
 
   TorchFile read() && {
     const auto first = read_bytes(section_.file, section_.begin,
@@ -274,14 +274,16 @@ class TorchFileReader {
     }
   }
 
-  const Section& section_;
+  const FileSection& section_;
   const Stop& stop_;
   TorchFile file_;
 };
 
 }  // namespace
 
-TorchFile read_torch_file(const Section& section, const Stop& stop) { return TorchFileReader(section, stop).read(); }
+TorchFile read_torch_file(const FileSection& section, const Stop& stop) {
+  return TorchFileReader(section, stop).read();
+}
 
 bool may_be_torch_file(std::span<const std::byte> first) noexcept {
   const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());

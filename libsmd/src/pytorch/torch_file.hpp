@@ -50,6 +50,6 @@ struct TorchFile {
 
 /// Describes a file by its directory and its pickle alone: no element is read, and nothing that the pickle names is
 /// called. Takes time and memory linear in what is read, within `smd::limits`.
-[[nodiscard]] TorchFile read_torch_file(const Section& section, const Stop& stop = {});
+[[nodiscard]] TorchFile read_torch_file(const FileSection& section, const Stop& stop = {});
 
 }  // namespace smd::detail::pytorch

@@ -11,8 +11,10 @@
 #include "text/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -91,6 +93,7 @@ class CheckpointLook {
 
  private:
   using Readings = std::vector<std::function<void()>>;
+  using Quantisers = std::vector<std::pair<std::string, std::string>>;
 
   Status plan() {
     if (!place_.file.empty()) {
@@ -328,6 +331,12 @@ class CheckpointLook {
         for (const TensorFile& file : set.files) {
           growing = tell_problems(file) || growing;
           const auto header = listing_->headers.find(file.path);
+          for (const auto& [tensor, how] : header->torch ? header->torch->quantisers : Quantisers()) {
+            problems_.add({ProblemKind::note,
+                           {},
+                           {},
+                           printable(file.path) + ": tensor '" + printable(tensor) + "' is quantised: " + how});
+          }
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
           rows.push_back(
               {checkpoint.step, file.path, prefix, !main || main == i, facts, header->reading, header->stamp});
@@ -395,6 +404,11 @@ class CheckpointLook {
   }
   template <class Value>
   static std::string json_text(const Value& value) {
+    if constexpr (std::is_same_v<Value, double>) {
+      if (!std::isfinite(value)) {
+        return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+      }
+    }
     return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
