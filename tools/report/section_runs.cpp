@@ -25,6 +25,7 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
     }
   }
   std::vector<std::string> names;
+  names.reserve(counts.size());
   for (const auto& [name, count] : counts) {
     names.push_back(name);
   }

@@ -97,6 +97,7 @@ class RunTable {
       }
     }
     std::vector<std::string> names;
+    names.reserve(counts.size());
     for (const auto& [name, unused] : counts) {
       names.push_back(name);
     }

@@ -86,7 +86,9 @@ class PivotView : public ValueView {
       order_.push_back(columns_.at(name));
       const bool taken = name == "trial" || std::any_of(columns.begin(), columns.begin() + fixed,
                                                         [&](const Column& one) { return one.name == name; });
-      name = taken ? "scalar." + name : name;
+      if (taken) {
+        name.insert(0, "scalar.");
+      }
       columns.push_back({.name = name, .align = Align::right, .asked = !asked.empty()});
     }
     rows_.emplace(context_.out, context_.options.output, columns, false, context_.messages);
