@@ -10,7 +10,7 @@ complete -c smd-ls -l workers -d 'one line per worker'
 complete -c smd-ls -l collections -d 'collections as the job configured them, and how much of each was saved'
 complete -c smd-ls -l hparams -d 'the hyperparameters that the job saved'
 complete -c smd-ls -l summary -d 'the trial at a glance'
-complete -c smd-ls -l get -d 'print one bare value of the summary' -x -a '(__smd_values choice layout status age tensors collections workers modes steps first_step last_step last_complete_step bytes superseded hparams parameters dtypes disk duration)'
+complete -c smd-ls -l get -d 'print one bare value of the summary' -x -a '(__smd_values choice layout status age tensors collections workers modes steps first_step last_step last_complete_step bytes superseded hparams parameters dtypes disk duration exit)'
 complete -c smd-ls -l locations -d 'the place of each record: file, offset, length'
 complete -c smd-ls -l check -d 'read everything and list what is wrong; status 4 if something is damaged'
 complete -c smd-ls -l find -d 'list the trials at and below the operands'
@@ -31,8 +31,8 @@ complete -c smd-ls -l jsonl -d 'short for --format=jsonl'
 complete -c smd-ls -l csv -d 'short for --format=csv'
 complete -c smd-ls -l tsv -d 'short for --format=tsv'
 complete -c smd-ls -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration file offset length problem)'
-complete -c smd-ls -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype written path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration file offset length problem)'
+complete -c smd-ls -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration exit file offset length problem)'
+complete -c smd-ls -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor shape steps first_step last_step modes workers collections saved bytes dtype written path tensors parameters step mode mode_step complete wall_time worker collection tensors_saved regex reductions key value layout status age last_complete_step superseded hparams dtypes disk duration exit file offset length problem)'
 complete -c smd-ls -l limit -d 'print the first N rows only' -x
 complete -c smd-ls -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-ls -s H -l no-header -d 'print no header line'
@@ -42,7 +42,8 @@ complete -c smd-ls -l precision -d 'significant digits (default: 6 in tables, el
 complete -c smd-ls -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-ls -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-ls -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-ls -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
+complete -c smd-ls -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard wandb checkpoints metrics)'
+complete -c smd-ls -l step-name -d 'of W&B, CSV and JSON lines: the name whose values are the steps' -x
 complete -c smd-ls -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-ls -l no-verify -d 'do not check the checksums of records'
 complete -c smd-ls -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'

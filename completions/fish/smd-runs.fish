@@ -26,7 +26,8 @@ complete -c smd-runs -l precision -d 'significant digits (default: 6 in tables, 
 complete -c smd-runs -l nonfinite -d 'NaN and infinities in JSON (default: string)' -x -a '(__smd_values choice string null)'
 complete -c smd-runs -l color -d 'colour tables and messages (default: auto)' -x -a '(__smd_values choice auto always never)'
 complete -c smd-runs -l ascii -d 'only ASCII in tables and messages'
-complete -c smd-runs -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard checkpoints)'
+complete -c smd-runs -l layout -d 'read TRIAL as this layout, whatever else lies there' -x -a '(__smd_values choice debugger tensorboard wandb checkpoints metrics)'
+complete -c smd-runs -l step-name -d 'of W&B, CSV and JSON lines: the name whose values are the steps' -x
 complete -c smd-runs -s j -l jobs -d 'threads (default: one for each CPU); on S3, requests at once (default: 32)' -x
 complete -c smd-runs -l no-verify -d 'do not check the checksums of records'
 complete -c smd-runs -l cache -d 'keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)' -x -a '(__smd_values folder)'
