@@ -18,7 +18,7 @@ namespace smd::tool::report {
 
 namespace {
 
-constexpr std::size_t most_rows = 8;    // of each list
+constexpr std::size_t most_shown = 8;   // of each list
 constexpr std::size_t most_name = 100;  // bytes, in Markdown
 constexpr std::size_t most_text = 160;
 
@@ -40,11 +40,11 @@ std::string markdown_text(std::string_view text, std::size_t most = most_text) {
 
 /// Appends some of the lines, and how many more there are.
 void append_lines(std::string& out, const std::vector<std::string>& lines, std::string_view more) {
-  for (std::size_t i = 0; i < std::min(lines.size(), most_rows); ++i) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most_shown); ++i) {
     out += lines[i] + "\n";
   }
-  if (lines.size() > most_rows) {
-    out += fmt::format(fmt::runtime(more), lines.size() - most_rows);
+  if (lines.size() > most_shown) {
+    out += fmt::format(fmt::runtime(more), lines.size() - most_shown);
   }
 }
 

@@ -64,7 +64,7 @@ std::string hyperparameters_html(const TrialFacts& facts) {
   return details_html(fmt::format("{} hyperparameters", rows.size()), table_html("hyperparameters", header, rows));
 }
 
-std::string list_html(const std::vector<std::string>& lines, std::string_view noun) {
+std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
   if (lines.empty()) {
     return {};
   }
@@ -84,8 +84,8 @@ std::string trial_section(const PageContext& page) {
       out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
     }
     out += trial.unread.empty()
-               ? facts_html(trial) + hyperparameters_html(trial.facts) + list_html(trial.facts.alerts, "alert") +
-                     list_html(trial.facts.problems, "problem")
+               ? facts_html(trial) + hyperparameters_html(trial.facts) + folded_list_html(trial.facts.alerts, "alert") +
+                     folded_list_html(trial.facts.problems, "problem")
                : fmt::format("<p>{}</p>\n", name_html(trial.unread));
   }
   return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);

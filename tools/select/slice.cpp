@@ -28,7 +28,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::int64_t parse_number(std::string_view text) {
+std::int64_t parse_index(std::string_view text) {
   std::int64_t number = 0;
   const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
   const char* const begin = text.data() + (plus ? 1 : 0);
@@ -40,7 +40,7 @@ std::int64_t parse_number(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_bound(std::string_view text) {
-  return text.empty() ? std::nullopt : std::optional(parse_number(text));
+  return text.empty() ? std::nullopt : std::optional(parse_index(text));
 }
 
 SliceTerm parse_term(std::string_view text) {
@@ -52,7 +52,7 @@ SliceTerm parse_term(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() == 1) {
     term.kind = SliceTerm::Kind::index;
-    term.index = parse_number(text);
+    term.index = parse_index(text);
     return term;
   }
   if (parts.size() > 3) {

@@ -43,7 +43,7 @@ struct WandbRecord {
   struct Item {
     std::size_t first_key = 0;
     std::size_t keys = 0;
-    std::string_view json;
+    std::string_view json = {};
   };
 
   Kind kind = Kind::other;

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 17> step_names = {
 // clang-format on
 
 /// Returns the two digits at a position; -1 if there are none.
-int two_digits(std::string_view text, std::size_t at) noexcept {
+int digits_at(std::string_view text, std::size_t at) noexcept {
   int number = 0;
   if (text.size() < at + 2) {
     return -1;
@@ -186,14 +186,14 @@ std::optional<double> seconds_of_iso(std::string_view text) noexcept {
       return std::nullopt;
     }
   }
-  const std::chrono::year_month_day day(std::chrono::year(two_digits(text, 0) * 100 + two_digits(text, 2)),
-                                        std::chrono::month(static_cast<unsigned>(two_digits(text, 5))),
-                                        std::chrono::day(static_cast<unsigned>(two_digits(text, 8))));
+  const std::chrono::year_month_day day(std::chrono::year(digits_at(text, 0) * 100 + digits_at(text, 2)),
+                                        std::chrono::month(static_cast<unsigned>(digits_at(text, 5))),
+                                        std::chrono::day(static_cast<unsigned>(digits_at(text, 8))));
   if (!day.ok()) {
     return std::nullopt;
   }
   double seconds = std::chrono::duration<double>(std::chrono::sys_days(day).time_since_epoch()).count() +
-                   two_digits(text, 11) * 3600.0 + two_digits(text, 14) * 60.0 + two_digits(text, 17);
+                   digits_at(text, 11) * 3600.0 + digits_at(text, 14) * 60.0 + digits_at(text, 17);
   text.remove_prefix(form.size());
   if (text.starts_with('.')) {
     const std::size_t end = std::min(text.find_first_not_of("0123456789", 1), text.size());
@@ -203,8 +203,8 @@ std::optional<double> seconds_of_iso(std::string_view text) noexcept {
   if (text.empty() || text == "Z") {
     return seconds;
   }
-  const int hours = two_digits(text, 1);
-  const int minutes = two_digits(text, text.size() == 6 && text[3] == ':' ? 4 : 3);
+  const int hours = digits_at(text, 1);
+  const int minutes = digits_at(text, text.size() == 6 && text[3] == ':' ? 4 : 3);
   if ((text[0] != '+' && text[0] != '-') || hours < 0 || minutes < 0 || text.size() > 6) {
     return std::nullopt;
   }
