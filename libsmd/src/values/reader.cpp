@@ -462,7 +462,7 @@ Status Reader::verify() {
   }
   std::uint32_t crc = crc32c(head_);
   for (std::uint64_t done = 0; done < stored_bytes_;) {
-    const std::size_t size = std::min<std::uint64_t>(block_bytes, stored_bytes_ - done);
+    const std::size_t size = std::min(stored_bytes_ - done, std::uint64_t{block_bytes});
     const std::span<std::byte> block(data + (keeps ? done : 0), size);
     if (Status got = fill(content_ + done, block); !got) {
       return got;
