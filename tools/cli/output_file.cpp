@@ -131,11 +131,11 @@ int make_temporary(std::string& name) {
   while (true) {
     const int descriptor = mkostemp((name = pattern).data(), O_CLOEXEC);
     struct stat status = {};
-    if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fstat(descriptor, &status) != 0 ||
-        status.st_nlink > 0) {
+    // Waits for a process that takes it for one that was left behind, and removes it at once.
+    if (descriptor < 0 || flock(descriptor, LOCK_EX) != 0 || fstat(descriptor, &status) != 0 || status.st_nlink > 0) {
       return descriptor;  // without locks, nobody removes what others left
     }
-    ::close(descriptor);  // it was taken for one that was left behind
+    ::close(descriptor);
   }
 }
 
