@@ -19,6 +19,7 @@ namespace {
 std::vector<std::optional<double>> written_at(const Trial& trial, const std::vector<StepInfo>& infos,
                                               const EntryQuery& query, Diagnostics& messages) {
   std::vector<GlobalStep> steps;
+  steps.reserve(infos.size());
   for (const StepInfo& info : infos) {
     steps.push_back(info.step);
   }

@@ -92,7 +92,7 @@ Extremes extremes_of(const TensorView& view) {
     visit_numbers(view, [&](const auto& elements) {
       for (std::uint64_t i = 0; i < view.size(); ++i) {
         const auto number = elements[i];
-        if (number == number) {  // no NaN
+        if (!std::isnan(static_cast<double>(number))) {
           places.least = !places.least || number < elements[*places.least] ? i : places.least;
           places.greatest = !places.greatest || number > elements[*places.greatest] ? i : places.greatest;
         }

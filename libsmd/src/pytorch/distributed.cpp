@@ -40,7 +40,7 @@ bool is_plain_name(std::string_view name) noexcept {
 ///
 /// Between two neighbouring bounds along an axis nothing changes, so that the chunks there tile a slice of one
 /// dimension less. Takes at most `budget` steps; more are for chunks that are made to need very many.
-bool tile(const Shape& shape, std::vector<const Chunk*> chunks, std::size_t axis, std::uint64_t& budget) {
+bool tile(const Shape& shape, const std::vector<const Chunk*>& chunks, std::size_t axis, std::uint64_t& budget) {
   if (axis == shape.size()) {
     return chunks.size() == 1;
   }

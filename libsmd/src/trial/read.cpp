@@ -95,14 +95,15 @@ void Trial::read(std::span<const WantedValue> wanted, const std::function<bool(s
   loop.jobs = static_cast<unsigned>(std::min<std::size_t>(loop.jobs, window));
   loop.window = std::min<std::size_t>(window, std::size_t{loop.jobs} * 4);
   std::vector<std::vector<ReadResult>> results(loop.slots());
-  const auto begin_of = [&ends = ends](std::size_t batch) { return batch == 0 ? 0 : ends[batch - 1]; };
+  const auto end_of = [&ends = ends](std::size_t batch) { return ends[batch]; };
+  const auto begin_of = [&end_of](std::size_t batch) { return batch == 0 ? 0 : end_of(batch - 1); };
   parallel_read(
       *this, loop, options,
       [&](const LoopIndex& at, ValueReader& reader) {
         const std::size_t begin = begin_of(at.index);
         std::vector<ReadResult>& batch = results[at.slot];
         batch.clear();
-        batch.resize(ends[at.index] - begin);
+        batch.resize(end_of(at.index) - begin);
         reader.read_each(
             wanted.subspan(begin, batch.size()),
             [&](std::size_t i, Extent& value) {

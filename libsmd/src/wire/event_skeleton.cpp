@@ -78,7 +78,7 @@ class Copier {
       if (bytes > end - at) {
         return damaged("a large record is no event: a field is longer than its message", field_begin);
       }
-      if (const Status copied = copy_field(message, *key, field_begin, at, bytes, out); !copied) {
+      if (Status copied = copy_field(message, *key, field_begin, at, bytes, out); !copied) {
         return copied;
       }
       at += bytes;
@@ -104,7 +104,7 @@ class Copier {
       return field ? ok() : Status(field.problem());
     }
     std::string kept;
-    const Status copied = in_it == Message::other ? ok() : copy(in_it, content, content + bytes, kept);
+    Status copied = in_it == Message::other ? ok() : copy(in_it, content, content + bytes, kept);
     protozero::write_varint(std::back_inserter(out), key);
     protozero::write_varint(std::back_inserter(out), kept.size());
     out += kept;

@@ -94,7 +94,8 @@ class CheckpointsLayout final : public Layout {
     }
     for (const auto& [path, folder] : folders->folders) {
       for (const std::string& name : folder.beside) {
-        const std::string file = path + (path.empty() ? "" : "/") + name;
+        std::string file = path;
+        file.append(path.empty() ? "" : "/").append(name);
         if (const TensorFileHeader beside = read_header(storage, file); beside.torch) {
           tell_globals(file, *beside.torch, report);
         }

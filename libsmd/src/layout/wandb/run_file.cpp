@@ -63,7 +63,8 @@ RunFiles find_run_files(const Entries& entries, const std::function<Entries(cons
            std::pair(time_of(b.first), std::string_view(b.first));
   });
   for (const auto& [folder, file] : runs) {
-    found.paths.push_back(folder + "/" + file);
+    found.paths.push_back(folder);
+    found.paths.back().append("/").append(file);
     found.one_run = found.one_run && file == runs.front().second;
   }
   return found;
