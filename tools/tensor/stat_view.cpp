@@ -7,6 +7,7 @@
 #include "value_view.hpp"
 
 #include <array>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <optional>
