@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <utility>
@@ -121,8 +120,9 @@ bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json
   if (data == nullptr) {
     return false;
   }
-  std::memcpy(data, before.data(), before.size());
-  std::memcpy(data + before.size(), json.data(), json.size());
+  char* const characters = reinterpret_cast<char*>(data);
+  before.copy(characters, before.size());
+  json.copy(characters + before.size(), json.size());  // may be empty, and null
   data[size - 1] = std::byte{'}'};
   const std::span<const std::byte> text = buffer_.first(size);
   std::size_t members = 0;

@@ -283,7 +283,7 @@ Outcome<Value> parse_wandb_value(std::span<const std::byte> chunks, std::uint64_
     const auto size = static_cast<std::int64_t>(numbers.size());
     value.shape = array ? Shape{size} : Shape{size / 3, 3};
     value.owned = std::shared_ptr<std::byte[]>(new std::byte[numbers.size_bytes()]);
-    std::memcpy(value.owned.get(), numbers.data(), numbers.size_bytes());
+    std::ranges::copy(std::as_bytes(numbers), value.owned.get());
     value.bytes = {value.owned.get(), numbers.size_bytes()};
   }
   return value.owned ? Outcome<Value>(std::move(value))
