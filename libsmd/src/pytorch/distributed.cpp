@@ -144,6 +144,7 @@ class MetadataReader {
     std::sort(chunks.begin(), chunks.end(), [](const Chunk& a, const Chunk& b) { return a.offsets < b.offsets; });
     std::erase_if(chunks, [](const Chunk& chunk) { return element_count(chunk.sizes) == 0; });
     std::vector<const Chunk*> filled;
+    filled.reserve(chunks.size());
     for (const Chunk& chunk : chunks) {
       filled.push_back(&chunk);
     }

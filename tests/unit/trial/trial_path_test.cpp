@@ -88,13 +88,15 @@ TEST_CASE("a trial says what it leaves out, and of which one it is a part") {
         "out/runs/exp1: tensorboard; 'out' is no trial itself; its folder 'runs/exp1' is read");
   CHECK(said_of(dir, "t/sub/") == "t/sub: tensorboard; 't/sub' is a folder of the trial 't'");
   CHECK(said_of(dir, "k/train") == "k/train: tensorboard; 'k/train' is a folder of the trial 'k'");
-  CHECK(said_of(dir, "t", {.layout = "wandb"}) ==
-        "Usage: there is no layout 'wandb'; there are debugger, tensorboard, checkpoints");
+  CHECK(said_of(dir, "t", {.layout = "mlflow"}) ==
+        "Usage: there is no layout 'mlflow'; there are debugger, tensorboard, wandb, checkpoints, metrics");
 }
 
 TEST_CASE("what is no trial is named by its first bytes") {
   const TempDir dir;
-  const std::string none = " has no collection files, event files of TensorBoard or checkpoints ";
+  const std::string none =
+      " has no collection files, event files of TensorBoard, run files of W&B, checkpoints or metric logs (CSV, JSON "
+      "lines) ";
   dir.make_dir("empty");
   dir.write("pointers/events.out.tfevents.1700000000.host.1.0", "version https://git-lfs.github.com/spec/v1\n");
   dir.write("keras/checkpoint-500/model.keras", std::string("PK\3\4") + std::string(60, '\0'));
@@ -126,7 +128,8 @@ TEST_CASE("what is no trial is named by its first bytes") {
   CHECK(said_of(dir, std::string("logs") + event_file) ==
         "NotFound: logs/events.out.tfevents.1700000000.host.1.0: lies in the trial 'logs': name that");
   CHECK(said_of(dir, "logs/notes.txt") ==
-        "NotFound: logs/notes.txt: is not a directory; name the directory of the trial");
+        "NotFound: logs/notes.txt: is no metric log: its first line is no header, which has two names or more and no "
+        "number");
   CHECK(said_of(dir, "model.gguf") == "NotFound: model.gguf: is a GGUF model");
 }
 
@@ -188,7 +191,8 @@ TEST_CASE("a layout is one row of the table: it is found, opened, listed and exp
   CHECK(number == 1);
   CHECK(layouts().back().name == "lines");
   CHECK(said_of(dir, "runs").find("holds 2 runs: a, b") != std::string::npos);
-  CHECK(said_of(dir, "empty").find("event files of TensorBoard, checkpoints or lines of losses") != std::string::npos);
+  CHECK(said_of(dir, "empty").find("checkpoints, metric logs (CSV, JSON lines) or lines of losses") !=
+        std::string::npos);
 }
 
 }  // namespace
