@@ -35,7 +35,8 @@ endforeach()
 # of these alone.
 set(SMD_EXAMPLES good-pytorch-digits good-pytorch-exploding good-pytorch-two-workers good-running bad-flipped-bit
   tb-logs/keras_overfit tb-logs/sick tb-logs/sweep checkpoints/rule_blowup checkpoints/shard_missing
-  metric-logs/csv_overfit metric-logs/wb_new metric-logs/wb_sick)
+  metric-logs/csv_overfit metric-logs/wb_new metric-logs/wb_sick
+  pytorch/malicious pytorch/state_dict pytorch/yolo_like)
 foreach(example IN LISTS SMD_EXAMPLES)
   get_filename_component(folder "${example}" DIRECTORY)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/fixtures/${example}"

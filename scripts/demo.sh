@@ -40,7 +40,7 @@ show smd-tensor metric-logs/csv_overfit -c losses --step all --spark
 show smd-rule metric-logs/wb_sick -r Overfit -r VanishingGradient -f text
 show smd-ls --tree pytorch/yolo_like/best.pt --depth 1 --format table
 show smd-ls --check pytorch/malicious/step_1.pt --format table
-show smd-diff --strip module. pytorch/state_dict/step_1.pt pytorch/state_dict/step_2.pt -q
+show smd-diff --summary --strip module. pytorch/state_dict/step_1.pt pytorch/state_dict/step_2.pt --format table
 show smd-reduce checkpoints/rule_blowup --step last -r nan,inf,l2 --columns tensor,step,nan,inf,l2 --format table
 show smd-rule checkpoints/rule_blowup -r ExplodingTensor -f text
 show smd-diff checkpoints/rule_blowup --step 1000,2000 --columns tensor,state,max_abs,rel_l2,cosine --format table

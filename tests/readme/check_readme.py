@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_readme.py ROOT BIN_DIR EXAMPLE...: in a folder of the examples that the packages install, every `$ smd-…` in the
-console blocks of README.md and docs/questions.md prints what is shown there, and commands about an example within a sentence
-work too. README.md begins with what scripts/demo.sh shows, in the same order."""
+console blocks of README.md prints what is shown there, and commands about an example within a sentence work too.
+README.md begins with what scripts/demo.sh shows, in the same order."""
 import difflib
 import os
 import pathlib
@@ -40,7 +40,7 @@ def check(root, bin_dir, examples, folder):
         [os.path.abspath(bin_dir), os.path.dirname(sys.executable), os.environ["PATH"]]))
     run = []
     failed = False
-    pages = (root / "README.md", root / "docs/questions.md")
+    pages = (root / "README.md",)
     for page, command, expected in ((page, *session) for page in pages for session in sessions(page)):
         if not command.startswith("smd-"):
             continue
