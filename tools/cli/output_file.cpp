@@ -139,6 +139,22 @@ int make_temporary(std::string& name) {
   }
 }
 
+/// A second descriptor of a locked file; the lock ends with the last of them.
+class LockHeld {
+ public:
+  explicit LockHeld(int descriptor) noexcept : descriptor_(descriptor) {}
+  LockHeld(const LockHeld&) = delete;
+  LockHeld& operator=(const LockHeld&) = delete;
+  ~LockHeld() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
 using Paths = std::array<std::string, 2>;  // without links, and as it was given
 
 Paths spellings(const std::string& path) {
@@ -358,6 +374,8 @@ void OutputFile::close() {
   if (!temporary_.empty() && fchmod(descriptor_, mode_) != 0) {
     fail(single_quoted(path_), errno);
   }
+  // Holds the lock until the file has its name: else another command may take it for one that was left behind.
+  const LockHeld lock(temporary_.empty() ? -1 : fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
   // Some file systems report a full disk only when the file is closed.
   if (::close(std::exchange(descriptor_, -1)) != 0) {
     const int error = errno;
