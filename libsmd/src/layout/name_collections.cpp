@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -151,11 +152,13 @@ class Sorter {
 }  // namespace
 
 bool is_loss_name(std::string_view name) {
-  thread_local Pattern losses = [] {
+  static std::mutex mutex;  // no thread_local: its destructor would end the process if memory runs out
+  static Pattern losses = [] {
     Pattern pattern;
     (void)pattern.compile(std::string(loss_pattern));
     return pattern;
   }();
+  const std::lock_guard lock(mutex);
   return losses.search(name) == Pattern::Answer::yes;
 }
 
