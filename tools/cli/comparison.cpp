@@ -3,10 +3,10 @@
 
 #include "cli/errors.hpp"
 #include "cli/text.hpp"
+#include "text/trim.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -32,19 +32,9 @@ std::optional<Relation> relation_of(std::string_view sign) noexcept {
   return std::nullopt;
 }
 
-std::string_view without_blanks_around(std::string_view text) noexcept {
-  while (text.starts_with(' ')) {
-    text.remove_prefix(1);
-  }
-  while (text.ends_with(' ')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 }  // namespace
 
-Comparison parse_comparison(const std::string& text) {
+Comparison parse_comparison(const std::string& whole) {
   constexpr std::string_view signs = "=!<>~";
   struct Split {
     std::size_t begin;
@@ -52,11 +42,11 @@ Comparison parse_comparison(const std::string& text) {
   };
   std::vector<Split> all;
   std::optional<Split> apart;  // the last with blanks around it
-  for (std::size_t at = text.find_first_of(signs); at != std::string::npos; at = text.find_first_of(signs, at)) {
-    const Split split = {at, std::min(text.find_first_not_of(signs, at), text.size())};
+  for (std::size_t at = whole.find_first_of(signs); at != std::string::npos; at = whole.find_first_of(signs, at)) {
+    const Split split = {at, std::min(whole.find_first_not_of(signs, at), whole.size())};
     all.push_back(split);
     at = split.end;
-    if (split.begin > 0 && text[split.begin - 1] == ' ' && (split.end == text.size() || text[split.end] == ' ')) {
+    if (split.begin > 0 && whole[split.begin - 1] == ' ' && (split.end == whole.size() || whole[split.end] == ' ')) {
       apart = split;
     }
   }
@@ -64,14 +54,14 @@ Comparison parse_comparison(const std::string& text) {
     apart = all.front();
   }
   const auto part = [&](std::size_t begin, std::size_t end) {
-    return without_blanks_around(std::string_view(text).substr(begin, end - begin));
+    return text::trimmed(std::string_view(whole).substr(begin, end - begin), " ");
   };
   const auto relation = apart ? relation_of(part(apart->begin, apart->end)) : std::nullopt;
   if (!relation || part(0, apart->begin).empty()) {
-    throw InvalidValue(single_quoted(text) +
+    throw InvalidValue(single_quoted(whole) +
                        " is not NAME OP VALUE, with blanks around OP, which is one of = != < <= > >= ~");
   }
-  return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, text.size())), text};
+  return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, whole.size())), whole};
 }
 
 bool holds(Relation relation, int order) noexcept {
@@ -92,15 +82,6 @@ bool holds(Relation relation, int order) noexcept {
       break;
   }
   return false;
-}
-
-std::optional<double> parse_number(std::string_view text) noexcept {
-  double number = 0;
-  const bool plus = text.starts_with('+') && text.substr(1).find_first_of("+-") == std::string_view::npos;
-  const char* const begin = text.data() + (plus ? 1 : 0);
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(begin, end, number);
-  return error == std::errc() && rest == end && begin != end ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace smd::tool

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,13 +20,10 @@ struct Comparison {
 
 /// Parses NAME OP VALUE, which the last OP with a blank on both sides splits. Blanks may be left out where there is one
 /// OP only. @throws InvalidValue.
-[[nodiscard]] Comparison parse_comparison(const std::string& text);
+[[nodiscard]] Comparison parse_comparison(const std::string& whole);
 
 /// Whether a relation holds between two that compare as `order`: less than, equal to or greater than 0. Precondition:
 /// the relation is not `matches`.
 [[nodiscard]] bool holds(Relation relation, int order) noexcept;
-
-/// Returns the number that a whole text is, also `nan`, `inf` and `-inf`; nullopt for other texts.
-[[nodiscard]] std::optional<double> parse_number(std::string_view text) noexcept;
 
 }  // namespace smd::tool

@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 #include "rows/row_order.hpp"
 #include "text/half.hpp"
+#include "text/number.hpp"
 #include "text/pattern.hpp"
 
 #include <charconv>
@@ -58,7 +59,7 @@ bool is_nan(const Cell& cell) {
 }  // namespace
 
 RowCondition::RowCondition(const Comparison& comparison)
-    : comparison_(comparison), number_(parse_number(comparison.value)) {
+    : comparison_(comparison), number_(text::number_of(comparison.value)) {
   if (comparison.relation == Relation::matches) {
     pattern_ = std::make_shared<detail::Pattern>();
     if (const auto error = pattern_->compile(comparison.value)) {

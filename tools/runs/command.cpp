@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "cli/in_turn.hpp"
@@ -45,29 +46,27 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
 
 constexpr std::array<Prose, 3> prose = {{
     {"WHICH RUNS",
-     "The runs below each PLACE are those that smd-ls --find lists; without PLACE, those of the current folder. Each "
-     "has "
-     "a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a run that cannot "
-     "be "
-     "read; age, in seconds since its newest file was written, unless it ended; steps, how many were saved, and "
-     "last_step; duration, in seconds from the first to the last record; rate, the steps in a second over the last "
-     "hundred that were saved; disk, the bytes of its files; with --until-step, eta.\n\n"
-     "A table shows first what tells the runs apart; columns that do not fit the terminal are named below it. JSON has "
-     "the objects scalars, with last, best and step of each name, and hp."},
+     "The runs below each PLACE are those that smd-ls --find lists; without PLACE, those of the current folder. "
+     "Each has a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a "
+     "run that cannot be read; age, in seconds since its newest file was written, unless it ended; steps, how "
+     "many were saved, and last_step; duration, in seconds from the first to the last record; rate, the steps in "
+     "a second over the last hundred that were saved; disk, the bytes of its files; with --until-step, eta.\n\n"
+     "A table shows first what tells the runs apart; columns that do not fit the terminal are named below it. "
+     "JSON has the objects scalars, with last, best and step of each name, and hp."},
     {"SCALARS",
-     "Then come the chosen scalars: of each its last value (NAME), the best one (NAME:min or NAME:max) and the step of "
-     "the best (NAME@best); of equal values the first. NaN is never the best. Without -n, -e or -c the scalars are the "
-     "losses, at most four: those that most runs have; of a run, the first 32 are looked at. -x drops some. Of several "
-     "workers, the first by name counts. A scalar that is called like one of the columns above is scalar.NAME.\n\n"
+     "Then come the chosen scalars: of each its last value (NAME), the best one (NAME:min or NAME:max) and the "
+     "step of the best (NAME@best); of equal values the first. NaN is never the best. Without -n, -e or -c the "
+     "scalars are the losses, at most four: those that most runs have; of a run, the first 32 are looked at. -x "
+     "drops some. Of several workers, the first by name counts. A scalar that is called like one of the columns "
+     "above is scalar.NAME.\n\n"
      "The least value is the best of what is in the collection losses, or has a word loss, error, err, wer or "
-     "perplexity "
-     "in its name; the greatest, where a word is acc, accuracy, auc, bleu, dice, f1, iou, map, miou, precision, psnr, "
-     "r2, recall, return, reward, rouge, score or ssim, also with digits behind; else the least. Words are letters and "
-     "digits between other characters, in any case. --min and --max decide otherwise."},
+     "perplexity in its name; the greatest, where a word is acc, accuracy, auc, bleu, dice, f1, iou, map, miou, "
+     "precision, psnr, r2, recall, return, reward, rouge, score or ssim, also with digits behind; else the least. "
+     "Words are letters and digits between other characters, in any case. --min and --max decide otherwise."},
     {"HYPERPARAMETERS",
-     "Then hp.KEY, for each hyperparameter whose values differ between the runs; one that a run lacks differs. --hp "
-     "all "
-     "shows all of them. They are what the job logged for TensorBoard's page of hyperparameters."},
+     "Then hp.KEY, for each hyperparameter whose values differ between the runs; one that a run lacks differs. "
+     "--hp all shows all of them. They are what the job logged for TensorBoard's page of hyperparameters or for W&B, "
+     "or what a file beside a metric log has."},
 }};
 
 constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"};
@@ -85,14 +84,14 @@ struct FoundRun {
 /// The runs of all places; of one that several places hold, the first.
 std::vector<FoundRun> found_runs(const RunsOptions& options, Diagnostics& messages) {
   std::vector<FoundRun> runs;
-  std::map<std::string, bool, std::less<>> known;
+  std::set<std::string, std::less<>> known;
   const auto add = [&](const std::string& place) {
     std::string folder = place;
     while (folder.size() > 1 && folder.ends_with('/')) {
       folder.pop_back();
     }
     for (const std::string& path : found_trials(place, options.reading, messages)) {
-      if (known.emplace(path, true).second) {
+      if (known.insert(path).second) {
         const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
         runs.push_back({path, below ? path.substr(folder.size() + 1) : path.substr(path.rfind('/') + 1)});
       }

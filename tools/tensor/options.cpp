@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "rows/row_writer.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -169,7 +170,7 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.bins_given = line.has("bins");
   options.full = line.has("full");
   options.smooth = line.convert("smooth", [](const std::string& text) {
-    const std::optional<double> weight = parse_number(text);
+    const std::optional<double> weight = text::number_of(text);
     if (!weight || !(*weight >= 0 && *weight < 1)) {
       throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
     }

@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
+#include "text/number.hpp"
 
 #include <smd/column.hpp>
 #include <smd/snapshot.hpp>
@@ -100,7 +101,7 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
 }
 
 bool meets(const Comparison& comparison, double value, Dtype dtype) {
-  const double wanted = *parse_number(comparison.value);
+  const double wanted = *text::number_of(comparison.value);
   const double number = dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(wanted)) : wanted;
   if (std::isnan(value) || std::isnan(number)) {
     return comparison.relation == Relation::unequal;

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 #include <array>
 #include <limits>
@@ -87,7 +88,7 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
   options.until = line.convert_all("until", [](const std::string& text) {
     Comparison comparison = parse_comparison(text);
-    if (comparison.relation == Relation::matches || !parse_number(comparison.value)) {
+    if (comparison.relation == Relation::matches || !text::number_of(comparison.value)) {
       throw InvalidValue(single_quoted(text) + " is not NAME OP NUMBER, with OP one of < <= > >= = !=");
     }
     return comparison;

@@ -575,7 +575,8 @@ class Describer {
 
   // NumPy.
 
-  /// Sets `type_` to a dtype of NumPy, and `swapped_`. Returns false if a value is none, or not of numbers.
+  /// Sets `type_` and `swapped_` from a dtype of NumPy. Returns false if it is no dtype, or one whose elements are not
+  /// numbers.
   bool set_numpy_type(Ref dtype) {
     const auto name = pickle_.meaning(dtype) == Meaning::numpy_dtype
                           ? dtype_in(numpy_codes, pickle_.text(pickle_.first_items(pickle_.arguments(dtype))[0]))

@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace smd::detail::wire {
@@ -144,7 +144,8 @@ void take_exit(pbf_reader message, WandbRecord& record) {
 std::optional<std::string_view> wandb_header_problem(std::span<const std::byte> first) noexcept {
   constexpr std::size_t version_at = 6;
   const auto same = [&](std::size_t bytes) {
-    return first.size() < bytes || std::memcmp(first.data(), file_header.data(), bytes) == 0;
+    return first.size() < bytes ||
+           std::ranges::equal(first.first(bytes), std::as_bytes(std::span(file_header)).first(bytes));
   };
   if (first.size() >= version_at && !same(version_at)) {
     return "is no run file of W&B: it begins with other bytes";

@@ -9,7 +9,6 @@
 
 using smd::tool::Comparison;
 using smd::tool::parse_comparison;
-using smd::tool::parse_number;
 using smd::tool::Relation;
 
 TEST_CASE("the last sign with blanks around it splits a comparison; one without blanks does if it is the only one") {
@@ -37,16 +36,5 @@ TEST_CASE("the last sign with blanks around it splits a comparison; one without 
   for (const std::string text : {"loss", "a=b=c", "< 1", "a <> 1", "a => 1", ""}) {
     CAPTURE(text);
     CHECK_THROWS_AS((void)parse_comparison(text), smd::tool::InvalidValue);
-  }
-}
-
-TEST_CASE("a number is the whole text") {
-  CHECK(parse_number("-1.5e3") == -1500);
-  CHECK(parse_number("+2") == 2);
-  CHECK(std::isnan(*parse_number("nan")));
-  CHECK(parse_number("-inf") == -INFINITY);
-  for (const std::string text : {"", "1x", "x", "+", "+-1", " 1"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_number(text));
   }
 }

@@ -22,7 +22,7 @@ namespace smd::detail::layout {
 struct TensorFileHeader {
   wire::SafetensorsHeader header;
   std::shared_ptr<const pytorch::TorchFile> torch;  ///< What else a file of PyTorch says; its tensors are in `header`.
-  bool foreign = false;                             ///< Nothing is said of the file: it is none, by its first bytes.
+  bool foreign = false;                             ///< By its first bytes the file holds no tensors; it is left out.
   std::optional<Problem> unreadable;                ///< Why the file could not be opened or read.
   std::chrono::system_clock::time_point written;    ///< The epoch if unknown.
   std::optional<storage::FileStamp> stamp;          ///< Taken before the file was read.

@@ -20,7 +20,7 @@ inline constexpr std::string_view distributed_ending = ".distcp";
 /// A file of PyTorch may have this ending, and so may anything else.
 inline constexpr std::string_view doubtful_ending = ".bin";
 
-/// Returns the ending of a name or path that a file of tensors may have: `.safetensors`, `.pt`. Empty if it is none.
+/// Returns the ending of a name or path if it is one of files of tensors, such as `.safetensors` or `.pt`; else empty.
 [[nodiscard]] std::string_view tensor_ending(std::string_view name) noexcept;
 
 /// Returns whether a Trainer saves a file of that name beside the model. It holds no tensors of interest.

@@ -55,7 +55,7 @@ using GlobalStepOf = std::function<std::optional<std::int64_t>(const std::string
 struct StatedStep {
   std::optional<std::int64_t> step;
   std::optional<std::int64_t> epoch;
-  bool foreign = false;  ///< The file is none of tensors, and none was due.
+  bool foreign = false;  ///< By its first bytes the file holds no tensors.
 };
 using StatedStepOf = std::function<StatedStep(const std::string& path)>;
 

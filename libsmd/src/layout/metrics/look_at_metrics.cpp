@@ -101,7 +101,6 @@ class MetricTaker {
   }
 
  private:
-  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
   void damage(std::uint64_t offset, std::string text) {
     cursor_.problems.add({ProblemKind::damaged, {}, offset, std::move(text)});
     ++cursor_.rows;
@@ -138,7 +137,7 @@ class MetricTaker {
   std::optional<Problem> read_csv(ForwardReader& reader) {
     constexpr unsigned between = 1024;
     CsvSplitter splitter(cursor_.separator);
-    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+    for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
       if (cursor_.header.empty()) {
         const auto before = before_header(reader.text());
         const std::string_view text = before ? reader.text().substr(*before) : std::string_view();
@@ -286,7 +285,7 @@ class MetricTaker {
   std::optional<Problem> read_json(ForwardReader& reader) {
     constexpr unsigned between = 1024;
     const bool lines = *cursor_.form == MetricForm::lines;
-    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+    for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
       if (!lines) {
         skip_separators(reader);
       }

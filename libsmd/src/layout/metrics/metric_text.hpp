@@ -13,7 +13,7 @@ namespace smd::detail::layout {
 
 enum class MetricForm : std::uint8_t { csv, lines, array };
 
-/// Returns the form of a log, by the first character that is no blank; nullopt if there is none yet.
+/// Returns the form of a log, by the first character after blanks; nullopt if the text has only blanks.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
 /// Splits rows into fields, without blanks and quotes around them.

@@ -73,7 +73,7 @@ class WandbTaker {
     rows_.begin_file(cursor_.table, {}, file.path, id, 0);
     RunFileReader reader(**opened, file.offset, file.skipping);
     constexpr unsigned between = 1024;
-    for (unsigned count = 0; count % between != 0 || !stopped(); ++count) {
+    for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
       const RunFileReader::Found found = reader.next();
       if (found == RunFileReader::Found::end) {
         break;
@@ -111,7 +111,6 @@ class WandbTaker {
     std::uint64_t length = 0;
   };
 
-  [[nodiscard]] bool stopped() const { return request_.stop != nullptr && *request_.stop && (*request_.stop)(); }
   void add_problem(ProblemKind kind, std::string text) {
     cursor_.files[file_].problems.add({kind, {}, place_.offset, std::move(text)});
   }

@@ -56,7 +56,7 @@ struct WandbCursor : SeriesCursor {
   std::vector<WandbFile> files;
   SeriesTable table;
   std::vector<WandbFacts> facts;             ///< By id of the name.
-  std::set<std::string, std::less<>> texts;  ///< Names that had a text: null is none of their numbers.
+  std::set<std::string, std::less<>> texts;  ///< Names that had a text as a value: their nulls are not numbers.
   // Choices about the whole run:
   std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known.
   std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
