@@ -18,7 +18,8 @@ if [ $# -gt 0 ]; then
 fi
 # Only the compile commands are needed, for Clang, because clang-tidy does not know all of GCC's options.
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-  -DCMAKE_UNITY_BUILD="$joined" -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DBUILD_TESTING=OFF -DSMD_BUILD_BENCHMARKS=OFF \
+  -DCMAKE_CXX_FLAGS=-Wreserved-identifier -DCMAKE_UNITY_BUILD="$joined" -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 \
+  -DBUILD_TESTING=OFF -DSMD_BUILD_BENCHMARKS=OFF \
   >/dev/null
 # Without a terminal and with -quiet, stdout has only findings, and a line for each command.
 if output=$(run-clang-tidy -quiet -p "$build" -j "$(nproc)" "${1:-/(libsmd|tools)/}" 2>/dev/null); then
