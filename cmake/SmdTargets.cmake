@@ -34,4 +34,7 @@ function(smd_add_unit_test name)
   add_dependencies(unit_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS unit)
+  if(name MATCHES "^(unit_storage|unit_s3|unit_hook|unit_cli|unit_layout|unit_reduce|smd_conformity_test)$")
+    set_tests_properties(${name} PROPERTIES COST 60)  # the longest begin first, or they would run alone at the end
+  endif()
 endfunction()

@@ -19,7 +19,25 @@ if command -v ccache >/dev/null; then
   export CCACHE_SLOPPINESS=pch_defines,time_macros  # for precompiled headers
 fi
 
-step() { printf '\n== %s\n' "$*"; }
+begin=$(date +%s)
+step() { printf '\n== %s (after %d s)\n' "$*" "$(($(date +%s) - begin))"; }
+
+# behind NAME COMMAND…: runs a command while this script goes on to compile. ended NAME: waits for it, and prints the end
+# of what it printed, or all if it failed. What still runs when this script ends is killed.
+rm -rf build/behind
+mkdir -p build/behind
+behind() {
+  behind_name=$1
+  shift
+  "$@" >"build/behind/$behind_name.log" 2>&1 &
+  echo $! >"build/behind/$behind_name.pid"
+}
+ended() {
+  wait "$(cat "build/behind/$1.pid")" || { cat "build/behind/$1.log" && exit 1; }
+  rm "build/behind/$1.pid"
+  tail -n 4 "build/behind/$1.log"
+}
+trap 'cat build/behind/*.pid 2>/dev/null | xargs -r kill 2>/dev/null || true' EXIT
 
 step 'formatting'
 find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
@@ -31,16 +49,14 @@ cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DC
 cmake --build --preset ci
 
 # Some tests mostly wait, for a server, a scheduler or a writer: they run while the next configurations compile.
-ctest --preset ci --label-regex '^waits$' --parallel "$jobs" >build/ci/waits.log 2>&1 &
-waits=$!
-trap 'kill "$waits" 2>/dev/null || true' EXIT
+behind waits ctest --preset ci --label-regex '^waits$' --parallel "$jobs"
 
 # Sanitizers name functions. Line numbers too take a third more time to compile; a build of the preset by hand has them.
 lean='-DCMAKE_CXX_FLAGS_DEBUG=-g0'
 step 'unit tests: asan'
 LDFLAGS=-fuse-ld=lld cmake --preset asan "$lean"
 cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
-ctest --preset asan --label-regex unit --parallel "$((jobs + 1))"  # some wait for a server
+behind asan ctest --preset asan --label-regex unit --parallel "$((jobs + 1))"  # some wait for a server
 
 # The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
 threaded='unit_base unit_storage unit_trial unit_hook'
@@ -48,11 +64,12 @@ step "unit tests: tsan, with $newest ($threaded)"
 LDFLAGS=-fuse-ld=lld cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON "$lean"
 # shellcheck disable=SC2086
 cmake --build --preset tsan --target $threaded
-ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"
+behind tsan ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"
 
-step 'tests that wait, which ran meanwhile'
-wait "$waits" || { cat build/ci/waits.log && exit 1; }
-tail -n 3 build/ci/waits.log
+for name in waits asan tsan; do
+  step "what ran meanwhile: $name"
+  ended "$name"
+done
 
 step 'everything else'
 ctest --preset ci --label-exclude '^(unit|waits)$' --parallel "$((2 * jobs + 1))"

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
 # shellcheck disable=SC2086
-need_packages $build_packages clang clang-tidy
+need_packages $build_packages $tidy_packages
 
 # Some sources are checked one by one. All of them are checked joined, those of a target in one, so that shared headers
 # are checked once instead of in each: a sixth of the time.

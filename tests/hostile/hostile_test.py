@@ -51,7 +51,7 @@ def peak(*command, timeout=120):
         time.sleep(0.01)
 
 
-class Hostile(unittest.TestCase):
+class InFolder(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="smd-hostile-")
 
@@ -64,6 +64,10 @@ class Hostile(unittest.TestCase):
     def files(self):
         return sorted(os.path.relpath(os.path.join(at, name), self.folder)
                       for at, _, names in os.walk(self.folder) for name in names)
+
+
+class Times(InFolder):
+    """How long a command takes to stop: nothing else should run meanwhile."""
 
     def assert_ends_by(self, number, delay, command):
         """Sends a signal after a delay: the command must die of it at once, and leave nothing."""
@@ -135,6 +139,8 @@ class Hostile(unittest.TestCase):
                 self.assertEqual(done.returncode, 124, done.stderr.decode())
                 self.assertLess(time.monotonic() - started, 0.4 + 1 + OPTIONS.within)
 
+
+class Hostile(InFolder):
     def test_a_slice_reads_its_range(self):
         huge = generate.huge_tensor(self.path("huge"))
         done = run("smd-tensor", huge, "a", "--slice", "5:7", "--csv", "-H", "--columns", "index,value", timeout=10)
