@@ -35,6 +35,8 @@ foreach(command IN LISTS SMD_COMMANDS)
   smd_install_with_commands(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${command}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}")
 endforeach()
 
+smd_install_with_commands(DIRECTORY "${PROJECT_SOURCE_DIR}/schema" DESTINATION "${CMAKE_INSTALL_DATADIR}/smd")
+
 # Trials, log directories and checkpoints for trying the commands: those of README and cookbook, whose tests run in a folder
 # of these alone.
 set(SMD_EXAMPLES good-pytorch-digits good-pytorch-exploding good-pytorch-two-workers good-running bad-flipped-bit

@@ -23,7 +23,7 @@ packages_apt_get() {
 
 need_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    packages_say "this is no Debian; going on with what is installed (README.md and CONTRIBUTING.md list what is needed)"
+    packages_say "this is no Debian; going on with what is installed (docs/install.md and CONTRIBUTING.md list what is needed)"
     return 0
   fi
   packages_wanted=$(packages_missing "$@")
@@ -88,4 +88,4 @@ build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli1
   libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # Further packages for the tests.
 test_packages='bash chromium clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
-  parallel perl python3 python3-botocore python3-numpy slurm-wlm strace valgrind xz-utils zsh'
+  parallel perl python3 python3-botocore python3-jsonschema python3-numpy slurm-wlm strace valgrind xz-utils zsh'
