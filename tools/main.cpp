@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of one command, or of all of them: then the name by which it is called says which one runs.
+// The program of one command, or of all of them: then the name by which it is called, or its first argument, says which
+// one runs.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -29,11 +31,14 @@ int main(int argc, char** argv) {
   if constexpr (entries.size() == 1) {
     return entries.front().run(argc, argv);
   }
-  std::string_view name = argc > 0 ? argv[0] : "";
-  name.remove_prefix(name.rfind('/') + 1);
-  for (const Entry& entry : entries) {
-    if (entry.name == name) {
-      return entry.run(argc, argv);
+  // A link is called `smd-ls`; a script that cannot choose that name calls `smd-tools smd-ls`.
+  for (int at = 0; at < std::min(argc, 2); ++at) {
+    std::string_view name = argv[at];
+    name.remove_prefix(name.rfind('/') + 1);
+    for (const Entry& entry : entries) {
+      if (entry.name == name) {
+        return entry.run(argc - at, argv + at);
+      }
     }
   }
   std::fputs("this program is called by the name of a command, of which it has links:", stderr);

@@ -103,6 +103,7 @@ class Static(unittest.TestCase):
         status, out, messages = static("smd", "tb-logs/sick")
         self.assertEqual((status, out), (2, ""))
         self.assertIn("smd-ls smd-tensor", messages)
+        self.assertEqual(static("smd", "smd-ls", "tb-logs/sick"), shared("smd-ls", "tb-logs/sick"))
 
 
 def main():
