@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dependencies of the project. All are Debian 12 packages; README lists them.
+# Dependencies of the project. All are Debian 12 packages; docs/install.md lists them.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)

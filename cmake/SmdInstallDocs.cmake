@@ -6,6 +6,12 @@ set(SMD_FISH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
 set(SMD_FISH_FUNCTION_DIR "${CMAKE_INSTALL_DATADIR}/fish/vendor_functions.d" CACHE STRING "Functions for fish")
 option(SMD_COMPRESS_MAN "Install compressed manual pages, as distributions want them" OFF)
 
+# smd_install_with_commands(...): as install(), beside the commands and beside the static program.
+function(smd_install_with_commands)
+  install(${ARGN} COMPONENT tools)
+  install(${ARGN} COMPONENT static EXCLUDE_FROM_ALL)
+endfunction()
+
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.[1-8]")
 foreach(page IN LISTS pages)
@@ -17,19 +23,19 @@ foreach(page IN LISTS pages)
       COMMAND_ERROR_IS_FATAL ANY)
     set(page "${PROJECT_BINARY_DIR}/man/${name}.gz")
   endif()
-  install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}" COMPONENT tools)
+  smd_install_with_commands(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
 endforeach()
 
-install(FILES "${PROJECT_SOURCE_DIR}/completions/zsh/_smd" DESTINATION "${SMD_ZSH_COMPLETION_DIR}" COMPONENT tools)
-install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/__smd_values.fish" DESTINATION "${SMD_FISH_FUNCTION_DIR}"
-  COMPONENT tools)
+smd_install_with_commands(FILES "${PROJECT_SOURCE_DIR}/completions/zsh/_smd" DESTINATION "${SMD_ZSH_COMPLETION_DIR}")
+smd_install_with_commands(FILES "${PROJECT_SOURCE_DIR}/completions/fish/__smd_values.fish" DESTINATION "${SMD_FISH_FUNCTION_DIR}")
 foreach(command IN LISTS SMD_COMMANDS)
   # bash loads a file with the command's name; all of them load the same one.
-  install(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
-    RENAME smd-${command} COMPONENT tools)
-  install(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${command}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}"
-    COMPONENT tools)
+  smd_install_with_commands(FILES "${PROJECT_SOURCE_DIR}/completions/bash/smd" DESTINATION "${SMD_BASH_COMPLETION_DIR}"
+    RENAME smd-${command})
+  smd_install_with_commands(FILES "${PROJECT_SOURCE_DIR}/completions/fish/smd-${command}.fish" DESTINATION "${SMD_FISH_COMPLETION_DIR}")
 endforeach()
+
+smd_install_with_commands(DIRECTORY "${PROJECT_SOURCE_DIR}/schema" DESTINATION "${CMAKE_INSTALL_DATADIR}/smd")
 
 # Trials, log directories and checkpoints for trying the commands: those of README and cookbook, whose tests run in a folder
 # of these alone.
@@ -39,6 +45,6 @@ set(SMD_EXAMPLES good-pytorch-digits good-pytorch-exploding good-pytorch-two-wor
   pytorch/malicious pytorch/state_dict pytorch/yolo_like)
 foreach(example IN LISTS SMD_EXAMPLES)
   get_filename_component(folder "${example}" DIRECTORY)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/fixtures/${example}"
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/${folder}" COMPONENT tools)
+  smd_install_with_commands(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/fixtures/${example}"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/smd-tools/examples/${folder}")
 endforeach()

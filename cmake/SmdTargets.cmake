@@ -4,10 +4,12 @@
 # unit tests link too.
 function(smd_add_tool name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   add_library(${name}_objects OBJECT ${sources})
   target_link_libraries(${name}_objects PUBLIC smd_tool_parts PRIVATE smd_options)
-  add_executable(${name} main.cpp)
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/tools/main.cpp")
+  get_filename_component(folder "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  smd_write_command_list("${CMAKE_CURRENT_BINARY_DIR}/smd_commands.hpp" ${folder})
+  target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${name}_objects smd_options)
   # All commands are in bin/ of the build tree; installed, they find the library relative to their own path in any
   # prefix.

@@ -11,11 +11,11 @@ import unicodedata
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = [
-    "smd-ls good-pytorch-digits -e 'weight|bias' -m train -l --columns tensor,shape,dtype,steps",
+    "smd-tensor tb-logs/sick -c losses -s all --spark",
+    "smd-rule tb-logs/sick -r Overfit,VanishingGradient --columns status,rule,step,tensor,check,value",
+    "smd-reduce checkpoints/rule_blowup -s last -r nan,inf,l2 --columns tensor,step,nan,inf,l2",
+    "smd-runs tb-logs/sweep --best loss --hp none -n loss --columns run,steps,loss,loss:min,loss@best --limit 4",
     "smd-tensor good-pytorch-digits DigitNet_input_0 -s first --slice 0,0 --heatmap",
-    "smd-tensor good-pytorch-digits -c losses -m train --spark",
-    "smd-reduce good-pytorch-digits -c gradients --by step -r l2,abs_max",
-    "smd-rule good-pytorch-exploding -r ExplodingTensor -r VanishingGradient",
 ]
 COLUMNS = 116
 WIDTH, HEIGHT = 8.4, 18  # of a character
@@ -113,7 +113,7 @@ def picture(bin_dir):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
         f'viewBox="0 0 {number(width)} {number(height)}" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
         'font-size="14" xml:space="preserve">',
-        "<title>smd-ls, smd-tensor, smd-reduce and smd-rule in a terminal</title>",
+        "<title>smd-tensor, smd-rule, smd-reduce and smd-runs in a terminal</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>', '<g transform="translate(12 14)">', *shapes,
         "</g>", "</svg>", ""])
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# arm64.sh [packages]: cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the processor:
+# arm64.sh [packages|root]: cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the processor:
 # the unit tests of checksums, wire formats, element types and kernels, and the recorded outputs of smd-reduce and
 # smd-diff. With `packages`: makes the Debian packages in build/arm64-package/packages instead. Nothing of arm64 is
-# installed: the packages of the dependencies are unpacked in build/arm64-root. Exits with 77 if such packages are
+# installed: the packages of the dependencies are unpacked in build/arm64-root; with `root`, that is all. Exits with 77 if such packages are
 # unavailable.
 set -eu
 cd "$(dirname "$0")/.."
@@ -66,6 +66,7 @@ make_root() {
   mv "$temporary/root" "$root"
 }
 [ -d "$root" ] || make_root
+[ "${1:-}" != root ] || exit 0
 
 if [ "${1:-}" = packages ]; then
   cmake --preset package -B build/arm64-package --toolchain "$PWD/cmake/aarch64-linux-gnu.cmake" -DSMD_ARM64_ROOT="$root" \

@@ -23,7 +23,7 @@ packages_apt_get() {
 
 need_packages() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    packages_say "this is no Debian; going on with what is installed (README.md and CONTRIBUTING.md list what is needed)"
+    packages_say "this is no Debian; going on with what is installed (docs/install.md and CONTRIBUTING.md list what is needed)"
     return 0
   fi
   packages_wanted=$(packages_missing "$@")
@@ -54,6 +54,34 @@ need_packages() {
   fi
 }
 
+# Puts the sources from which Debian's libsimdjson was built in build/simdjson, for a static program: the package has no
+# archive. Lists of sources stay in a folder of their own. Fails if they are unavailable.
+get_simdjson() {
+  [ ! -e build/simdjson/src/simdjson.cpp ] || return 0
+  packages_folder=$(mktemp -d)
+  mkdir -p build "$packages_folder/lists/partial"
+  packages_keys=/usr/share/keyrings/debian-archive-keyring.gpg
+  apt-get indextargets --format "deb-src [signed-by=$packages_keys] \$(REPO_URI) \$(CODENAME) \$(COMPONENT)" \
+    'Created-By: Packages' 'Origin: Debian' | sort -u >"$packages_folder/sources.list"
+  if (
+    cd "$packages_folder"
+    apt_source() {
+      apt-get -qq -o Dir::Etc::SourceList="$PWD/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::lists="$PWD/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User= "$@"
+    }
+    apt_source update
+    apt_source source "simdjson=$(dpkg-query -W -f='${source:Version}' libsimdjson-dev)"
+  ) >/dev/null 2>"$packages_folder/log"; then
+    rm -rf build/simdjson
+    mv "$packages_folder"/simdjson-*/ build/simdjson
+    rm -r "$packages_folder"
+  else
+    cat "$packages_folder/log" >&2
+    rm -r "$packages_folder"
+    return 1
+  fi
+}
+
 # Packages for building the library and the commands.
 build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev
   libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev
@@ -62,4 +90,4 @@ build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli1
 tidy_packages='clang clang-tidy'
 # Further packages for the tests.
 test_packages='bash chromium clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
-  parallel perl python3 python3-botocore python3-numpy slurm-wlm strace valgrind xz-utils zsh'
+  parallel perl python3 python3-botocore python3-jsonschema python3-numpy slurm-wlm strace valgrind xz-utils zsh'

@@ -19,6 +19,14 @@ if command -v ccache >/dev/null; then
   export CCACHE_SLOPPINESS=pch_defines,time_macros  # for precompiled headers
 fi
 
+# The static program is linked of the objects of the others, and of simdjson's sources.
+static=
+if get_simdjson; then
+  static=-DSMD_SIMDJSON_SOURCE=$PWD/build/simdjson
+else
+  packages_say "the static program is neither built nor tested: no sources of simdjson"
+fi
+
 begin=$(date +%s)
 step() { printf '\n== %s (after %d s)\n' "$*" "$(($(date +%s) - begin))"; }
 
@@ -44,8 +52,9 @@ find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec cl
 
 # Without the unit tests, which run under sanitizers below. Joined sources take half the time of single ones.
 step 'build of everything else'
+# shellcheck disable=SC2086
 cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DCMAKE_UNITY_BUILD=ON \
-  -DCMAKE_UNITY_BUILD_BATCH_SIZE=30
+  -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $static
 cmake --build --preset ci
 
 # Some tests mostly wait, for a server, a scheduler or a writer: they run while the next configurations compile.

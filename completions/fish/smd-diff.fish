@@ -53,5 +53,5 @@ complete -c smd-diff -s q -l quiet -d 'print nothing but errors; see the exit st
 complete -c smd-diff -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-diff -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-diff -l no-progress -d 'never show progress'
-complete -c smd-diff -s h -l help -d 'print this help'
+complete -c smd-diff -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-diff -l version -d 'print the version and what is built in'

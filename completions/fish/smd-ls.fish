@@ -60,5 +60,5 @@ complete -c smd-ls -s q -l quiet -d 'print nothing but errors; see the exit stat
 complete -c smd-ls -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-ls -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-ls -l no-progress -d 'never show progress'
-complete -c smd-ls -s h -l help -d 'print this help'
+complete -c smd-ls -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-ls -l version -d 'print the version and what is built in'

@@ -62,5 +62,5 @@ complete -c smd-reduce -s q -l quiet -d 'print nothing but errors; see the exit 
 complete -c smd-reduce -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-reduce -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-reduce -l no-progress -d 'never show progress'
-complete -c smd-reduce -s h -l help -d 'print this help'
+complete -c smd-reduce -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-reduce -l version -d 'print the version and what is built in'

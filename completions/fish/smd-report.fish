@@ -36,5 +36,5 @@ complete -c smd-report -s q -l quiet -d 'print nothing but errors; see the exit 
 complete -c smd-report -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-report -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-report -l no-progress -d 'never show progress'
-complete -c smd-report -s h -l help -d 'print this help'
+complete -c smd-report -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-report -l version -d 'print the version and what is built in'

@@ -58,5 +58,5 @@ complete -c smd-rule -s q -l quiet -d 'print nothing but errors; see the exit st
 complete -c smd-rule -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-rule -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-rule -l no-progress -d 'never show progress'
-complete -c smd-rule -s h -l help -d 'print this help'
+complete -c smd-rule -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-rule -l version -d 'print the version and what is built in'

@@ -44,5 +44,5 @@ complete -c smd-runs -s q -l quiet -d 'print nothing but errors; see the exit st
 complete -c smd-runs -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-runs -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-runs -l no-progress -d 'never show progress'
-complete -c smd-runs -s h -l help -d 'print this help'
+complete -c smd-runs -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-runs -l version -d 'print the version and what is built in'

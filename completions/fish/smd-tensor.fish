@@ -59,5 +59,5 @@ complete -c smd-tensor -s q -l quiet -d 'print nothing but errors; see the exit 
 complete -c smd-tensor -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-tensor -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-tensor -l no-progress -d 'never show progress'
-complete -c smd-tensor -s h -l help -d 'print this help'
+complete -c smd-tensor -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-tensor -l version -d 'print the version and what is built in'

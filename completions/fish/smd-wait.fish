@@ -44,5 +44,5 @@ complete -c smd-wait -s q -l quiet -d 'print nothing but errors; see the exit st
 complete -c smd-wait -s v -l verbose -d 'say more; twice: for debugging'
 complete -c smd-wait -l progress -d 'show progress even if standard error is no terminal'
 complete -c smd-wait -l no-progress -d 'never show progress'
-complete -c smd-wait -s h -l help -d 'print this help'
+complete -c smd-wait -s h -l help -d 'explain every option; -h: print their names, on one screen'
 complete -c smd-wait -l version -d 'print the version and what is built in'

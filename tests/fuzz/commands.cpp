@@ -15,7 +15,7 @@ std::unique_ptr<tool::Command> make() {
   return std::make_unique<Command>();
 }
 
-#define SMD_MAKER(type) &make<type>,
+#define SMD_MAKER(name, type) &make<type>,
 constexpr auto makers = std::to_array<std::unique_ptr<tool::Command> (*)()>({SMD_COMMANDS(SMD_MAKER)});
 #undef SMD_MAKER
 

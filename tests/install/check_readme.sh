@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check_readme.sh README PKG_CONFIG COMPILER LIBDIR WORK_DIR SOURCE_DIR: checks that the C++ example of the README
-# compiles against the installed library, and prints what the README shows.
+# check_readme.sh PAGE PKG_CONFIG COMPILER LIBDIR WORK_DIR SOURCE_DIR: checks that the C++ example of docs/library.md
+# compiles against the installed library, and prints what the page shows.
 set -eu
 readme=$1 pkg_config=$2 compiler=$3 libdir=$4 work=$5 root=$6
 rm -rf "$work"

@@ -90,7 +90,8 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
   const CommandDefinition& definition = command.definition();
   const CommandLine line = CommandLine::parse(definition, arguments);
   if (line.has("help")) {
-    return print(help_text(definition, terminal_width(STDOUT_FILENO)));
+    const bool whole = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+    return print((whole ? help_text : short_help_text)(definition, terminal_width(STDOUT_FILENO)));
   }
   if (line.has("version")) {
     return print(version_text(definition));
@@ -98,6 +99,9 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
   set_up_messages(line, messages);
   check_environment(definition.name, messages);
   refuse_tensors(definition, line);
+  if (line.here()) {
+    messages.note("no " + std::string(definition.operands.front().metavar) + " is given: it is the current folder");
+  }
   command.setup(line);
   return command.run(messages);
 }

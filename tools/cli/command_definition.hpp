@@ -44,6 +44,7 @@ struct OperandSpec {
   ArgumentKind kind = ArgumentKind::trial;
   bool required = true;
   bool repeats = false;
+  bool here = false;  ///< If there is no operand, it is the current folder.
 };
 
 /// Everything about a command but its code. All texts are literals; the spans point at static arrays.

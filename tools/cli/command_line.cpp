@@ -109,7 +109,7 @@ void check_operands(const CommandDefinition& definition, const std::vector<std::
   std::size_t required = 0;
   bool unlimited = false;
   for (const OperandSpec& spec : definition.operands) {
-    required += spec.required ? 1 : 0;
+    required += spec.required || spec.here ? 1 : 0;
     unlimited = unlimited || spec.repeats;
   }
   if (operands.size() < required) {
@@ -187,6 +187,12 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     line.given_.push_back({spec, std::move(value)});
   }
   if (!line.has("help") && !line.has("version")) {
+    // What --merge joins is named: there is no trial.
+    if (line.operands_.empty() && !definition.operands.empty() && definition.operands.front().here &&
+        !line.has("merge")) {
+      line.here_ = true;
+      line.operands_.emplace_back(".");
+    }
     check_operands(definition, line.operands_);
   }
   return line;

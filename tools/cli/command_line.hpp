@@ -45,6 +45,8 @@ class CommandLine {
   /// The last given of several options that exclude each other (`--json`, `-f`); null if none was given.
   [[nodiscard]] const GivenOption* last_of(std::initializer_list<std::string_view> names) const noexcept;
   [[nodiscard]] const std::vector<std::string>& operands() const noexcept { return operands_; }
+  /// Whether there was no operand, so that it is the current folder.
+  [[nodiscard]] bool here() const noexcept { return here_; }
 
   /// The last value, converted by `parser`; nullopt if the option was not given.
   /// @throws UsageError if `parser` throws InvalidValue: `--step: '1:x' is not a step …`.
@@ -80,6 +82,7 @@ class CommandLine {
   const CommandDefinition* definition_ = nullptr;
   std::vector<GivenOption> given_;
   std::vector<std::string> operands_;
+  bool here_ = false;
 };
 
 /// A decimal integer within bounds. @throws InvalidValue.
@@ -87,6 +90,9 @@ class CommandLine {
 
 /// What `--help` prints: usage, one sentence, examples, options by group, exit statuses, the manual page.
 [[nodiscard]] std::string help_text(const CommandDefinition& definition, std::size_t width);
+
+/// What `-h` prints: usage, one sentence, examples, and the names of the options, on one screen.
+[[nodiscard]] std::string short_help_text(const CommandDefinition& definition, std::size_t width);
 
 /// What `--version` prints.
 [[nodiscard]] std::string version_text(const CommandDefinition& definition);

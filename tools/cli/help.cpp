@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t help_column = 26;
 // The least width that keeps sentences readable beside a column; with less room, they go below.
 constexpr std::size_t least_beside = 20;
+constexpr std::size_t names_column = 16;
 constexpr std::size_t option_below = 10;
 constexpr std::size_t example_below = 6;
 
@@ -48,9 +49,8 @@ void append_option(std::string& out, const OptionSpec& spec, const CommandDefini
   append_entry(out, heading(spec), text, help_column + least_beside <= width ? help_column : option_below, width);
 }
 
-}  // namespace
-
-std::string help_text(const CommandDefinition& definition, std::size_t width) {
+// Usage, the sentence, and the examples.
+std::string beginning(const CommandDefinition& definition, std::size_t width) {
   constexpr std::string_view usage = "Usage:";
   std::string out =
       wrapped(std::string(definition.name) + " " + std::string(definition.synopsis), width, usage.size() + 1);
@@ -66,19 +66,55 @@ std::string help_text(const CommandDefinition& definition, std::size_t width) {
   for (const Example& example : definition.examples) {
     append_entry(out, "  " + std::string(example.command), example.purpose, column, width);
   }
-  std::vector<std::string_view> groups;
-  const std::vector<const OptionSpec*> options = definition.options();
-  for (const OptionSpec* spec : options) {
-    if (!spec->hidden && std::find(groups.begin(), groups.end(), spec->group) == groups.end()) {
-      groups.push_back(spec->group);
+  return out;
+}
+
+struct OptionGroup {
+  std::string_view title;
+  std::vector<const OptionSpec*> options;
+};
+
+// The options that are shown, by their headings, in the order of the tables.
+std::vector<OptionGroup> groups_of(const CommandDefinition& definition) {
+  std::vector<OptionGroup> groups;
+  for (const OptionSpec* spec : definition.options()) {
+    if (spec->hidden) {
+      continue;
     }
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
+    if (group == groups.end()) {
+      group = groups.insert(group, {spec->group, {}});
+    }
+    group->options.push_back(spec);
   }
-  for (const std::string_view group : groups) {
-    out += "\n" + std::string(group) + ":\n";
-    for (const OptionSpec* spec : options) {
-      if (!spec->hidden && spec->group == group) {
-        append_option(out, *spec, definition, width);
-      }
+  return groups;
+}
+
+}  // namespace
+
+std::string short_help_text(const CommandDefinition& definition, std::size_t width) {
+  std::string out = beginning(definition, width) + "\nOptions:\n";
+  for (const OptionGroup& group : groups_of(definition)) {
+    std::string names;
+    for (const OptionSpec* spec : group.options) {
+      names += names.empty() ? "" : " ";
+      names += spec->short_name == '\0' ? "" : std::string("-") + spec->short_name + ",";
+      names += "--" + std::string(spec->name);
+    }
+    append_entry(out, "  " + std::string(group.title), names, names_column + least_beside <= width ? names_column : 4, width);
+  }
+  return out + "\n" +
+         wrapped(std::string(definition.name) + " --help explains them; manual page: " + std::string(definition.name) +
+                     "(1)",
+                 width, 0);
+}
+
+std::string help_text(const CommandDefinition& definition, std::size_t width) {
+  std::string out = beginning(definition, width);
+  for (const OptionGroup& group : groups_of(definition)) {
+    out += "\n" + std::string(group.title) + ":\n";
+    for (const OptionSpec* spec : group.options) {
+      append_option(out, *spec, definition, width);
     }
   }
   out += "\nExit status:\n";

@@ -19,7 +19,10 @@ constexpr std::array<OptionSpec, 6> message_table = {{
      .repeat = Repeat::adds_up},
     {.name = "progress", .help = "show progress even if standard error is no terminal", .group = group::messages},
     {.name = "no-progress", .help = "never show progress", .group = group::messages},
-    {.short_name = 'h', .name = "help", .help = "print this help", .group = group::other},
+    {.short_name = 'h',
+     .name = "help",
+     .help = "explain every option; -h: print their names, on one screen",
+     .group = group::other},
     {.name = "version", .help = "print the version and what is built in", .group = group::other},
 }};
 

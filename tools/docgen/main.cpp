@@ -26,7 +26,7 @@ const smd::tool::CommandDefinition* definition_of() {
 
 /// Returns the documented commands, in the order of the manual.
 smd::docgen::Definitions commands() {
-#define SMD_DEFINITION(type) definition_of<type>(),
+#define SMD_DEFINITION(name, type) definition_of<type>(),
   return {SMD_COMMANDS(SMD_DEFINITION)};
 #undef SMD_DEFINITION
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include <smd/error.hpp>
+#include <smd/find.hpp>
+
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,12 +15,14 @@
 #include "cli/message_options.hpp"
 #include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
+#include "next_commands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
+constexpr std::array<OperandSpec, 1> operands = {
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
 
 constexpr std::array<Example, 5> examples = {{
     {"which tensors were saved?", "smd-ls run"},
@@ -57,6 +63,14 @@ constexpr std::array<Prose, 1> prose = {{
 
 constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
 
+bool holds_trials(const std::string& place) {
+  try {
+    return !find_trials(place).empty();
+  } catch (const Error&) {  // which the reading reported
+    return false;
+  }
+}
+
 /// One of several trials that are shown side by side.
 struct ShownTrial {
   ShownTrial(const LsOptions& options, RowWriter& to, const Visit& visit)
@@ -76,7 +90,7 @@ struct ShownTrial {
 const CommandDefinition& LsCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-ls",
-      .synopsis = "[OPTION]... TRIAL...",
+      .synopsis = "[OPTION]... [TRIAL]...",
       .summary = "List what a training job saved: tensors, steps, modes, workers, collections.",
       .brief = "list what a training job saved",
       .operands = operands,
@@ -111,6 +125,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;
   }
   std::vector<std::pair<std::string, NothingSelected>> empty;
+  std::string next;
   const auto visit_one = [&](const Visit& one) -> Show {
     const auto shown = std::make_shared<ShownTrial>(options_, rows, one);
     shown->visit(one.operand, messages);
@@ -118,6 +133,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     return [&, shown] {
       shown->rows.show();
       found = found || shown->found;
+      next += shown->view->next();
       empty.insert(empty.end(), shown->view->empty().begin(), shown->view->empty().end());
       return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
     };
@@ -138,6 +154,9 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   }
   rows.finish();
   out.close(messages);
+  if (options_.says_next()) {
+    std::fputs((found || !holds_trials(".") ? next : next_commands_for_runs()).c_str(), stderr);
+  }
   if (!found && options_.view->selects && messages.status() == ExitStatus::yes) {
     for (const auto& [operand, why] : empty) {
       const AboutTrial about(operand);

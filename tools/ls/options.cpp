@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
 #include "cli/option_hints.hpp"
+#include "cli/terminal.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -176,7 +179,12 @@ LsOptions LsOptions::from(const CommandLine& line) {
     throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
   }
   options.operands = line.operands();
+  options.here = line.here();
   return options;
+}
+
+bool LsOptions::says_next() const noexcept {
+  return here && view->option.empty() && !output.quiet && output.to_terminal() && is_terminal(STDERR_FILENO);
 }
 
 }  // namespace smd::tool::ls

@@ -32,6 +32,10 @@ struct LsOptions {
   ReadingOptions reading;
   FollowingOptions following;
   std::vector<std::string> operands;
+  bool here = false;  ///< No operand was given: it is the current folder.
+
+  /// Whether to say what to run next: somebody at a terminal looks at a folder for the first time.
+  [[nodiscard]] bool says_next() const noexcept;
 
   /// -l, the views, --get, --depth, --by.
   static std::span<const OptionSpec> table() noexcept;

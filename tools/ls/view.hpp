@@ -42,15 +42,20 @@ class View {
   /// Operands without anything to show, and why, unless that was reported: used if no operand had anything.
   [[nodiscard]] const std::vector<std::pair<std::string, NothingSelected>>& empty() const noexcept { return empty_; }
 
+  /// What is there, and commands for it, a line each, if `LsOptions::says_next`.
+  [[nodiscard]] const std::string& next() const noexcept { return next_; }
+
  protected:
   [[nodiscard]] const LsOptions& options() const noexcept { return options_; }
   [[nodiscard]] unsigned jobs() const noexcept { return jobs_ != 0 ? jobs_ : options_.reading.jobs; }
+  void set_next(std::string lines) { next_ = std::move(lines); }
   void set_empty(const std::string& operand, NothingSelected why) { empty_.emplace_back(operand, std::move(why)); }
 
  private:
   const LsOptions& options_;
   unsigned jobs_ = 0;
   std::vector<std::pair<std::string, NothingSelected>> empty_;
+  std::string next_;
 };
 
 /// A view of trials, each opened for it.

@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "next_commands.hpp"
 #include "tensor_facts.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"
@@ -47,6 +48,9 @@ class NamesView final : public OneTrialView {
     }
     std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
     const bool found = !names.empty();
+    if (options().says_next()) {
+      set_next(next_commands(trial));
+    }
     names.resize(std::min(names.size(), rows.room().value_or(names.size())));
     if (!options().output.quiet) {
       print(trial, selection, names, rows, messages);

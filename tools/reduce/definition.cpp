@@ -12,7 +12,7 @@ namespace smd::tool::reduce {
 namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
@@ -93,7 +93,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1
 const CommandDefinition& ReduceCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-reduce",
-      .synopsis = "[OPTION]... TRIAL...",
+      .synopsis = "[OPTION]... [TRIAL]...",
       .summary = "Reduces the values of tensors to numbers: saved ones where the job saved them, else computed.",
       .brief = "reduce tensors that a training job saved to numbers",
       .operands = operands,

@@ -8,7 +8,7 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = true}}};
+    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
 
 constexpr std::array<Example, 3> examples = {{
     {.purpose = "is this run healthy, and what does its loss do?", .command = "smd-report run -o run.html"},

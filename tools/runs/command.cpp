@@ -26,7 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<OperandSpec, 1> operands = {{{"PLACE", ArgumentKind::folder, false, true}}};
+constexpr std::array<OperandSpec, 1> operands = {
+    {{.metavar = "PLACE", .kind = ArgumentKind::folder, .required = false, .repeats = true, .here = true}}};
 
 constexpr std::array<Example, 4> examples = {{
     {"which run is best?", "smd-runs runs --best CrossEntropyLoss_output_0"},
@@ -98,12 +99,7 @@ std::vector<FoundRun> found_runs(const RunsOptions& options, Diagnostics& messag
     }
     return true;
   };
-  if (options.places.empty()) {
-    messages.note("no place is given: runs of the current folder");
-    add(".");
-  } else {
-    for_each_operand(options.places, options.output.null_separated, messages, add);
-  }
+  for_each_operand(options.places, options.output.null_separated, messages, add);
   return runs;
 }
 

@@ -10,7 +10,7 @@ namespace smd::tool::tensor {
 namespace {
 
 constexpr std::array<OperandSpec, 2> operands = {{
-    {.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
+    {.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = false, .here = true},
     {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true},
 }};
 
@@ -115,7 +115,7 @@ std::vector<ColumnTable> column_tables() {
 const CommandDefinition& TensorCommand::definition() const {
   static const CommandDefinition definition = {
       .name = "smd-tensor",
-      .synopsis = "[OPTION]... TRIAL... [NAME]...",
+      .synopsis = "[OPTION]... [TRIAL]... [NAME]...",
       .summary =
           "Prints the values of tensors that a training job saved: those named or selected, else all, at their "
           "last step.",

@@ -51,7 +51,7 @@ Outcome<const S3Module*> s3_module() {
 }
 #else
 Outcome<const S3Module*> s3_module() {
-  return Problem{ProblemKind::io, {}, {}, "this libsmd was built without S3; build it with -DSMD_WITH_S3=ON"};
+  throw InvalidArgument("this build is without S3; the packages have it, and a build with -DSMD_WITH_S3=ON");
 }
 #endif
 

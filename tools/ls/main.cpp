@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
-
-int main(int argc, char** argv) {
-  smd::tool::ls::LsCommand command;
-  return smd::tool::run_command(command, argc, argv);
-}
