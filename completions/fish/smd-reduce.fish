@@ -5,7 +5,9 @@ complete -c smd-reduce -s a -l abs -d 'put abs_ before each'
 complete -c smd-reduce -l source -d 'auto: saved statistics where there are any, else computed; saved; computed' -x -a '(__smd_values choice auto saved computed)'
 complete -c smd-reduce -l ddof -d 'computed std and variance divide by the number of elements less N (default: 0)' -x
 complete -c smd-reduce -l nan -d 'propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out' -x -a '(__smd_values choice propagate omit)'
-complete -c smd-reduce -s b -l by -d 'of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)' -x -a '(__smd_values ,choice tensor step worker)'
+complete -c smd-reduce -s b -l by -d 'of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first three)' -x -a '(__smd_values ,choice tensor step worker row)'
+complete -c smd-reduce -l across -d 'pool the trials too: mean and std over seeds; column trials in place of trial'
+complete -c smd-reduce -l smooth -d 'after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1' -x
 complete -c smd-reduce -l hist -d 'histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all'
 complete -c smd-reduce -l bins -d 'how many bins, and between which bounds (default: 10, from the least to the greatest value)' -x
 complete -c smd-reduce -l pivot -d 'one reduction, with a row per step and a column per tensor'
@@ -31,8 +33,8 @@ complete -c smd-reduce -l jsonl -d 'short for --format=jsonl'
 complete -c smd-reduce -l csv -d 'short for --format=csv'
 complete -c smd-reduce -l tsv -d 'short for --format=tsv'
 complete -c smd-reduce -s o -l output -d 'write results to FILE, which appears once it is whole' -r -F
-complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
-complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker source superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l columns -d 'print these columns (JSON: keys) in this order' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker row source wall_time time elapsed superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 bin lo hi edges counts reduction curve last steps)'
+complete -c smd-reduce -l sort -d 'sort rows by these columns, with - descending; numbers as numbers; written: as the job saved' -x -a '(__smd_values ,choice trial tensor step mode mode_step worker row source wall_time time elapsed superseded min max median mean std variance sum prod l1 l2 abs_min abs_max abs_median abs_mean abs_std abs_variance abs_sum abs_prod abs_l1 abs_l2 count finite nan inf posinf neginf zero negative zero_fraction nan_fraction rms p50 written bin lo hi edges counts reduction curve last steps)'
 complete -c smd-reduce -l limit -d 'print the first N rows only' -x
 complete -c smd-reduce -l where -d 'only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)' -x
 complete -c smd-reduce -s H -l no-header -d 'print no header line'

@@ -2,6 +2,7 @@
 #include "columns.hpp"
 
 #include "rows/curves.hpp"
+#include "rows/date.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,13 +25,25 @@ std::vector<Column> group_columns(By by) {
   if (by.worker) {
     columns.push_back({"worker"});
   }
+  if (by.row) {
+    columns.push_back({"row", Align::right});
+  }
   return columns;
 }
 
 bool is_row_column(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 10> names = {"trial",  "tensor", "step",    "mode",       "mode_step",
-                                                      "worker", "source", "partial", "superseded", "written"};
+  constexpr std::array<std::string_view, 15> names = {"trial",     "trials", "tensor",  "step",       "mode",
+                                                      "mode_step", "worker", "row",     "source",     "partial",
+                                                      "wall_time", "time",   "elapsed", "superseded", "written"};
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<Column> last_columns(Superseded superseded) {
+  return {{"wall_time", Align::right, false, false, false, show_date},
+          {"time", Align::left, false, false},
+          {"elapsed", Align::right, false, false},
+          superseded_column(superseded == Superseded::included),
+          written_column};
 }
 
 std::vector<Column> hist_columns(By by) {
@@ -45,11 +58,15 @@ std::vector<Column> hist_columns(By by) {
 }
 
 std::vector<ColumnTable> column_tables() {
-  std::vector<Column> statistics = group_columns({});
+  std::vector<Column> statistics = group_columns({.row = true});
   statistics.push_back({"source"});
-  statistics.push_back(superseded_column(false));
-  statistics.push_back(written_column);
-  ColumnTable table = column_table("", statistics, "each reduction by its name; with --shard also count, partial");
+  for (const Column& column : last_columns(Superseded::left_out)) {
+    statistics.push_back(column);
+  }
+  ColumnTable table =
+      column_table("", statistics,
+                   "each reduction by its name, with --smooth also NAME_smooth; with --across trials in "
+                   "place of trial; with --shard also count, partial");
   const std::span<const std::string_view> reductions = offered_reductions();
   table.offered.insert(table.offered.end(), reductions.begin(), reductions.end());
   std::vector<Column> pivot = group_columns({.tensor = false});

@@ -15,6 +15,9 @@ namespace smd::tool::reduce {
 /// Whether some option gives rows a column of that name that is not a reduction.
 [[nodiscard]] bool is_row_column(std::string_view name) noexcept;
 
+/// The columns of a row that follow its statistics.
+[[nodiscard]] std::vector<Column> last_columns(Superseded superseded);
+
 /// The columns of --hist.
 [[nodiscard]] std::vector<Column> hist_columns(By by);
 

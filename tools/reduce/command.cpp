@@ -12,10 +12,13 @@
 #include "reading.hpp"
 #include "result_view.hpp"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,7 +33,8 @@ class Work {
   [[nodiscard]] virtual bool looks_ahead() const = 0;
   virtual void prepare(const Session&) {}
   virtual void start() {}
-  virtual ReduceOutcome process(const Session& session) = 0;
+  /// One trial, or all that are pooled.
+  virtual ReduceOutcome process(std::span<const Session* const> sessions) = 0;
   /// Whether trials can be reduced side by side, each by work that `in_turn` returns. Call it after `start`.
   [[nodiscard]] virtual bool takes_turns() const { return false; }
   [[nodiscard]] virtual std::unique_ptr<Work> in_turn(const ReduceCommandOptions& /*options*/, Turn& /*turn*/) {
@@ -46,7 +50,8 @@ class Work {
 class ReduceWork : public Work {
  public:
   ReduceWork(OutputFile& out, const ReduceCommandOptions& options, bool several, Diagnostics& messages)
-      : options_(options), messages_(messages), context_{out, options, messages, wanted_, options.by, several} {}
+      : options_(options), messages_(messages), context_{out,     options,    messages,
+                                                         wanted_, options.by, several && !options.across} {}
 
   /// For one of several trials.
   ReduceWork(ReduceWork& whole, const ReduceCommandOptions& options, Turn& turn)
@@ -57,15 +62,19 @@ class ReduceWork : public Work {
         view_(whole.view_->in_turn(turn)) {}
 
   [[nodiscard]] bool takes_turns() const override {
-    return view_ && options_.view == ReduceViewKind::rows && !options_.svg();
+    return view_ && options_.view == ReduceViewKind::rows && !options_.svg() && !options_.smooth;
   }
   [[nodiscard]] std::unique_ptr<Work> in_turn(const ReduceCommandOptions& options, Turn& turn) override {
     return std::make_unique<ReduceWork>(*this, options, turn);
   }
   void show() override { view_->show(); }
 
-  [[nodiscard]] bool looks_ahead() const override { return options_.asks_for_saved(); }
-  void prepare(const Session& session) override { collect_saved(session, options_, saved_); }
+  [[nodiscard]] bool looks_ahead() const override { return options_.asks_for_saved() || options_.across; }
+  void prepare(const Session& session) override {
+    if (options_.asks_for_saved()) {
+      collect_saved(session, options_, saved_);
+    }
+  }
   void start() override {
     wanted_ = wanted_reductions(options_.reductions, options_.abs, saved_);
     if (options_.view == ReduceViewKind::rows) {
@@ -76,18 +85,20 @@ class ReduceWork : public Work {
     }
     view_ = make_result_view(context_);
   }
-  ReduceOutcome process(const Session& session) override {
+  ReduceOutcome process(std::span<const Session* const> sessions) override {
+    const std::string name =
+        sessions.size() == 1 ? sessions.front()->name : std::to_string(sessions.size()) + " trials";
     if (!view_) {
-      const bool values = session.forms(options_).values;
+      const bool values = std::any_of(sessions.begin(), sessions.end(),
+                                      [this](const Session* one) { return one->forms(options_).values; });
       if (values) {
         messages_.fail("TensorUnavailableForStep",
-                       session.name + ": no reductions were saved of what is selected; try -r without saved",
-                       ExitStatus::no);
+                       name + ": no reductions were saved of what is selected; try -r without saved", ExitStatus::no);
       }
       return values ? ReduceOutcome::no_row : ReduceOutcome::nothing;
     }
-    view_->set_trial(session.name);
-    return reduce_trial(session, options_, wanted_, *view_, messages_);
+    view_->set_trial(name);
+    return reduce_trials(sessions, options_, wanted_, *view_, messages_);
   }
   [[nodiscard]] bool full() const override { return view_ && view_->room() == 0; }
   void end_step() {
@@ -134,7 +145,7 @@ class HistWork : public Work {
   [[nodiscard]] bool looks_ahead() const override { return !options_.bins.low; }
   void prepare(const Session& session) override { widen(bounds_, session, options_); }
   void start() override { view_.emplace(out_, options_, bounds_, several_, messages_); }
-  ReduceOutcome process(const Session& session) override { return view_->show(session); }
+  ReduceOutcome process(std::span<const Session* const> sessions) override { return view_->show(*sessions.front()); }
   void finish() override { view_->finish(); }
 
  private:
@@ -193,7 +204,8 @@ class Runner {
     }
     Work& work = one->work ? *one->work : work_;
     open(visit.operand, one->options, [&](Trial& trial) {
-      process(open_session(trial, visit.operand, one->options, messages_), work, one->options);
+      const Session session = open_session(trial, visit.operand, one->options, messages_);
+      process(std::array{&session}, work, one->options);
     });
     return [this, one] {
       if (one->work) {
@@ -208,15 +220,17 @@ class Runner {
     if (at == trials.size()) {
       const AboutTrial all({});
       work_.start();
+      std::vector<const Session*> sessions;
       for (const Session& session : sessions_) {
-        if (work_.full()) {
-          break;
-        }
-        const AboutTrial about(session.name);
+        sessions.push_back(&session);
+      }
+      const std::size_t together = options_.across ? sessions.size() : 1;
+      for (std::size_t i = 0; i < sessions.size() && !work_.full(); i += together) {
+        const AboutTrial about(options_.across ? std::string_view() : std::string_view(sessions[i]->name));
         try {
-          process(session, work_, options_);
+          process(std::span(sessions).subspan(i, together), work_, options_);
         } catch (const Error& error) {
-          messages_.fail(error, session.name);
+          messages_.fail(error, sessions[i]->name);
         }
       }
       work_.finish();
@@ -234,14 +248,16 @@ class Runner {
     }
   }
 
-  void process(const Session& session, Work& work, const ReduceCommandOptions& options) {
-    const ReduceOutcome outcome = work.process(session);
+  void process(std::span<const Session* const> sessions, Work& work, const ReduceCommandOptions& options) {
+    const ReduceOutcome outcome = work.process(sessions);
     if (outcome == ReduceOutcome::no_row) {
       messages_.raise(ExitStatus::no);
     }
-    // More shards than steps leave some with nothing to do.
-    if (outcome == ReduceOutcome::nothing && !(options.shard && session.steps().empty())) {
-      say_nothing_found(session.name, session.forms(options), options, &session.trial, messages_);
+    for (const Session* const session : sessions) {
+      // More shards than steps leave some with nothing to do.
+      if (outcome == ReduceOutcome::nothing && !(options.shard && session->steps().empty())) {
+        say_nothing_found(session->name, session->forms(options), options, &session->trial, messages_);
+      }
     }
   }
 
@@ -284,7 +300,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     const bool visited =
         follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           const Session session{trial, trials[operand], std::move(selection)};
-          outcome = std::max(outcome, work.process(session));
+          outcome = std::max(outcome, work.process(std::array{&session}));
           forms = outcome != ReduceOutcome::nothing ? forms : session.forms(options_);
           work.end_step();
         });

@@ -14,9 +14,11 @@ namespace {
 constexpr std::array<OperandSpec, 1> operands = {
     {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
 
-constexpr std::array<Example, 3> examples = {{
+constexpr std::array<Example, 4> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
     {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
+    {.purpose = "mean and deviation of a loss over seeds, step by step",
+     .command = "smd-reduce seed0 seed1 seed2 -n val/loss --across -r mean,std"},
     {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
      .command = "smd-reduce run -c weights -s last -r nan,zero,p99"},
 }};
@@ -37,7 +39,7 @@ constexpr std::string_view reduce_pictures =
     "instead. With --hist it draws bars of one step, or over several a heat map, in which the colour says what share "
     "of a step's elements a bin has.";
 
-constexpr std::array<Prose, 8> prose = {{
+constexpr std::array<Prose, 9> prose = {{
     {.title = "REDUCTIONS",
      .text = "Each is over all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and "
              "l2 the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
@@ -50,6 +52,8 @@ constexpr std::array<Prose, 8> prose = {{
              "pN is the N-th percentile, linear between neighbours as numpy.percentile, and NaN beside an infinite "
              "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
              "however large a value is.\n\n"
+             "min, max and median are printed in the type of the elements (0.1 of float32 is 0.1), and so are mean and sum "
+             "of one element; all others, and everything with --shard, in double.\n\n"
              "A statistic that is neither saved nor can be computed is NA, and a warning says what is saved. Strings "
              "have none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those "
              "of their absolute values are not."},
@@ -62,7 +66,14 @@ constexpr std::array<Prose, 8> prose = {{
      .text = "What --by leaves out is pooled: the elements of all such values count as one array. Workers are pooled "
              "only with -w all: otherwise each value is that of the first worker by name. Of saved statistics, min, "
              "max, sum, prod, l1 and l2 are pooled, if all that is pooled has them; else the values are. If one of the "
-             "values is damaged, the statistics that need it are NA."},
+             "values is damaged, the statistics that need it are NA.\n\n"
+             "--across pools the trials too, step by step if step is among --by: mean and std over seeds. The column "
+             "trials says how many trials have what a row pools. All trials are open at the same time."},
+    {.title = "ROWS OF TENSORS",
+     .text = "--by tensor,row divides each tensor with two axes or more along its first axis, after --slice: which rows "
+             "of an embedding are dead (-r zero_fraction,l2,rms --where 'l2 = 0'), which units are largest (--sort "
+             "-l2). Without step, a row pools its elements of all steps selected; rows are then held in memory. Saved "
+             "statistics are of whole values and do not count."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision. Without bounds they reach from the least to the "
              "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "
@@ -74,8 +85,8 @@ constexpr std::array<Prose, 8> prose = {{
      .text =
          "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection.\n\n"
          "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. With "
-         "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
-         "the same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
+         "steps among --by, merging gives the numbers that the whole would have given. Rows that are pooled have the "
+         "same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
          "the last place. median and pN cannot be pooled. Where steps are pooled, shards read values also where "
          "statistics are saved, unless --source says saved: only all shards together determine which is needed. A "
          "statistic that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "

@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "reduction_list.hpp"
+#include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>
@@ -15,7 +16,9 @@ namespace {
 constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
-constexpr std::array<OptionSpec, 14> own_options = {{
+constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
+
+constexpr std::array<OptionSpec, 16> own_options = {{
     {.short_name = 'r',  // its texts follow from the table of reductions: `ReductionTexts`
      .name = "reduce",
      .metavar = "LIST",
@@ -41,7 +44,32 @@ constexpr std::array<OptionSpec, 14> own_options = {{
      .group = group::view,
      .kind = ArgumentKind::choice,
      .choices = nan_policies},
-    by_option,
+    {.short_name = by_option.short_name,
+     .name = by_option.name,
+     .metavar = by_option.metavar,
+     .help = "of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first "
+             "three)",
+     .group = group::view,
+     .kind = ArgumentKind::text,
+     .split_commas = true,
+     .choices = by_row_words,
+     .manual = "What has a row of its own, of tensor, step, worker and row; the default is the first three. What is "
+               "left out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two "
+               "axes or more: which rows of an embedding are dead, which units are zero."},
+    {.name = "across",
+     .metavar = "",
+     .help = "pool the trials too: mean and std over seeds; column trials in place of trial",
+     .group = group::view},
+    {.name = "smooth",
+     .metavar = "W",
+     .help = "after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1",
+     .group = group::view,
+     .kind = ArgumentKind::number,
+     .manual =
+         "Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as TensorBoard "
+         "shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps "
+         "are chosen; n counts finite numbers, and others stay as they are. --spark and -f svg draw it beside "
+         "the statistic."},
     {.name = "hist",
      .metavar = "",
      .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",
@@ -172,6 +200,36 @@ void check(const ReduceCommandOptions& options, const CommandLine& line) {
   if (options.slice && (options.source == SourceChoice::saved || options.asks_for_saved())) {
     throw UsageError("--slice: saved statistics are of whole values");
   }
+  const bool in_parts = options.shard || options.merge;
+  if (options.by.row) {
+    if (options.view != ReduceViewKind::rows || options.svg()) {
+      throw UsageError("--by: row is for statistics: not with --hist, --pivot, --spark or -f svg");
+    }
+    if (in_parts) {
+      throw UsageError("--by: rows of tensors cannot be made in parts: not with --shard or --merge");
+    }
+    if (options.source == SourceChoice::saved || options.asks_for_saved()) {
+      throw UsageError("--by: saved statistics are of whole values, not of rows");
+    }
+  }
+  if (options.across && (options.view == ReduceViewKind::hist || in_parts || options.following.follow ||
+                         options.smooth || options.output.with_trial)) {
+    throw UsageError("--across pools trials: not with --hist, --shard, --merge, --follow, --smooth or --with-trial");
+  }
+  if (options.smooth) {
+    if (options.view == ReduceViewKind::hist || options.view == ReduceViewKind::pivot || in_parts) {
+      throw UsageError("--smooth is for rows and curves: not with --hist, --pivot, --shard or --merge");
+    }
+    if (!options.by.step) {
+      throw UsageError("--smooth goes over steps: --by must have step");
+    }
+    if (options.reading.superseded != Superseded::left_out) {
+      throw UsageError("--smooth goes over the values that count: not with --superseded or --with-superseded");
+    }
+    if (options.following.follow && (options.selection.steps || options.selection.every != 1)) {
+      throw UsageError("--smooth goes over all steps: with --follow not with --step or --every");
+    }
+  }
   if (options.view == ReduceViewKind::pivot || options.view == ReduceViewKind::spark) {
     const std::string flag = options.view == ReduceViewKind::pivot ? "--pivot" : "--spark";
     if (!options.by.tensor || !options.by.step) {
@@ -288,8 +346,10 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.reduce.nan = line.value("nan") == "omit" ? NanPolicy::omit : NanPolicy::propagate;
   options.by_given = line.has("by");
   if (options.by_given) {
-    options.by = By::from(line);
+    options.by = By::from(line, by_row_words);
   }
+  options.across = line.has("across");
+  options.smooth = line.convert("smooth", smoothing_weight);
   options.view = view_from(line);
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });

@@ -44,6 +44,8 @@ struct ReduceCommandOptions {
   ReduceOptions reduce;
   By by;
   bool by_given = false;
+  bool across = false;           ///< --across: trials are pooled too.
+  std::optional<double> smooth;  ///< --smooth
   ReduceViewKind view = ReduceViewKind::rows;
   BinSpec bins;
   std::optional<SliceSpec> slice;
@@ -56,6 +58,8 @@ struct ReduceCommandOptions {
   static ReduceCommandOptions from(const CommandLine& line);
 
   [[nodiscard]] bool asks_for_saved() const noexcept;
+  /// Whether a row may pool several values.
+  [[nodiscard]] bool pools() const noexcept { return !by.tensor || !by.step || !by.worker || across; }
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 

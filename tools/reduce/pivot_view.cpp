@@ -30,6 +30,7 @@ class PivotView : public ResultView {
   void row(const ResultRow& row) override {
     tensors_.emplace(row.tensor, 0);
     Line& line = lines_[{trials_.size(), row.step.value, workers_ ? std::string(row.worker) : std::string()}];
+    line.trials = std::max(line.trials, row.trials);
     line.mode = row.mode;
     line.mode_step = row.mode_step;
     line.statistics.insert_or_assign(std::string(row.tensor), row.statistics.front());
@@ -38,6 +39,9 @@ class PivotView : public ResultView {
   void finish() override {
     std::vector<Column> columns = group_columns({.tensor = false, .step = true, .worker = workers_});
     leave_out(columns);
+    if (context_.options.across) {
+      columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
+    }
     for (const auto& [name, unused] : tensors_) {
       Column& column = columns.emplace_back(Column{name, Align::right});
       const std::vector<std::string>& named = context_.options.selection.names;
@@ -49,7 +53,11 @@ class PivotView : public ResultView {
     for (const auto& [key, line] : lines_) {
       const auto& [trial, step, worker] = key;
       rows.set_trial(trials_[trial - 1]);
-      cells = {step, to_string(line.mode), line.mode_step.value};
+      cells.clear();
+      if (context_.options.across) {
+        cells.emplace_back(line.trials);
+      }
+      cells.insert(cells.end(), {Cell(step), Cell(to_string(line.mode)), Cell(line.mode_step.value)});
       if (workers_) {
         cells.emplace_back(worker);
       }
@@ -65,6 +73,7 @@ class PivotView : public ResultView {
 
  private:
   struct Line {
+    std::uint64_t trials = 1;
     Mode mode = Mode::global;
     ModeStep mode_step;
     std::map<std::string, Statistic, std::less<>> statistics;

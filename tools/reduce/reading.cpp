@@ -29,24 +29,31 @@ void collect_saved(const Session& session, const ReduceCommandOptions& options, 
   });
 }
 
-ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
-                           const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages) {
-  const bool single = options.by == By();
+ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const ReduceCommandOptions& options,
+                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages) {
   // Rows that pool entries of several pieces are shown after the last one.
-  const bool across = !single && (!options.by.step || (session.steps().size() < many_steps && !view.room()));
+  const bool across = options.pools() && (options.across || !options.by.step ||
+                                          (sessions.front()->steps().size() < many_steps && !view.room()));
   PoolPlans plans(options, wanted);
-  if (across) {
-    session.for_each_entry(options, [&](const TensorEntry& entry) {
+  for (const Session* const session : sessions.first(across ? sessions.size() : 0)) {
+    plans.next_trial();
+    session->for_each_entry(options, [&](const TensorEntry& entry) {
       plans.note(entry);
       return true;
     });
-    plans.finish();
   }
-  const auto new_maker = [&] {
+  plans.finish();
+  const auto new_maker = [&](const Session& session) {
     return std::make_unique<RowMaker>(session, options, wanted, view, across ? &plans : nullptr);
   };
-  std::unique_ptr<RowMaker> whole = across ? new_maker() : nullptr;
-  Progress progress("reducing", [&] { return session.count_entries(options); });
+  std::unique_ptr<RowMaker> whole = across ? new_maker(*sessions.front()) : nullptr;
+  Progress progress("reducing", [&] {
+    std::uint64_t entries = 0;
+    for (const Session* const session : sessions) {
+      entries += session->count_entries(options);
+    }
+    return entries;
+  });
   Unavailable unavailable;
   ReduceOutcome outcome = ReduceOutcome::nothing;
   const auto show = [&](RowMaker& maker) {
@@ -56,22 +63,28 @@ ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& o
                                 : maker.entries() != 0 ? ReduceOutcome::no_row
                                                        : ReduceOutcome::nothing);
   };
-  const bool whole_steps = !single && !across;
-  read_pieces(session, options, pieces_of(session, options, wanted.size(), view.room(), whole_steps), new_maker,
-              [&](RowMaker& maker) {
-                progress.advance(maker.entries());
-                maker.say(messages);
-                if (whole) {
-                  whole->absorb(maker);
-                } else {
-                  show(maker);
-                }
-                return view.room() != 0;
-              });
+  const bool whole_steps = options.pools() && !across;
+  const std::optional<std::size_t> room = options.by.row ? 1 : view.room();  // a tensor may have very many rows
+  for (const Session* const session : sessions) {
+    const AboutTrial about(session->name);
+    read_pieces(
+        *session, options, pieces_of(*session, options, wanted.size(), room, whole_steps),
+        [&] { return new_maker(*session); },
+        [&](RowMaker& maker) {
+          progress.advance(maker.entries());
+          maker.say(messages);
+          if (whole) {
+            whole->absorb(maker);
+          } else {
+            show(maker);
+          }
+          return view.room() != 0;
+        });
+  }
   if (whole) {
     show(*whole);
   }
-  unavailable.say(!single, options.strict, messages);
+  unavailable.say(options.pools(), options.strict, messages);
   return outcome;
 }
 

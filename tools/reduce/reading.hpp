@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace smd::tool::reduce {
 void collect_saved(const Session& session, const ReduceCommandOptions& options, std::set<std::string>& names);
 
 /// Reduces what is selected of a trial, in parallel and piece by piece, and shows rows in the documented order. Records
-/// are pooled in the same order for any number of threads. Reports once what is unavailable.
-ReduceOutcome reduce_trial(const Session& session, const ReduceCommandOptions& options,
-                           const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);
+/// are pooled in the same order for any number of threads. Reports once what is unavailable. Several trials: pooled.
+ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const ReduceCommandOptions& options,
+                            const std::vector<Wanted>& wanted, ResultView& view, Diagnostics& messages);
 
 }  // namespace smd::tool::reduce

@@ -64,11 +64,13 @@ struct ResultContext {
   const std::vector<Wanted>& wanted;
   By by;
   bool several_trials = false;
+  bool smoothed = false;  ///< `wanted` has the smoothed statistic after each.
 };
 
 std::unique_ptr<ResultView> make_rows_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);
+std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context);
 
 }  // namespace smd::tool::reduce

@@ -17,16 +17,20 @@ const SavedReduction* find_saved(const TensorEntry& entry, const Wanted& wanted)
   return saved == entry.reductions.end() ? nullptr : &*saved;
 }
 
-// Merges what two pieces have of a row.
-void pool(std::optional<Reducer>& into, std::optional<Reducer>&& from) {
-  if (into && from) {
-    into->merge(*std::move(from));
-  } else if (from) {
-    into = std::move(from);
-  }
+}  // namespace
+
+void RowMaker::Pool::merge(Reducer&& from, Dtype from_dtype) {
+  reducer->merge(std::move(from));
+  dtype = dtype == from_dtype ? dtype : Dtype::float64;
 }
 
-}  // namespace
+void RowMaker::Pool::merge(Pool&& from) {
+  if (reducer && from.reducer) {
+    merge(*std::move(from.reducer), from.dtype);
+  } else if (from.reducer) {
+    *this = std::move(from);
+  }
+}
 
 void PoolPlans::note(const TensorEntry& entry) {
   const auto [place, fresh] = pools_.try_emplace(key_of(entry), Pool{.mode = entry.mode,
@@ -35,6 +39,10 @@ void PoolPlans::note(const TensorEntry& entry) {
                                                                      .written = place_of(entry)});
   Pool& pool = place->second;
   pool.written = std::min(pool.written, place_of(entry));
+  if (pool.members == 0 || pool.last_trial != trial_) {
+    ++pool.trials;
+    pool.last_trial = trial_;
+  }
   ++pool.members;
   pool.values += entry.value ? 1 : 0;
   if (!entry.reductions.empty()) {
@@ -64,16 +72,18 @@ RowMaker::RowMaker(const Session& session, const ReduceCommandOptions& options, 
     : session_(session),
       options_(options),
       wanted_(wanted),
-      single_(options.by == By()),
+      single_(!options.pools() && !options.by.row),
       shared_plans_(plans),
       own_plans_(options, wanted),
       text_view_(single_ ? view.row_text() : nullptr),
-      result_(options, options.shard.has_value() || !single_),
+      result_(options, options.shard.has_value() || options.pools()),
       plans_(wanted),
       how_(wanted.size()) {}
 
 void RowMaker::clear() {
   rows_.clear();
+  tensors_.clear();
+  lost_.clear();
   statistics_.clear();
   failed_.clear();
   partials_.clear();
@@ -112,7 +122,7 @@ void RowMaker::make(const Piece& piece, ValueReader& reader) {
       records_,
       [this](std::size_t i, Extent& value) {
         const Target& target = targets_[i];
-        result_.read(value, target.statistic == Target::value ? rows_[target.row].plan : nullptr);
+        result_.read(value, target.statistic == Target::value ? row_of(target).plan : nullptr);
       },
       [this](std::size_t i, const std::optional<Problem>& problem) { finish(targets_[i], problem); });
   text_rows_ = 0;
@@ -136,19 +146,30 @@ std::uint32_t RowMaker::row_of(const TensorEntry& entry) {
     return next;
   }
   const PoolKey key = own_plans_.key_of(entry);
+  if (options_.by.row) {
+    tensors_.emplace_back(key, pooled_row(key));
+    return static_cast<std::uint32_t>(tensors_.size() - 1);
+  }
   const auto [place, fresh] = places_.emplace(key, next);
   if (fresh) {
-    const PoolPlans::Pool& pool = (shared_plans_ != nullptr ? *shared_plans_ : own_plans_).of(key);
-    rows_.push_back({std::get<1>(key), std::get<2>(key), GlobalStep(std::get<0>(key)), pool.mode, pool.mode_step,
-                     pool.superseded, pool.written, pool.plan, pool.members > 1});
+    rows_.push_back(pooled_row(key));
   }
   return place->second;
+}
+
+RowMaker::Row RowMaker::pooled_row(const PoolKey& key) const {
+  const PoolPlans::Pool& pool = (shared_plans_ != nullptr ? *shared_plans_ : own_plans_).of(key);
+  Row row{std::get<1>(key), std::get<2>(key), GlobalStep(std::get<0>(key)),
+          pool.mode,        pool.mode_step,   pool.superseded,
+          pool.written,     pool.plan,        pool.members > 1};
+  row.trials = pool.trials;
+  return row;
 }
 
 void RowMaker::take(const TensorEntry& entry) {
   ++entries_;
   const std::uint32_t row = row_of(entry);
-  const RowPlan& plan = *rows_[row].plan;
+  const RowPlan& plan = *row_of(Target{row}).plan;
   if (plan.lacks) {
     unavailable_.lacks(entry, plan, wanted_);
     any_unavailable_ = true;
@@ -188,7 +209,12 @@ void RowMaker::finish(const Target& target, const std::optional<Problem>& proble
       report(problem, tensor, step, session_.trial, messages);
     });
     fail(target);
-  } else if (target.statistic != Target::value) {
+    return;
+  }
+  if (Row& row = row_of(target); !row.pools) {
+    row.wall_time = result_.wall_time();
+  }
+  if (target.statistic != Target::value) {
     take_saved(target);
   } else {
     take_computed(target);
@@ -207,19 +233,18 @@ void RowMaker::take_saved(const Target& target) {
   if (!rows_[target.row].pools) {
     Statistic& statistic = statistics_of(target.row)[target.statistic];
     statistic = result_.saved();
-    if (!options_.by.step && is_floating(result_.dtype())) {
+    if (options_.shard && is_floating(result_.dtype())) {
       // Another shard may have more to pool with it, as a double: the shortest text of a float32 would not do.
       statistic.set(statistic.number());
     }
     return;
   }
-  std::vector<std::optional<Reducer>>& saved = pools_[target.row].saved;
+  std::vector<Pool>& saved = pools_[target.row].saved;
   saved.resize(wanted_.size());
-  if (!saved[target.statistic]) {
-    const Reduction pooling = *pooling_of(wanted_[target.statistic]);
-    saved[target.statistic].emplace(std::span(&pooling, 1));
-  }
-  result_.saved().add_to(*saved[target.statistic]);
+  const Reduction pooling = *pooling_of(wanted_[target.statistic]);
+  Pool one = {.reducer = Reducer(std::span(&pooling, 1)), .dtype = result_.dtype()};
+  result_.saved().add_to(*one.reducer);
+  saved[target.statistic].merge(std::move(one));
 }
 
 void RowMaker::take_computed(const Target& target) {
@@ -236,22 +261,52 @@ void RowMaker::take_computed(const Target& target) {
     fail(target);
     return;
   }
-  const Row& row = rows_[target.row];
-  if (row.pools) {
-    std::optional<Reducer>& elements = pools_[target.row].elements;
-    if (!elements) {
-      elements.emplace(row.plan->computed, options_.reduce);
-    }
-    elements->merge(std::move(result_.reducer()));
+  if (options_.by.row) {
+    take_rows(target);
+    return;
+  }
+  if (rows_[target.row].pools) {
+    pool(target.row, std::move(result_.reducer()), result_.dtype());
     return;
   }
   if (options_.shard && !is_complex(result_.dtype())) {
     partials_[target.row] = result_.reducer().partial();
   }
-  take_values(target.row, result_.computed(), target.tensor);
+  take_values(target.row, result_.computed(), target.tensor, result_.dtype(), result_.one_element());
 }
 
-void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor) {
+void RowMaker::take_rows(const Target& target) {
+  if (!result_.rows()) {
+    unavailable_.without_rows(target.tensor);
+    any_unavailable_ = true;
+    return;
+  }
+  auto [key, of_tensor] = tensors_[target.row];
+  for (std::size_t i = 0; i < *result_.rows(); ++i) {
+    std::get<3>(key) = of_tensor.row = i;
+    const auto [place, fresh] = places_.emplace(key, static_cast<std::uint32_t>(rows_.size()));
+    if (fresh) {
+      rows_.push_back(of_tensor);
+      statistics_.resize(rows_.size() * wanted_.size());
+    }
+    if (of_tensor.pools) {
+      pool(place->second, std::move(result_.row_reducer(i)), result_.dtype());
+    } else {
+      take_values(place->second, result_.row(i), target.tensor, result_.dtype(), result_.one_element_a_row());
+    }
+  }
+}
+
+void RowMaker::pool(std::uint32_t row, Reducer&& elements, Dtype dtype) {
+  Pool& into = pools_[row].elements;
+  if (!into.reducer) {
+    into = {.reducer = Reducer(rows_[row].plan->computed, options_.reduce), .dtype = dtype};
+  }
+  into.merge(std::move(elements), dtype);
+}
+
+void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor,
+                           Dtype dtype, bool one) {
   const RowPlan& plan = *rows_[row].plan;
   const std::span<Statistic> statistics = statistics_of(row);
   for (std::size_t i = 0; i < plan.positions.size(); ++i) {
@@ -260,15 +315,17 @@ void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> valu
       unavailable_.undefined(wanted_[position].name, tensor);
       any_unavailable_ = true;
     }
-    if (values[i].kind == ReducedValue::Kind::real) {
-      statistics[position].set(values[i].real);
-    } else {
-      statistics[position] = Statistic::of(values[i]);
-    }
+    // Shards are merged, for which the shortest text of a float32 would not do.
+    statistics[position] =
+        options_.shard ? Statistic::of(values[i]) : Statistic::of(values[i], plan.computed[i], dtype, one);
   }
 }
 
 void RowMaker::fail(const Target& target) {
+  if (options_.by.row) {
+    lost_.insert(tensors_[target.row].first);
+    return;
+  }
   if (target.statistic != Target::value) {
     fail(target.row, target.statistic);
     return;
@@ -287,6 +344,7 @@ void RowMaker::fail(std::size_t row, std::size_t statistic) {
 void RowMaker::absorb(RowMaker& piece) {
   entries_ += piece.entries_;
   unavailable_.merge(piece.unavailable_);
+  lost_.merge(piece.lost_);
   for (const auto& [key, from] : piece.places_) {
     const auto [place, fresh] = places_.emplace(key, static_cast<std::uint32_t>(rows_.size()));
     const std::uint32_t to = place->second;
@@ -309,32 +367,34 @@ void RowMaker::absorb(RowMaker& piece) {
     }
     if (const auto pooled = piece.pools_.find(from); pooled != piece.pools_.end()) {
       Pooled& into = pools_[to];
-      pool(into.elements, std::move(pooled->second.elements));
+      into.elements.merge(std::move(pooled->second.elements));
       into.saved.resize(std::max(into.saved.size(), pooled->second.saved.size()));
       for (std::size_t i = 0; i < pooled->second.saved.size(); ++i) {
-        pool(into.saved[i], std::move(pooled->second.saved[i]));
+        into.saved[i].merge(std::move(pooled->second.saved[i]));
       }
     }
   }
 }
 
 void RowMaker::finish_pool(std::uint32_t row, const Pooled& pooled) {
-  if (pooled.elements) {
+  if (pooled.elements.reducer) {
     const RowPlan& plan = *rows_[row].plan;
     std::vector<ReducedValue> values(plan.computed.size());
-    pooled.elements->results(values);
-    take_values(row, values, rows_[row].tensor.empty() ? "(pooled)" : rows_[row].tensor);
+    pooled.elements.reducer->results(values);
+    take_values(row, values, rows_[row].tensor.empty() ? "(pooled)" : rows_[row].tensor, pooled.elements.dtype);
     if (options_.shard && !rows_[row].lost) {
       try {
-        partials_[row] = pooled.elements->partial();
+        partials_[row] = pooled.elements.reducer->partial();
       } catch (const InvalidArgument&) {
         partials_[row].reset();  // complex numbers
       }
     }
   }
   for (std::size_t i = 0; i < pooled.saved.size(); ++i) {
-    if (pooled.saved[i]) {
-      statistics_of(row)[i] = Statistic::of(pooled.saved[i]->result(*pooling_of(wanted_[i])));
+    if (const Pool& saved = pooled.saved[i]; saved.reducer) {
+      const Reduction pooling = *pooling_of(wanted_[i]);
+      const ReducedValue value = saved.reducer->result(pooling);
+      statistics_of(row)[i] = options_.shard ? Statistic::of(value) : Statistic::of(value, pooling, saved.dtype, false);
     }
   }
 }
@@ -343,8 +403,10 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   const Row& from = rows_[index];
   const std::span<Statistic> statistics = statistics_of(index);
   bool damaged = false;
-  for (std::size_t i = 0; i < statistics.size() && !failed_.empty(); ++i) {
-    if (failed(index, i)) {
+  const bool lost =
+      !lost_.empty() && lost_.contains({options_.by.step ? from.step.value : 0, from.tensor, from.worker, 0});
+  for (std::size_t i = 0; i < statistics.size() && (lost || !failed_.empty()); ++i) {
+    if (lost || failed(index, i)) {
       statistics[i] = Statistic();  // a part of the whole would be taken for the whole
       damaged = true;
     }
@@ -360,6 +422,11 @@ bool RowMaker::fill(std::size_t index, ResultRow& row) {
   row.mode_step = from.mode_step;
   row.superseded = from.superseded;
   row.written = from.written;
+  row.row = from.row;
+  row.trials = from.trials;
+  row.selected = session_.shows(from.tensor, from.step);
+  row.wall_time = from.wall_time;
+  row.elapsed = from.wall_time && session_.started ? std::optional(*from.wall_time - *session_.started) : std::nullopt;
   row.source = source.text();
   row.statistics = statistics;
   if (options_.shard) {

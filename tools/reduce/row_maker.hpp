@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -28,8 +30,9 @@
 
 namespace smd::tool::reduce {
 
-/// What a row pools: borrowed from the trial; fields that rows are not grouped by are empty or 0.
-using PoolKey = std::tuple<std::int64_t, std::string_view, std::string_view>;
+/// What a row pools: step, tensor, worker, row of the tensor. Borrowed from the trial; fields that rows are not grouped
+/// by are empty or 0.
+using PoolKey = std::tuple<std::int64_t, std::string_view, std::string_view, std::uint64_t>;
 
 /// What is known of rows that pool several entries before any record is read: what all of a row's entries have.
 class PoolPlans {
@@ -40,6 +43,8 @@ class PoolPlans {
   struct Pool {
     std::size_t members = 0;
     std::size_t values = 0;
+    std::size_t trials = 0;
+    std::size_t last_trial = 0;
     std::vector<std::size_t> saved = {};  ///< How many have each statistic saved; empty if none has any.
     Mode mode = Mode::global;
     ModeStep mode_step = {};
@@ -50,8 +55,10 @@ class PoolPlans {
 
   [[nodiscard]] PoolKey key_of(const TensorEntry& entry) const {
     return {options_.by.step ? entry.step.value : 0, options_.by.tensor ? entry.tensor : std::string_view(),
-            options_.by.worker ? entry.worker : std::string_view()};
+            options_.by.worker ? entry.worker : std::string_view(), 0};
   }
+  /// Following entries are of another trial.
+  void next_trial() noexcept { ++trial_; }
   void note(const TensorEntry& entry);
   /// Sets the plan of each pool, once all entries were noted.
   void finish();
@@ -62,6 +69,7 @@ class PoolPlans {
   const ReduceCommandOptions& options_;
   const std::vector<Wanted>& wanted_;
   RowPlans plans_;
+  std::size_t trial_ = 0;
   std::map<PoolKey, Pool> pools_;
 };
 
@@ -85,10 +93,18 @@ class RowMaker {
   [[nodiscard]] const Unavailable& unavailable() const noexcept { return unavailable_; }
 
  private:
+  /// What is pooled, and the type that all of it has; float64 if types differ.
+  struct Pool {
+    std::optional<Reducer> reducer;
+    Dtype dtype = Dtype::float64;
+
+    void merge(Reducer&& from, Dtype from_dtype);
+    void merge(Pool&& from);
+  };
   /// The elements and saved statistics that a row pools.
   struct Pooled {
-    std::optional<Reducer> elements;
-    std::vector<std::optional<Reducer>> saved;  ///< By statistic; empty if none is.
+    Pool elements;
+    std::vector<Pool> saved;  ///< By statistic; empty if none is.
   };
   struct Row {
     std::string_view tensor;
@@ -99,12 +115,15 @@ class RowMaker {
     bool superseded = false;
     PlaceCell written;
     const RowPlan* plan = nullptr;
-    bool pools = false;  ///< Several entries.
-    bool lost = false;   ///< Some elements could not be read.
+    bool pools = false;                    ///< Several entries.
+    bool lost = false;                     ///< Some elements could not be read.
+    std::uint64_t row = 0;                 ///< With --by row.
+    std::size_t trials = 1;                ///< That have some of the entries.
+    std::optional<double> wall_time = {};  ///< Of one entry.
   };
   /// What a record is for.
   struct Target {
-    std::uint32_t row = 0;
+    std::uint32_t row = 0;          ///< In `rows_`; with --by row in `tensors_`, which has rows of its own.
     std::size_t statistic = value;  ///< Of a saved reduction.
     std::string_view tensor = {};
     GlobalStep step = {};
@@ -115,12 +134,20 @@ class RowMaker {
 
   void clear();
   void take(const TensorEntry& entry);
+  [[nodiscard]] Row pooled_row(const PoolKey& key) const;
   std::uint32_t row_of(const TensorEntry& entry);
+  [[nodiscard]] Row& row_of(const Target& target) {
+    return options_.by.row ? tensors_[target.row].second : rows_[target.row];
+  }
   [[nodiscard]] const RowPlan& plan_of(const TensorEntry& entry);
   void finish(const Target& target, const std::optional<Problem>& problem);
   void take_saved(const Target& target);
   void take_computed(const Target& target);
-  void take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor);
+  void take_rows(const Target& target);
+  void pool(std::uint32_t row, Reducer&& elements, Dtype dtype);
+  /// `dtype`: of the elements; `one`: there is only one.
+  void take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor, Dtype dtype,
+                   bool one = false);
   void fail(const Target& target);
   void fail(std::size_t row, std::size_t statistic);
   [[nodiscard]] bool failed(std::size_t row, std::size_t statistic) const {
@@ -147,6 +174,8 @@ class RowMaker {
   const RowPlan* plain_[2] = {};  // of entries without saved reductions: without and with a value
 
   std::vector<Row> rows_;
+  std::vector<std::pair<PoolKey, Row>> tensors_;           // with --by row: what all rows of an entry have in common
+  std::set<PoolKey> lost_;                                 // the same: what could not be read
   std::vector<Statistic> statistics_;                      // by row, then by what is wanted
   std::vector<bool> failed_;                               // as in statistics_, as far as any is
   std::vector<std::optional<PartialReduction>> partials_;  // by row; for shards only

@@ -7,7 +7,7 @@ How how_of(const ReduceCommandOptions& options, const Wanted& wanted, bool saved
   const bool may_be_computed =
       options.source == SourceChoice::computed || (options.source == SourceChoice::automatic && !wanted.saved_only);
   const bool computed = has_values && may_be_computed && wanted.reduction.has_value();
-  if (saved && options.source != SourceChoice::computed && !options.slice) {
+  if (saved && options.source != SourceChoice::computed && !options.slice && !options.by.row) {
     // Steps of other shards may have nothing saved, or saved statistics that can be pooled only from elements.
     const bool may_be_pooled = options.shard && !options.by.step;
     return computed && may_be_pooled && !needs_values(*wanted.reduction) ? How::both : How::saved;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 #include "result_view.hpp"
+#include "rows/date.hpp"
 #include "rows/row_writer.hpp"
 #include "select/selection.hpp"
 
@@ -17,6 +18,9 @@ bool asks_for_count(const ResultContext& context) {
 
 std::vector<Column> columns_of(const ResultContext& context) {
   std::vector<Column> columns = group_columns(context.by);
+  if (context.options.across) {
+    columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
+  }
   columns.push_back({"source"});
   for (const Wanted& wanted : context.wanted) {
     Column& column = columns.emplace_back(Column{wanted.name, Align::right});
@@ -30,8 +34,9 @@ std::vector<Column> columns_of(const ResultContext& context) {
     columns.push_back({"partial", Align::left, false, true});
   }
   if (!context.options.merge) {
-    columns.push_back(superseded_column(context.options.reading.superseded == Superseded::included));
-    columns.push_back(written_column);
+    for (const Column& column : last_columns(context.options.reading.superseded)) {
+      columns.push_back(column);
+    }
   }
   return columns;
 }
@@ -42,11 +47,12 @@ class RowsView : public ResultView {
       : context_(context),
         counted_(asks_for_count(context)),
         columns_(columns_of(context)),
-        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages) {}
+        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
+        timed_(context.options.output.names("time")) {}
 
   /// For one of several trials.
   RowsView(RowsView& to, Turn& turn)
-      : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn) {}
+      : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn), timed_(to.timed_) {}
 
   [[nodiscard]] std::unique_ptr<ResultView> in_turn(Turn& turn) override {
     return std::make_unique<RowsView>(*this, turn);
@@ -63,6 +69,9 @@ class RowsView : public ResultView {
 
   void row(const ResultRow& row) override {
     cells_.clear();
+    if (context_.options.across) {
+      cells_.emplace_back(row.trials);
+    }
     if (context_.by.tensor) {
       cells_.emplace_back(row.tensor);
     }
@@ -73,6 +82,9 @@ class RowsView : public ResultView {
     }
     if (context_.by.worker) {
       cells_.emplace_back(row.worker);
+    }
+    if (context_.by.row) {
+      cells_.emplace_back(row.row);
     }
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
     for (const Statistic& statistic : row.statistics) {
@@ -85,6 +97,12 @@ class RowsView : public ResultView {
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
     }
     if (!context_.options.merge) {
+      if (row.wall_time && timed_) {
+        time_text_ = time_text(*row.wall_time);
+      }
+      cells_.push_back(row.wall_time ? Cell(*row.wall_time) : Cell());
+      cells_.push_back(row.wall_time && timed_ && !time_text_.empty() ? Cell(time_text_) : Cell());
+      cells_.push_back(row.elapsed ? Cell(*row.elapsed) : Cell());
       cells_.emplace_back(row.superseded);
       cells_.emplace_back(row.written);
     }
@@ -100,6 +118,8 @@ class RowsView : public ResultView {
   bool counted_;  // the count is among the statistics
   std::vector<Column> columns_;
   RowWriter rows_;
+  bool timed_;  // the column `time` is asked for
+  std::string time_text_;
   std::string trial_;
   std::vector<Cell> cells_;
 };
@@ -138,6 +158,9 @@ std::unique_ptr<RowText> RowsView::row_text() const {
 std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { return std::make_unique<RowsView>(context); }
 
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
+  if (context.options.smooth && !context.smoothed) {
+    return make_smooth_view(context);
+  }
   switch (context.options.view) {
     case ReduceViewKind::pivot:
       return make_pivot_view(context);

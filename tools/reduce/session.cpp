@@ -4,7 +4,9 @@
 #include "cli/text.hpp"
 #include "rows/buckets.hpp"
 #include "select/nothing_selected.hpp"
+#include "select/trial_times.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace smd::tool::reduce {
@@ -19,11 +21,20 @@ SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
   if (options.view == ReduceViewKind::hist && !options.slice) {
     return {.counts = [](const TensorEntry& entry) { return entry.value || saved_buckets(entry) != nullptr; }};
   }
-  const bool values_only =
-      options.view == ReduceViewKind::hist || options.slice || options.source == SourceChoice::computed;
+  const bool values_only = options.view == ReduceViewKind::hist || options.slice || options.by.row ||
+                           options.source == SourceChoice::computed;
   return {.counts = [values_only](const TensorEntry& entry) {
     return values_only ? entry.value.has_value() : counts(entry);
   }};
+}
+
+bool Session::shows(std::string_view tensor, GlobalStep step) const {
+  const auto before = [](const SelectedStep& one, GlobalStep wanted) { return one.step < wanted; };
+  if (!shown) {
+    return true;
+  }
+  const auto place = std::lower_bound(shown->steps.begin(), shown->steps.end(), step, before);
+  return place != shown->steps.end() && place->step == step && (tensor.empty() || shown->wants(tensor, step));
 }
 
 void Session::for_each_entry(const ReduceCommandOptions& options,
@@ -93,6 +104,15 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
                      Diagnostics& messages) {
   Session session{trial, name, select(trial, options.selection, selection_needs(options), messages)};
   note_superseded(trial, options.selection, {}, options.reading, messages);
+  if (options.output.names("elapsed")) {
+    session.started = first_time(trial, messages);
+  }
+  if (options.smooth && !session.empty()) {
+    SelectionOptions all = options.selection;
+    all.steps.reset();
+    all.every = 1;
+    session.shown = std::exchange(session.selection.steps, {select_steps(trial, all, {}, messages), {}});
+  }
   std::vector<SelectedStep>& steps = session.selection.steps.steps;
   if (options.shard && !steps.empty()) {
     session.sharded = {steps.size(), steps.front().step.value, steps.back().step.value};
@@ -104,7 +124,9 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
 }
 
 StepRange range_to_open(const ReduceCommandOptions& options) {
-  return options.selection.steps ? range_to_read_of_tensors(options.selection, *options.selection.steps) : StepRange();
+  const bool all = options.smooth || options.output.names("elapsed");
+  return options.selection.steps && !all ? range_to_read_of_tensors(options.selection, *options.selection.steps)
+                                         : StepRange();
 }
 
 void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
@@ -28,6 +29,12 @@ struct Session {
   std::string name;           ///< As given.
   Selection selection;        ///< With its lists.
   ShardedSteps sharded = {};  ///< For a shard: the steps that were divided.
+  /// With --smooth: the steps selected; `selection` then has all of the mode.
+  std::optional<TensorSteps> shown = {};
+  std::optional<double> started = {};  ///< When the trial's first value was written, if that is asked for.
+
+  /// Whether an entry is selected, and not only read to be smoothed.
+  [[nodiscard]] bool shows(std::string_view tensor, GlobalStep step) const;
 
   [[nodiscard]] bool empty() const noexcept { return selection.empty(); }
   [[nodiscard]] const std::vector<std::string>& tensors() const noexcept { return selection.tensors; }

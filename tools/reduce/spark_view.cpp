@@ -15,11 +15,13 @@ class SparkView : public ResultView {
   void set_trial(std::string_view name) override { curves_.set_trial(name); }
 
   void row(const ResultRow& row) override {
+    const std::string smooth = context_.smoothed ? std::string(row.tensor) + " (smooth)" : std::string();
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
-      const Curves::Point point = {.tensor = row.tensor,
+      const bool smoothed = context_.smoothed && i % 2 != 0;
+      const Curves::Point point = {.tensor = smoothed ? smooth : row.tensor,
                                    .worker = row.worker,
                                    .mode = row.mode,
-                                   .reduction = i,
+                                   .reduction = context_.smoothed ? i / 2 : i,
                                    .step = row.step.value,
                                    .mode_step = row.mode_step.value,
                                    .written = row.written};
@@ -33,8 +35,8 @@ class SparkView : public ResultView {
 
   void finish() override {
     std::vector<std::string> names;
-    for (const Wanted& wanted : context_.wanted) {
-      names.push_back(wanted.name);
+    for (std::size_t i = 0; i < context_.wanted.size(); i += context_.smoothed ? 2 : 1) {
+      names.push_back(context_.wanted[i].name);
     }
     if (context_.options.svg()) {
       const PictureOptions& picture = context_.options.picture;

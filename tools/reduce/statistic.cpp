@@ -3,6 +3,7 @@
 
 #include "rows/elements.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace smd::tool::reduce {
@@ -36,6 +37,21 @@ Statistic Statistic::of(const ReducedValue& computed) {
       break;
   }
   return {};
+}
+
+Statistic Statistic::of(const ReducedValue& computed, const Reduction& reduction, Dtype dtype, bool one_element) {
+  const ReductionKind kind = reduction.kind;
+  const bool element = kind == ReductionKind::min || kind == ReductionKind::max || kind == ReductionKind::median ||
+                       (one_element && (kind == ReductionKind::mean || kind == ReductionKind::sum));
+  if (element && !reduction.abs && computed.kind == ReducedValue::Kind::real) {
+    const bool whole = is_real(dtype) && !is_floating(dtype) && std::trunc(computed.real) == computed.real &&
+                       std::abs(computed.real) < 0x1p53;
+    Statistic own(whole ? Cell(static_cast<std::int64_t>(computed.real)) : element_cell(computed.real, dtype));
+    if (own.number() == computed.real) {
+      return own;
+    }
+  }
+  return of(computed);
 }
 
 void Statistic::add_to(Reducer& reducer) const {

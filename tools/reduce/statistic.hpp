@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
@@ -22,6 +23,9 @@ class Statistic {
   /// Of a saved reduction: its one element, in the type in which it was saved; empty if it has no element.
   static Statistic of(const TensorView& saved);
   static Statistic of(const ReducedValue& computed);
+  /// The same for a statistic of elements of that type: min, max, median, and mean and sum of one element are in it if
+  /// it holds them.
+  static Statistic of(const ReducedValue& computed, const Reduction& reduction, Dtype dtype, bool one_element);
 
   /// Replaces the number. @pre It is not an integer beyond 64 bits.
   void set(double number) noexcept { number_ = number; }
@@ -44,14 +48,19 @@ class Statistic {
 struct ResultRow {
   std::string_view tensor;
   std::string_view worker;
+  std::uint64_t row = 0;     ///< The index on the first axis.
+  std::uint64_t trials = 1;  ///< How many have what is pooled.
   GlobalStep step;
   Mode mode = Mode::global;
   ModeStep mode_step;
   std::string_view source;  ///< Empty if no statistic exists.
   std::span<const Statistic> statistics;
   bool superseded = false;
-  PlaceCell written;        ///< Of the first record that a row pools; not set in rows of shards.
-  std::uint64_t count = 0;  ///< This and the next for shards only.
+  bool selected = true;             ///< False: only computed to be smoothed.
+  std::optional<double> wall_time;  ///< Seconds since 1970; of one value only.
+  std::optional<double> elapsed;    ///< Seconds since the trial's first value, if that is asked for.
+  PlaceCell written;                ///< Of the first record that a row pools; not set in rows of shards.
+  std::uint64_t count = 0;          ///< This and the next for shards only.
   std::string partial;
 };
 

@@ -55,11 +55,14 @@ void Unavailable::undefined(const std::string& reduction, std::string_view tenso
 
 void Unavailable::string(std::string_view tensor) { strings_.emplace(tensor); }
 
+void Unavailable::without_rows(std::string_view tensor) { without_rows_.emplace(tensor); }
+
 void Unavailable::merge(const Unavailable& other) {
   missing_reductions_.insert(other.missing_reductions_.begin(), other.missing_reductions_.end());
   missing_saved_.insert(other.missing_saved_.begin(), other.missing_saved_.end());
   undefined_.insert(other.undefined_.begin(), other.undefined_.end());
   strings_.insert(other.strings_.begin(), other.strings_.end());
+  without_rows_.insert(other.without_rows_.begin(), other.without_rows_.end());
   for (const std::string& name : other.missing_tensors_) {
     add_name(missing_tensors_, name);
   }
@@ -95,6 +98,9 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
   }
   if (!strings_.empty()) {
     say_it("strings have no reductions: " + quoted_few(strings_));
+  }
+  if (!without_rows_.empty()) {
+    say_it("fewer than two axes, so no rows: " + quoted_few(without_rows_));
   }
 }
 

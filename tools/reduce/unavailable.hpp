@@ -20,6 +20,7 @@ class Unavailable {
   void lacks(const TensorEntry& entry, const RowPlan& plan, const std::vector<Wanted>& wanted);
   void undefined(const std::string& reduction, std::string_view tensor);
   void string(std::string_view tensor);
+  void without_rows(std::string_view tensor);
 
   void merge(const Unavailable& other);
   void clear();
@@ -34,6 +35,7 @@ class Unavailable {
   Names undefined_;
   Names undefined_of_;
   Names strings_;
+  Names without_rows_;
 };
 
 }  // namespace smd::tool::reduce

@@ -193,6 +193,13 @@ std::string_view OutputOptions::row_option() const noexcept {
                           : std::string_view();
 }
 
+bool OutputOptions::names(std::string_view column) const noexcept {
+  const auto is_it = [column](std::string_view name) { return name == column || name == "all"; };
+  return std::any_of(columns.begin(), columns.end(), is_it) ||
+         std::any_of(sort.begin(), sort.end(), [&](const SortKey& key) { return is_it(key.column); }) ||
+         std::any_of(where.begin(), where.end(), [&](const Comparison& one) { return is_it(one.name); });
+}
+
 bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }
 
 OutputFile OutputOptions::open(bool binary) const {

@@ -54,6 +54,8 @@ struct OutputOptions {
   /// The first of --columns, --sort, --limit and --where that was given, for messages about what has no rows; empty:
   /// none.
   [[nodiscard]] std::string_view row_option() const noexcept;
+  /// Whether a column is named by --columns, --sort or --where, or all are.
+  [[nodiscard]] bool names(std::string_view column) const noexcept;
   [[nodiscard]] bool json() const noexcept { return format == "json" || format == "jsonl"; }
   /// Whether results go to a terminal.
   [[nodiscard]] bool to_terminal() const noexcept;

@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::string_view trial_column = "trial";
 
-std::vector<std::string_view> known_names(std::span<const Column> columns, bool to_sort) {
-  std::vector<std::string_view> names = {trial_column};
+std::vector<std::string_view> known_names(std::span<const Column> columns, bool to_sort, bool trial) {
+  std::vector<std::string_view> names;
+  if (trial) {
+    names.push_back(trial_column);
+  }
   for (const Column& column : columns) {
     if (to_sort || !column.sort_only) {
       names.push_back(column.name);
@@ -39,7 +42,10 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   const bool by_default = all || options.columns.empty();
   const bool chooses_trial =
       std::find(options.columns.begin(), options.columns.end(), trial_column) != options.columns.end();
-  if (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
+  trial_column_ = columns_.empty() || !columns_.front().for_trial;
+  if (!trial_column_) {
+    // what rows pool is of no one trial
+  } else if (by_default ? json_ || several_trials || options.with_trial : options.with_trial && !chooses_trial) {
     chosen_.emplace_back(std::nullopt);
   }
   if (!by_default) {
@@ -144,14 +150,14 @@ void RowWriter::hold(std::string&& piece, std::size_t rows) {
 }
 
 std::optional<std::size_t> RowWriter::find_column(std::string_view option, const std::string& name) const {
-  if (name == trial_column) {
+  if (name == trial_column && trial_column_) {
     return std::nullopt;
   }
   const bool to_sort = option == "--sort";
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
-    throw UsageError(std::string(option) + ": " + not_one_of(name, known_names(columns_, to_sort)));
+    throw UsageError(std::string(option) + ": " + not_one_of(name, known_names(columns_, to_sort, trial_column_)));
   }
   return static_cast<std::size_t>(column - columns_.begin());
 }

@@ -37,7 +37,8 @@ struct Column {
   bool asked = false;       ///< Asked for by another option than --columns: kept in a table that is too wide.
   bool curve = false;       ///< Of `CurveCell`s: as wide as there is room.
   bool in_table = true;     ///< As `in_text`, for tables alone.
-  bool if_any = false;      ///< In tables, unless `--columns` chooses: shown only if some row has a value.
+  bool for_trial = false;  ///< The first column: stands in place of the trial's, which rows of several trials have not.
+  bool if_any = false;     ///< In tables, unless `--columns` chooses: shown only if some row has a value.
 };
 
 /// The column that tells superseded values from those that count; shown if both are.
@@ -159,6 +160,7 @@ class RowWriter {
   Diagnostics* messages_ = nullptr;  // null if rows are passed on
   std::optional<std::uint64_t> limit_;
   bool json_;
+  bool trial_column_ = true;
   std::vector<Cell> picked_;
   std::string trial_;
   std::unique_ptr<RowFormat> format_;  // null if rows are passed on

@@ -61,12 +61,19 @@ class TextReport : public Report {
     const std::string rule = printable(record.result.name, context_.options.terminal.ascii);
     text += rule;
     text.append(context_.rule_width - std::min(context_.rule_width, display_width(rule)) + 2, ' ');
-    append_printable(text, result_text(record), context_.options.terminal.ascii);
+    std::string words = result_text(record);
+    if (record.finding != nullptr) {  // messages begin below each other as far as the widest place so far allows
+      const std::size_t place = place_text(*record.finding).size();
+      place_width_ = std::max(place_width_, place);
+      words.insert(place, place == 0 ? 0 : place_width_ - place, ' ');
+    }
+    append_printable(text, words, context_.options.terminal.ascii);
     context_.out.write(text + "\n");
   }
 
   ReportContext context_;
   bool color_;
+  std::size_t place_width_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -70,6 +71,45 @@ std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<co
   };
   trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
   return times;
+}
+
+double first_time(const Trial& trial, Diagnostics& messages) {
+  std::vector<GlobalStep> steps = trial.steps(true);
+  steps.resize(std::min<std::size_t>(steps.size(), 1));
+  std::optional<double> first;
+  const auto take_time = [&first](double time) { first = std::min(first.value_or(time), time); };
+  std::map<std::string, std::pair<Place, std::string>> records;  // the first one of each file
+  const auto consider = [&](const Place& place, const auto& name) {
+    if (!place.has_record()) {
+      take_time(place.wall_time);
+    } else if (const auto [known, fresh] = records.try_emplace(*place.file);
+               fresh || place.offset < known->second.first.offset) {
+      known->second = {place, std::string(name())};
+    }
+  };
+  trial.for_each_entry({.steps = steps, .include_incomplete = true}, [&](const TensorEntry& entry) {
+    if (entry.value) {
+      consider(*entry.value, [&] { return entry.tensor; });
+    }
+    for (const SavedReduction& reduction : entry.reductions) {
+      consider(reduction.place, [&] { return reduction_tensor_name(reduction.name, entry.tensor); });
+    }
+    return true;
+  });
+  std::vector<WantedValue> wanted;
+  for (const auto& [file, record] : records) {
+    wanted.push_back({record.first, record.second});
+  }
+  const auto take = [&](std::size_t, ReadResult&& result) {
+    if (result.problem) {
+      messages.report(*result.problem, trial.path());
+    } else {
+      take_time(result.wall_time);
+    }
+    return true;
+  };
+  trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
+  return first.value_or(0);
 }
 
 Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics& messages) {

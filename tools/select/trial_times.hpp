@@ -31,6 +31,9 @@ struct StepTime {
 [[nodiscard]] std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<const GlobalStep> steps,
                                                               const EntryQuery& query, Diagnostics& messages);
 
+/// When a trial's first value was written, in seconds since 1970; 0 if none is readable.
+[[nodiscard]] double first_time(const Trial& trial, Diagnostics& messages);
+
 /// How long a job has run, and how fast.
 struct Pace {
   std::optional<double> duration;  ///< Seconds from the first to the last record.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/text.hpp"
+#include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
-#include "text/number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -169,13 +168,7 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.bins_given = line.has("bins");
   options.full = line.has("full");
-  options.smooth = line.convert("smooth", [](const std::string& text) {
-    const std::optional<double> weight = text::number_of(text);
-    if (!weight || !(*weight >= 0 && *weight < 1)) {
-      throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
-    }
-    return *weight;
-  });
+  options.smooth = line.convert("smooth", smoothing_weight);
   options.stack = line.has("stack");
   if (line.operands().empty()) {
     throw UsageError("TRIAL is missing");

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smoothing.hpp"
 
+#include "rows/exponential_mean.hpp"
+
 #include <smd/column.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace smd::tool::tensor {
-
-double ExponentialMean::next(double number) noexcept {
-  if (!std::isfinite(number)) {
-    return number;
-  }
-  sum_ = weight_ * sum_ + (1 - weight_) * number;
-  left_ *= weight_;
-  return sum_ / (1 - left_);
-}
 
 std::optional<double> Smoothing::at(std::string_view tensor, std::string_view worker, GlobalStep step) {
   auto found = known_.find(tensor);

@@ -12,19 +12,6 @@
 
 namespace smd::tool::tensor {
 
-/// The exponential mean of a series as TensorBoard shows it: s = W s + (1 - W) x, divided by 1 - W^n, where n counts
-/// finite numbers. Numbers that are not finite stay as they are.
-class ExponentialMean {
- public:
-  explicit ExponentialMean(double weight) noexcept : weight_(weight) {}
-  [[nodiscard]] double next(double number) noexcept;
-
- private:
-  double weight_;
-  double sum_ = 0;
-  double left_ = 1;  // W^n
-};
-
 /// The smoothed series of a trial's scalars: each over all of its steps, whatever is selected.
 class Smoothing {
  public:

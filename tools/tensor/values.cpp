@@ -32,15 +32,8 @@ bool is_held(const Place& place) {
          (place.type->dtype == Dtype::float32 || place.type->dtype == Dtype::float64);
 }
 
-bool names_elapsed(const OutputOptions& output) {
-  const auto is_it = [](std::string_view name) { return name == "elapsed" || name == "all"; };
-  return std::any_of(output.columns.begin(), output.columns.end(), is_it) ||
-         std::any_of(output.sort.begin(), output.sort.end(), [&](const SortKey& key) { return is_it(key.column); }) ||
-         std::any_of(output.where.begin(), output.where.end(), [&](const Comparison& one) { return is_it(one.name); });
-}
-
 /// Whether values before those selected count too.
-bool needs_whole_series(const TensorOptions& options) { return options.smooth || names_elapsed(options.output); }
+bool needs_whole_series(const TensorOptions& options) { return options.smooth || options.output.names("elapsed"); }
 
 class SelectedValues {
  public:
@@ -51,16 +44,12 @@ class SelectedValues {
         selection_(selection),
         view_(view),
         messages_(messages),
-        elapsed_(names_elapsed(options.output)),
         progress_("reading values", [this] { return count_values(); }) {
     if (options.smooth) {
       smoothing_.emplace(trial, *options.smooth, only_mode(options.selection));
     }
-    if (elapsed_) {
-      std::vector<GlobalStep> steps = trial.steps(true);
-      steps.resize(std::min<std::size_t>(steps.size(), 1));
-      const auto times = step_times(trial, steps, {.steps = steps, .include_incomplete = true}, messages);
-      started_ = times.empty() || !times.front() ? 0 : times.front()->earliest;
+    if (options.output.names("elapsed")) {
+      started_ = first_time(trial, messages);
     }
   }
 
@@ -254,7 +243,6 @@ class SelectedValues {
   ValueSelection& selection_;
   ValueView& view_;
   Diagnostics& messages_;
-  bool elapsed_;
   double started_ = 0;  // when the trial's first value was written
   std::optional<Smoothing> smoothing_;
   Progress progress_;

@@ -152,7 +152,7 @@ class CheckInputImages final : public Rule {
                     .value = *farthest,
                     .relation = ">",
                     .threshold = most_,
-                    .message = fmt::format("{}: |channel_mean {}| > threshold {}", tensor, *farthest, most_),
+                    .message = fmt::format("{}: |channel_mean {:.6g}| > threshold {:.6g}", tensor, *farthest, most_),
                     .details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}}});
     }
   }
