@@ -59,6 +59,14 @@ std::shared_ptr<Snapshot> continued(const Snapshot& before) {
   return next;
 }
 
+/// Sorts steps, which mostly ascend, and leaves each once.
+void sort_each_once(std::vector<std::int64_t>& steps) {
+  if (!std::is_sorted(steps.begin(), steps.end())) {
+    std::sort(steps.begin(), steps.end());
+  }
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+}
+
 /// Fixes a range that counts steps to certain steps. `steps`: all steps.
 void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
   if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
@@ -172,35 +180,41 @@ layout::Found SnapshotMaker::look(Time now, const Snapshot* before, bool everyth
   return *std::move(found);
 }
 
-/// For a layout that returns all rows, whatever the ranges. Ranges that count steps are fixed to certain steps as soon
-/// as there are that many: the newest, and all later ones.
-void SnapshotMaker::keep_rows_in_range(std::vector<layout::StepRow>& rows, Snapshot& snapshot) {
-  const auto counts_steps = [](const StepRange& range) { return range.newest() || range.oldest(); };
+/// For a layout that returns all rows, whatever the ranges. Returns those in range. Ranges that count steps are fixed
+/// to certain steps as soon as there are that many: the newest, and all later ones. `for_each_row` calls its argument
+/// with the step of each new row, and with a function that makes the row.
+template <class ForEachRow>
+std::vector<layout::StepRow> SnapshotMaker::rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot) {
+  const auto count_steps = [&] {
+    return std::any_of(ranges_.begin(), ranges_.end(),
+                       [](const StepRange& range) { return range.newest() || range.oldest(); });
+  };
   layout::StepCounts counts;
-  if (std::any_of(ranges_.begin(), ranges_.end(), counts_steps)) {
+  if (count_steps()) {
     std::vector<std::int64_t> steps;
     std::transform(snapshot.steps.begin(), snapshot.steps.end(), std::back_inserter(steps),
                    [](const Step& step) { return step.number; });
-    std::transform(rows.begin(), rows.end(), std::back_inserter(steps),
-                   [](const layout::StepRow& row) { return row.file.step; });
-    std::sort(steps.begin(), steps.end());
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-    std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
-                   [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+    for_each_row([&](std::int64_t step, const auto&) { steps.push_back(step); });
+    sort_each_once(steps);
     std::for_each(ranges_.begin(), ranges_.end(), [&](StepRange& range) { fix_range(range, steps); });
+    if (count_steps()) {  // there are fewer
+      std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
+                     [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+    }
   }
   const layout::RangeFilter filter(ranges_, counts);
+  std::vector<layout::StepRow> rows;
   std::vector<std::int64_t> left_out;
-  std::erase_if(rows, [&](const layout::StepRow& row) {
-    const bool out = !filter.holds(row.file.step);
-    if (out) {
-      left_out.push_back(row.file.step);
+  for_each_row([&](std::int64_t step, const auto& row) {
+    if (filter.holds(step)) {
+      rows.push_back(row());
+    } else {
+      left_out.push_back(step);
     }
-    return out;
   });
-  std::sort(left_out.begin(), left_out.end());
-  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  sort_each_once(left_out);
   snapshot.left_out.merge(std::move(left_out), std::less<>());
+  return rows;
 }
 
 /// Removes superseded values from new rows, and from the snapshot.
@@ -268,13 +282,28 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
     }
     return snapshot.add(std::move(added.rows));
   }
-  std::vector<layout::StepRow> rows = layout::rows_of(added.rows);
-  added.rows = {};
+  std::vector<layout::StepRow> rows;
+  if (named || supersedes) {
+    rows = layout::rows_of(added.rows);
+    added.rows = {};
+  }
   if (supersedes) {
     supersede(snapshot, rows, added.superseding);
   }
   if (!named) {
-    keep_rows_in_range(rows, snapshot);
+    // Sequences are not taken apart before it is known which few of their rows are wanted.
+    const auto of_sequences = [&](const auto& visit) {
+      for (const layout::RowSequence& sequence : added.rows) {
+        for (std::uint32_t i = 0; i < sequence.count; ++i) {
+          visit(sequence.step(i), [&] { return sequence.nth(i); });
+        }
+      }
+    };
+    const auto of_rows = [&, all = std::move(rows)](const auto& visit) {
+      std::for_each(all.begin(), all.end(),
+                    [&](const layout::StepRow& row) { visit(row.file.step, [&] { return row; }); });
+    };
+    rows = supersedes ? rows_in_range(of_rows, snapshot) : rows_in_range(of_sequences, snapshot);
     std::for_each(rows.begin(), rows.end(), [&](const layout::StepRow& row) { arrived(row.file); });
   }
   snapshot.add(std::move(rows));

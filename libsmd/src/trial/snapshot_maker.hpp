@@ -49,7 +49,8 @@ class SnapshotMaker {
   [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
   [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
-  void keep_rows_in_range(std::vector<layout::StepRow>& rows, Snapshot& snapshot);
+  template <class ForEachRow>
+  std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
   void take(Snapshot& snapshot, layout::Found&& found, bool first);
   void supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows, std::span<const Superseding> later) const;
   void settle(Snapshot& snapshot, bool news, Time now);
