@@ -26,7 +26,7 @@ DIGITS = "good-pytorch-digits"
 # Options of each command; "-" stands for all places, "+" for some of them.
 CALLS = {
     "smd-ls": [["+"], ["-", "-l"], ["+", "--tree"], ["+", "--tree", "--by", "dtype"], ["+", "--steps", "-l"], ["+", "--steps"],
-               ["+", "--modes"], ["+", "--workers"], ["+", "--collections"], ["-", "--hparams"], ["-", "--summary"],
+               ["+", "--modes"], ["+", "--workers"], ["+", "--collections"], ["-", "--hparams"], ["+", "--summary"],
                ["+", "--locations", "-s", "last"], ["-", "--check"], ["--find", "tb-logs/sweep"]],
     "smd-tensor": [["+", "-c", "losses"], ["-", "-e", ".", "--stat"], ["tb-logs/sick", "-c", "losses", "--smooth", "0.6"],
                    [DIGITS, "DigitNet_conv.bias", "--hist"], ["tb-logs/sick", "-c", "losses", "--pivot"],
@@ -80,7 +80,7 @@ def form(value, known):
 
 
 def shown(command):
-    places = PLACES[::5] if "+" in command else PLACES
+    places = PLACES[::8] if "+" in command else PLACES
     done = subprocess.run(["-" if word == "+" else word for word in command], cwd=ROOT / "tests/fixtures",
                           input="\n".join(places), capture_output=True, text=True, check=False, timeout=240,
                           env={"PATH": BIN_DIR, "LC_ALL": "C.UTF-8"})
