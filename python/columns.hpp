@@ -1,53 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/reduction.hpp>
 #include <smd/trial.hpp>
 
-#include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+/// Many values of one tensor at once. All functions are called without Python's lock, and throw ReadError at a value
+/// that cannot be read.
 namespace smd::python {
 
-/// Values of a tensor over its steps. All of these functions are called without Python's lock.
-struct Series {
-  TensorValue steps;                                         ///< int64, ascending.
-  std::variant<TensorValue, std::vector<TensorValue>> data;  ///< One array, or one for each step if shapes differ.
-  TensorValue times;                                         ///< float64: seconds since 1970.
-};
-
-/// Which values of a tensor are meant: those of a mode, by mode steps (`Mode::global`: all, by global steps), and of a
-/// worker (nullopt: at each step the first by name).
+/// Which values are meant: those of a mode, by mode steps (`Mode::global`: all, by global steps), and of a worker
+/// (nullopt: at each step the first by name).
 struct SeriesQuery {
   Mode mode = Mode::global;
   std::optional<std::string> worker = {};
 };
 
-/// Returns the series if all values are single numbers, else nullopt. @throws ReadError at a value that cannot be read.
-[[nodiscard]] std::optional<Series> number_series(const Trial& trial, const std::string& tensor,
-                                                  const SeriesQuery& query);
-/// Returns the series of any values, in one array with the steps as first axis if all have one type and shape.
-/// @throws as above.
-[[nodiscard]] Series value_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query);
-
-/// Returns `step`, and under each name the reduction: what was saved, else what is computed, else NaN. Leaves out steps
-/// without any. @throws InvalidArgument for unknown names and values that cannot be reduced; ReadError.
-[[nodiscard]] std::vector<std::pair<std::string, TensorValue>> reduced_series(const Trial& trial,
-                                                                              const std::string& tensor,
-                                                                              const std::vector<std::string>& names,
-                                                                              const SeriesQuery& query);
-
-/// The scalars of tensors: one after another, with `tensors` saying whose each row is.
-struct ScalarTable {
-  std::vector<std::pair<std::string, TensorValue>> columns;
-  std::vector<std::pair<std::string, std::size_t>> tensors;  ///< And how many rows; empty if wide.
+/// The single numbers of a tensor in arrays of one length.
+struct NumberSeries {
+  TensorValue steps;    ///< int64
+  TensorValue numbers;  ///< In their own type, or float64 if they have several.
+  TensorValue times;    ///< float64: seconds since 1970.
+  TensorValue workers;  ///< int32: place of each one's worker in the order of names.
 };
+/// Returns nullopt if a value is not a single number. Rows come worker by worker.
+[[nodiscard]] std::optional<NumberSeries> number_series(const Trial& trial, const std::string& tensor,
+                                                        const SeriesQuery& query);
 
-/// Returns the scalars of those of the tensors that are single numbers: long, or wide with a row for each step.
-[[nodiscard]] ScalarTable scalar_table(const Trial& trial, const std::vector<std::string>& tensors,
-                                       const SeriesQuery& query, bool wide, bool wall_time);
+/// The values of a tensor, by step.
+struct ValueSeries {
+  TensorValue steps;
+  std::vector<TensorValue> values;  ///< If all have one type and shape a single one, stacked.
+  bool stacked = false;
+  TensorValue times;
+};
+[[nodiscard]] ValueSeries value_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query);
+
+/// Returns steps, then for each name the reduction as it was saved, else computed, else NaN. Leaves out steps without
+/// any. @throws InvalidArgument for names that are unknown and were not saved, and for values that cannot be reduced.
+[[nodiscard]] std::vector<TensorValue> reduced_series(const Trial& trial, const std::string& tensor,
+                                                      const std::vector<std::string>& names, const SeriesQuery& query);
 
 }  // namespace smd::python
