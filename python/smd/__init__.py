@@ -390,7 +390,7 @@ def diff(a: Trial, b: Trial, regex: str | Iterable[str] | None = None, rtol: flo
 
 def __getattr__(name: str) -> Any:
     """Loads parts that few programs need when they are asked for."""
-    if name not in ("rules", "hook", "compat", "ConfigurationError"):
+    if name not in ("rules", "compat", "ConfigurationError"):
         raise AttributeError(f"module 'smd' has no attribute {name!r}")
     import importlib
     return importlib.import_module("smd.rules").ConfigurationError if name == "ConfigurationError" else \
