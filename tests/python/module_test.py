@@ -455,6 +455,40 @@ class Arrow(unittest.TestCase):
         release(batch.release)(ctypes.addressof(batch))
 
 
+class Rules(unittest.TestCase):
+    def test_recorded_cases(self):
+        """Every built-in rule on the recorded trials for rules."""
+        folder = os.path.join(RECORDED, "rules")
+        with open(os.path.join(folder, "cases.json"), encoding="utf-8") as file:
+            cases = [case for case in json.load(file)["cases"] if "rule" in case and
+                     not {"start", "end", "now"} & set(case) and "fired" in case["expected"]]
+        trials = {}
+        for case in cases:
+            with self.subTest(case["id"]):
+                names = [case["trial"]] + ([case["other_trial"]] if "other_trial" in case else [])
+                for name in names:
+                    if name not in trials:
+                        trials[name] = smd.open(os.path.join(folder, name))
+                run = [trials[name] for name in names]
+                expected = case["expected"]
+                result = smd.rules.run(run[0], case["rule"], *run[1:], keep_going=True, **case["params"])
+                fired = [(f["step"], f["tensor"], f["worker"], f["check"]) for f in expected["fired"]]
+                self.assertEqual([(f.step, f.tensor, f.worker, f.check) for f in result.findings], fired)
+                for finding, wanted in zip(result.findings, expected["fired"]):
+                    np.testing.assert_allclose(finding.value, number(wanted["value"]), rtol=1e-6)
+                self.assertEqual(result.steps_evaluated, expected["evaluated_steps"])
+        self.assertGreater(len(cases), 140)
+
+    def test_parameters_and_errors(self):
+        trial = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        result = smd.rules.run(trial, "LossNotDecreasing", tensor_regex=["loss"], use_losses_collection=False, num_steps=2)
+        self.assertEqual((result.params["tensor_regex"], result.params["use_losses_collection"]), ("loss", "False"))
+        self.assertIn("Overfit", smd.rules.names())
+        with self.assertRaises(smd.ConfigurationError) as caught:
+            smd.rules.run(trial, "Overfitt")
+        self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
+
+
 class Others(unittest.TestCase):
     def test_numpy_is_not_imported_before_it_is_needed(self):
         self.assertFalse(IMPORTED_NUMPY)
