@@ -10,7 +10,7 @@ if [ "$(id -u)" -ne 0 ]; then
   exit 77
 fi
 # shellcheck disable=SC2086
-need_packages $build_packages debootstrap dpkg-dev lintian
+need_packages $build_packages debootstrap dpkg-dev lintian pybind11-dev python3-dev
 
 step() { printf '\n== %s\n' "$*"; }
 fail() {

@@ -57,7 +57,7 @@ need_packages() {
 # Packages for building the library and the commands.
 build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev
   libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev
-  libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev pybind11-dev python3-dev zlib1g-dev'
+  libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # Further packages for the tests.
 test_packages='bash chromium clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
-  parallel perl python3 python3-botocore python3-numpy slurm-wlm strace valgrind xz-utils zsh'
+  parallel perl pybind11-dev python3 python3-botocore python3-dev python3-numpy slurm-wlm strace valgrind xz-utils zsh'
