@@ -80,6 +80,10 @@ class Python(unittest.TestCase):
             records, err = self.records(DIGITS, "-C", path, "--python", DOCUMENTED + ":VanishingGradientRule", status=1)
             self.assertEqual([(record["rule"], record["step"]) for record in records], [("mine", 0)])
             self.assertEqual(err, "")
+            records, err = self.records(DIGITS, "-C", path, "--python", DOCUMENTED + ":VanishingGradientRule", status=3,
+                                        PYTHONPATH="")
+            self.assertEqual([(record["rule"], record["kind"]) for record in records], [("mine", "exception")])
+            self.assertIn("has no module smd", err)
 
     def test_exceptions_are_results(self):
         records, err = self.records(DIGITS, "--python", TROUBLED + ":Raises", "-v", status=4)

@@ -204,8 +204,14 @@ std::vector<RuleRequest> rule_requests(const RuleOptions& options, const Request
     }
   }
   for (const AddedRule& added : more.added) {
-    if (std::none_of(requests.begin(), requests.end(),
-                     [&](const RuleRequest& request) { return request.configuration.rule_to_invoke == added.name; })) {
+    bool named = false;
+    for (RuleRequest& request : requests) {
+      if (request.configuration.rule_to_invoke == added.name) {
+        named = true;
+        request.error = added.error ? added.error : request.error;
+      }
+    }
+    if (!named) {
       RuleRequest& request = requests.emplace_back();
       request.configuration.rule_to_invoke = added.name;
       request.error = added.error;
