@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages libsmd0 (with libsmd-s3), libsmd-rules0, libsmd-hook0, libsmd-dev and smd-tools. The preset `package`
+# The Debian packages libsmd0 (with libsmd-s3), libsmd-rules0, libsmd-hook0, libsmd-dev, smd-tools and python3-smd. The preset `package`
 # sets what they need.
 set(revision 1)
 set(package_version "${PROJECT_VERSION}-${revision}")
@@ -15,6 +15,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_COMPONENTS_ALL core rules hook development tools)
+if(SMD_BUILD_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -83,7 +86,7 @@ if(CMAKE_CROSSCOMPILING)  # by scripts/arm64.sh
     "${SMD_ARM64_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
 endif()
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${all_libraries}")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "bash-completion, jq, python3-smd")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Commands for shells and pipes that read what a debugger hook saved of a
 training job: smd-ls lists it, smd-tensor prints and exports values,
 smd-reduce computes statistics of them, smd-rule evaluates rules, smd-wait
@@ -93,6 +96,19 @@ its job is still writing, from a disk or from S3.
 
 Manual pages, completions for bash, zsh and fish, and a small trial to look at
 are included.")
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-smd)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+# Extension modules are for one version of Python.
+math(EXPR next_python "${Python3_VERSION_MINOR} + 1")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+  "${all_libraries}, python3 (>= 3.${Python3_VERSION_MINOR}~), python3 (<< 3.${next_python}), python3-numpy")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python module smd reads what a training job left behind into NumPy arrays:
+tensors, whole columns, reductions over the steps; it evaluates rules, follows
+running jobs, and has the programming model of the reference, smdebug.
+
+With it, smd-rule evaluates rules that are written in Python.")
 
 # What Debian's policy asks of each package.
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)

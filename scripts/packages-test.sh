@@ -10,7 +10,7 @@ if [ "$(id -u)" -ne 0 ]; then
   exit 77
 fi
 # shellcheck disable=SC2086
-need_packages $build_packages debootstrap dpkg-dev lintian
+need_packages $build_packages debootstrap dpkg-dev lintian pybind11-dev python3-dev
 
 step() { printf '\n== %s\n' "$*"; }
 fail() {
@@ -60,15 +60,24 @@ inside smd-ls --check "$examples/bad-flipped-bit" >/dev/null 2>&1 || status=$?
 
 step 'a program against libsmd-dev'
 inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ pkg-config \
-  /packages/libsmd-dev_*.deb' >/dev/null
+  /packages/libsmd-dev_*.deb /packages/python3-smd_*.deb' >/dev/null
 cp tests/install/consumer/*.cpp "$root/root/"
 inside sh -c "cd && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs smd) &&
   ./consumer $examples/good-pytorch-digits &&
   g++ -std=c++20 rules.cpp -o rules \$(pkg-config --cflags --libs smd-rules) && ./rules &&
   g++ -std=c++20 hook.cpp -o hook \$(pkg-config --cflags --libs smd-hook) && ./hook saved && smd-ls saved"
 
+step 'the module of Python'
+inside python3 -c "import smd
+trial = smd.open('$examples/good-pytorch-digits')
+assert trial.steps('train') == [0, 5, 10, 15, 20, 25], trial.steps('train')
+print(trial['DigitNet_fc.weight'].value().shape)"
+printf 'from smdebug.rules import Rule\nclass Never(Rule):\n  def invoke_at_step(self, step): return False\n' \
+  >"$root/root/never.py"
+inside smd-rule "$examples/good-pytorch-digits" --python /root/never.py
+
 step 'remove'
-inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y smd-tools libsmd-dev libsmd-rules0 libsmd-hook0 \
+inside sh -c 'DEBIAN_FRONTEND=noninteractive apt-get purge -qq -y smd-tools python3-smd libsmd-dev libsmd-rules0 libsmd-hook0 \
   libsmd0' >/dev/null
 left=$(find "$root/usr" "$root/etc" -name '*smd-*' -o -name 'libsmd*' | head)
 [ -z "$left" ] || fail "left behind: $left"

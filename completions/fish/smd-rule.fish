@@ -5,6 +5,8 @@ complete -c smd-rule -s p -l param -d 'set a parameter of the rule; with several
 complete -c smd-rule -s C -l config -d 'evaluate the rules in FILE: JSON with SageMaker\'s DebugRuleConfigurations' -r -F
 complete -c smd-rule -l other -d 'the trial to compare with, for SimilarAcrossRuns' -x -a '(__smd_values trial)'
 complete -c smd-rule -l plugin -d 'a shared object with further rules; may be given again' -r -F
+complete -c smd-rule -l python -d 'evaluate the rules in a Python file, written for smdebug; may be given again' -r -F
+complete -c smd-rule -l python-command -d 'the program that runs --python (default: python3)' -x
 complete -c smd-rule -l list -d 'list the rules; no TRIAL'
 complete -c smd-rule -l describe -d 'what a rule looks at, its condition and its parameters; no TRIAL' -x -a '(__smd_values rule)'
 complete -c smd-rule -l explain -d 'print the tensors and steps that each rule would read; evaluate nothing'
@@ -14,7 +16,7 @@ complete -c smd-rule -s k -l keep-going -d 'go on after a step that triggered, a
 complete -c smd-rule -l findings -d 'print findings only, no results'
 complete -c smd-rule -l now -d 'the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)' -x
 complete -c smd-rule -l on-trigger -d 'run CMD by sh each time a rule triggers, with the finding as JSON on its standard input' -x
-complete -c smd-rule -l trigger-timeout -d 'end CMD of --on-trigger after D (default: 1m): SIGTERM, then SIGKILL, and a warning' -x
+complete -c smd-rule -l trigger-timeout -d 'end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL' -x
 complete -c smd-rule -l report -d 'write a further report of format F to FILE, which appears once it is whole; may be given again' -x -a '(__smd_values format_file text table tsv csv json jsonl junit tap github sagemaker)'
 complete -c smd-rule -l allow-empty -d 'status 0 instead of 5 if a rule had nothing to evaluate'
 complete -c smd-rule -l exit-zero -d 'status 0 instead of 1 and 5'

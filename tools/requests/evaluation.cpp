@@ -38,8 +38,8 @@ void add_rule(Evaluator& evaluator, const RuleRequest& request, OtherTrials& oth
   }
   std::unique_ptr<Rule> rule = request.make();
   std::vector<const Trial*> compared;
-  if (request.other_trials > 0) {
-    const std::string parameter(other_parameter);
+  const std::string parameter(other_parameter);
+  if (request.other_trials > 0 && rule->parameters().has(parameter)) {
     std::string why;
     const Trial* const other = others.open(rule->parameters().text(parameter), why);
     if (other == nullptr) {

@@ -155,7 +155,7 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
   RuleConfiguration& configuration = request.configuration;
   const std::string where = request.file.empty() ? std::string() : request.file + ": ";
   try {
-    if (!configuration.error && configuration.source_s3_uri.empty()) {
+    if (!configuration.error) {
       const RuleDescription description = describe_rule(configuration.rule_to_invoke);
       if (request.file.empty()) {
         configuration.rule_to_invoke = description.name;
@@ -201,6 +201,20 @@ std::vector<RuleRequest> rule_requests(const RuleOptions& options, const Request
       std::move(found.begin(), found.end(), std::back_inserter(requests));
     } catch (const ReadError& error) {
       messages.fail(error);
+    }
+  }
+  for (const AddedRule& added : more.added) {
+    bool named = false;
+    for (RuleRequest& request : requests) {
+      if (request.configuration.rule_to_invoke == added.name) {
+        named = true;
+        request.error = added.error ? added.error : request.error;
+      }
+    }
+    if (!named) {
+      RuleRequest& request = requests.emplace_back();
+      request.configuration.rule_to_invoke = added.name;
+      request.error = added.error;
     }
   }
   set_parameters(requests, options.parameters);

@@ -39,8 +39,15 @@ struct RuleRequest {
   [[nodiscard]] std::unique_ptr<Rule> make() const;
 };
 
+/// A rule that an option adds, or that it would have added with what is wrong.
+struct AddedRule {
+  std::string name;
+  std::optional<ConfigurationError> error;
+};
+
 /// What determines requests besides the options that choose rules.
 struct RequestOptions {
+  std::vector<AddedRule> added = {};      ///< --python: evaluated too unless -r or -C names them.
   std::optional<std::string> other = {};  ///< --other
   bool for_hook = false;                  ///< The command asks what must be saved for the rules (--hook-config).
 };

@@ -40,7 +40,8 @@ constexpr std::array<OptionSpec, 3> rule_options = {{
          "with DebugRuleConfigurations, such as a CreateTrainingJob request or what describe-training-job prints. "
          "Names, rules and parameters are used; images, instances and paths are ignored. A list may be text with "
          "commas "
-         "or a JSON list. Rules in Python (source_s3_uri), rules of the profiler and rules that make reports are not "
+         "or a JSON list. Rules in Python (source_s3_uri) are evaluated if --python of smd-rule has their class; "
+         "rules of the profiler and rules that make reports are not "
          "evaluated, and actions (action_json) not performed. An other_trial on S3 is read if its bucket is one that "
          "the command line names too: in a TRIAL, --other or -p; otherwise it is a usage error, and no request is "
          "made."},

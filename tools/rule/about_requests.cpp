@@ -31,6 +31,11 @@ void report_requests(const std::vector<RuleRequest>& requests, const RuleCommand
       messages.warning(request.error->what());
       continue;
     }
+    if (request.error && request.error->kind == ConfigurationErrorKind::exception) {
+      messages.warning(request.error->what());
+      messages.raise(ExitStatus::damaged);
+      continue;
+    }
     if (request.error) {
       const std::string rule = request.file.empty() && request.error->kind != ConfigurationErrorKind::unknown_rule
                                    ? request.name() + ": "

@@ -17,6 +17,7 @@
 #include "live.hpp"
 #include "merge.hpp"
 #include "part_line.hpp"
+#include "python_rules.hpp"
 #include "records_in_turn.hpp"
 #include "rule_views.hpp"
 
@@ -242,6 +243,13 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
       messages.info(std::string(plugin).append(": brings rule ").append(rule));
     }
   }
+  PythonRules python(options_.python_command, options_.trigger_timeout, messages);
+  std::vector<AddedRule> added;
+  for (const PythonSpec& spec : options_.pythons) {
+    for (AddedRule& rule : python.load(spec)) {
+      added.push_back(std::move(rule));
+    }
+  }
   if (options_.task == Task::list || options_.task == Task::describe) {
     about_rules(options_, messages);
     return ExitStatus::yes;
@@ -251,7 +259,8 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     return ExitStatus::yes;
   }
   const std::vector<RuleRequest> requests = rule_requests(
-      options_.asked, {.other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
+      options_.asked,
+      {.added = std::move(added), .other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
   report_requests(requests, options_, messages);
   if (options_.task == Task::check_config) {
     OutputFile out = options_.output.open();

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,7 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <thread>
+
+extern char** environ;
 
 namespace smd::tool::rule {
 
@@ -106,6 +110,50 @@ class Group {
 };
 
 }  // namespace
+
+int start_group(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
+                const std::vector<std::pair<int, int>>& files, pid_t& child) {
+  const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
+  std::vector<char*> environment;
+  for (const std::string& variable : variables) {
+    environment.push_back(const_cast<char*>(variable.c_str()));
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::none_of(variables.begin(), variables.end(),
+                     [&](const std::string& own) { return name_of(own) == name_of(*variable); })) {
+      environment.push_back(*variable);
+    }
+  }
+  environment.push_back(nullptr);
+  std::vector<char*> words;
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
+  words.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const auto& [here, there] : files) {
+    posix_spawn_file_actions_adddup2(&actions, here, there);
+  }
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  sigset_t standard = none;
+  sigaddset(&standard, SIGINT);
+  sigaddset(&standard, SIGTERM);
+  sigaddset(&standard, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &standard);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  const int error = posix_spawnp(&child, words.front(), &actions, &attributes, words.data(), environment.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
 
 CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout, const std::function<bool()>& stop) {
   using Reason = CommandEnd::Reason;

@@ -6,8 +6,17 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace smd::tool::rule {
+
+/// Starts a program, searched in PATH, that leads a process group of its own and has default signal handling, whatever
+/// this process has set. `variables` (`NAME=TEXT`) replace those of its environment. `files`: descriptors of this
+/// process, and what they are there. Its standard output goes to standard error. Returns an error number.
+[[nodiscard]] int start_group(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
+                              const std::vector<std::pair<int, int>>& files, pid_t& child);
 
 /// How a command came to its end.
 struct CommandEnd {

@@ -20,7 +20,7 @@ constexpr std::array<Example, 3> examples = {{
      .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
 }};
 
-constexpr std::array<Example, 7> more_examples = {{
+constexpr std::array<Example, 8> more_examples = {{
     {.purpose = "Stop a running job at the first NaN",
      .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
                 "--training-job-name \"$J\"'"},
@@ -36,6 +36,8 @@ constexpr std::array<Example, 7> more_examples = {{
     {.purpose = "Many runs in two parts, one after the other or on two machines, and one report of both",
      .command = "for i in 1 2; do smd-ls --find runs | smd-rule - -C rules.json --shard $i/2 --jsonl -o part-$i.jsonl; "
                 "done; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
+    {.purpose = "A rule of your own in Python, beside a built-in one",
+     .command = "smd-rule run -r Overfit --python my_rules.py:LargeLoss -p LargeLoss.bound=10"},
     {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
      .command = "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
                 "-p threshold=1e-7 -p for_steps=3"},
@@ -47,14 +49,17 @@ constexpr std::array<ExitNote, 7> exit_notes = {{
     {ExitStatus::usage,
      "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that do not "
      "belong together"},
-    {ExitStatus::unreadable, "a trial cannot be read, a part is not there, or a report not written"},
+    {ExitStatus::unreadable,
+     "a trial cannot be read, a part or Python for --python is not there, or a report not written"},
     {ExitStatus::damaged,
-     "a record that a rule asked for could not be read, or other data are damaged; the rest was evaluated"},
+     "a record that a rule asked for could not be read, other data are damaged, or a rule in Python raised an "
+     "exception; "
+     "the rest was evaluated"},
     {ExitStatus::nothing_evaluated, "a rule had nothing to evaluate"},
     {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
 }};
 
-constexpr std::array<Prose, 7> prose = {{
+constexpr std::array<Prose, 8> prose = {{
     {.title = "RULES",
      .text =
          "A rule is invoked at each complete step, in order, and may look back at earlier ones. Tensors that were not "
@@ -74,9 +79,12 @@ constexpr std::array<Prose, 7> prose = {{
          "from validation). With -k, each finding precedes it, with record, trial, rule and step to message. record "
          "distinguishes them: finding or result. --findings prints the findings alone.\n\n"
          "status is NoIssuesFound, IssuesFound, Error, InProgress or NotEvaluated: nothing was ever evaluated, and the "
-         "message says why, with the names that may have been meant. kind is unread, or of a configuration error "
+         "message says why, with the names that may have been meant. kind is unread, exception (of a rule in Python), "
+         "or "
+         "of a configuration error "
          "unknown_rule, unknown_parameter, bad_value, missing_parameter, bad_config, bad_trial, custom_rule or "
-         "unsupported_rule. Rules in Python (custom_rule), of SageMaker's profiler, and those that make reports "
+         "unsupported_rule. Rules in Python of which no --python has the class (custom_rule), rules of SageMaker's "
+         "profiler, and those that make reports "
          "(unsupported_rule) are NotEvaluated, with a warning, and leave the exit status to the other rules; where "
          "there "
          "are no others it is 5.\n\n"
@@ -95,6 +103,22 @@ constexpr std::array<Prose, 7> prose = {{
          "prints workflow commands, which GitHub shows as annotations. sagemaker prints "
          "DebugRuleEvaluationStatuses as describe-training-job does, where NotEvaluated is an error.\n\n"
          "With -q standard output stays empty; reports are written all the same."},
+    {.title = "RULES IN PYTHON",
+     .text =
+         "--python FILE evaluates rules that are written for the reference, smdebug: classes that derive from "
+         "smdebug.rules.Rule and have invoke_at_step and, if they like, set_required_tensors. The module smd, in the "
+         "package python3-smd, stands in for smdebug. The constructor gets the base trial, the trial of --other as "
+         "other_trials (a list) or other_trial, and the parameters of -p as texts. All rules and trials of one command "
+         "are in one process, which reads the trials itself; what the rules print goes to standard error.\n\n"
+         "A rule triggers where invoke_at_step returns true or RuleEvaluationConditionMet is raised; the finding has "
+         "no "
+         "tensor, worker and value. A step at which a tensor or step is missing is skipped, and counted. Any other "
+         "exception ends the rule: its result is Error of kind exception, with the exception's last line and the line "
+         "of the file; -v shows the traceback. So does the end of the process, or its silence for --trigger-timeout. "
+         "Without Python or the module the status is 3, and other rules are evaluated all the same.\n\n"
+         "With -C, a configuration that has source_s3_uri is evaluated if --python has the class that its "
+         "rule_to_invoke names, under its own name and with its parameters. -s, -m and -F choose the steps as for "
+         "other rules; -w does not narrow what a rule reads."},
     {.title = "FOLLOWING",
      .text =
          "With -F, each rule sees each step once it is complete, in order, until the job has ended or no rule wants "

@@ -140,11 +140,12 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
       (result.unread || result.status == RuleStatus::not_evaluated)) {
     messages.warning(of(result) + std::string(to_string(result.status)) + ": " + result.message);
   }
-  if (result.status == RuleStatus::error && !result.unread && !result.error_kind) {
+  const bool raised = result.error_kind == ConfigurationErrorKind::exception && !context_.requests[rule].error;
+  if (raised || (result.status == RuleStatus::error && !result.unread && !result.error_kind)) {
     messages.warning(of(result) + result.message);  // a user's own rule threw
   }
   // Errors of a configuration, or of another trial, already have their status.
-  if (!result.error_kind) {
+  if (raised || !result.error_kind) {
     messages.raise(result_status(result));
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();

@@ -6,14 +6,19 @@
 #include "record.hpp"
 #include "requests/evaluated_steps.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <system_error>
 
 namespace smd::tool::rule {
 
 namespace {
 
-constexpr std::array<OptionSpec, 17> own_options = {{
+constexpr std::array<OptionSpec, 19> own_options = {{
     {.name = "other",
      .metavar = "TRIAL",
      .help = "the trial to compare with, for SimilarAcrossRuns",
@@ -27,6 +32,21 @@ constexpr std::array<OptionSpec, 17> own_options = {{
      .kind = ArgumentKind::file,
      .repeat = Repeat::adds_up,
      .manual = "A shared object with further rules. It is code that runs with your rights: load only what you trust."},
+    {.name = "python",
+     .metavar = "FILE[:CLASS]",
+     .help = "evaluate the rules in a Python file, written for smdebug; may be given again",
+     .group = rules_group,
+     .kind = ArgumentKind::file,
+     .repeat = Repeat::adds_up,
+     .manual =
+         "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that derives "
+         "from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
+         "with your rights: name only what you trust. See RULES IN PYTHON."},
+    {.name = "python-command",
+     .metavar = "CMD",
+     .help = "the program that runs --python (default: python3)",
+     .group = rules_group,
+     .kind = ArgumentKind::text},
     {.name = "list", .help = "list the rules; no TRIAL", .group = group::view},
     {.name = "describe",
      .metavar = "RULE",
@@ -79,7 +99,7 @@ constexpr std::array<OptionSpec, 17> own_options = {{
          "and SIGKILL a second later."},
     {.name = "trigger-timeout",
      .metavar = "D",
-     .help = "end CMD of --on-trigger after D (default: 1m): SIGTERM, then SIGKILL, and a warning",
+     .help = "end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL",
      .group = rules_group,
      .kind = ArgumentKind::duration},
     {.name = "report",
@@ -149,6 +169,21 @@ ReportSpec report_from(const std::string& text) {
   return spec;
 }
 
+/// The last colon separates the class, unless there is a file with that name.
+PythonSpec python_from(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const bool whole = colon == std::string::npos || access(text.c_str(), F_OK) == 0;
+  PythonSpec spec = {whole ? text : text.substr(0, colon), whole ? std::string() : text.substr(colon + 1)};
+  struct stat status = {};
+  if (stat(spec.file.c_str(), &status) != 0) {
+    throw InvalidValue(single_quoted(spec.file) + ": " + std::generic_category().message(errno));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw InvalidValue(single_quoted(spec.file) + " is a directory; name a file of Python");
+  }
+  return spec;
+}
+
 std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   const std::chrono::nanoseconds timeout = parse_duration(text);
   if (timeout.count() == 0) {
@@ -194,7 +229,7 @@ void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
     throw UsageError("--shard makes parts and --merge takes them: one at a time");
   }
   for (const std::string_view name : {"rule", "param", "config", "other", "now", "on-trigger", "step", "mode", "worker",
-                                      "keep-going", "findings", "plugin"}) {
+                                      "keep-going", "findings", "plugin", "python"}) {
     if (line.has(name)) {
       throw UsageError("--merge takes results as they are: give --" + std::string(name) + " where they are made");
     }
@@ -239,8 +274,8 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
   if (about_rules) {
     return;
   }
-  if (options.asked.empty()) {
-    throw UsageError("no rule is given: choose with -r RULE (--list shows them) or -C FILE");
+  if (options.asked.empty() && options.pythons.empty()) {
+    throw UsageError("no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
   }
   if (options.findings_only && !prints_records(options.output.format)) {
     throw UsageError("--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
@@ -286,11 +321,13 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.findings_only = line.has("findings") || only_of_findings(options.output);
   options.now = line.convert("now", [](const std::string& text) { return parse_time(text); });
   options.plugins = line.values("plugin");
+  options.pythons = line.convert_all("python", python_from);
+  options.python_command = line.value("python-command").value_or(options.python_command);
   options.reports = line.convert_all("report", report_from);
   options.on_trigger = line.value("on-trigger");
   if (const auto timeout = line.convert("trigger-timeout", trigger_timeout_from)) {
-    if (!options.on_trigger) {
-      throw UsageError("--trigger-timeout needs --on-trigger: without it no command is run");
+    if (!options.on_trigger && options.pythons.empty()) {
+      throw UsageError("--trigger-timeout needs --on-trigger or --python: without them no command is run");
     }
     options.trigger_timeout = *timeout;
   }

@@ -26,6 +26,12 @@ struct ReportSpec {
   std::string file;
 };
 
+/// `--python FILE[:CLASS]`.
+struct PythonSpec {
+  std::string file;
+  std::string kind;  ///< Empty: every rule of the file.
+};
+
 enum class Task : std::uint8_t { evaluate, list, describe, explain, check_config, hook_config };
 
 /// The options of smd-rule, as an option table and as values, with the shared options beside them.
@@ -44,6 +50,8 @@ struct RuleCommandOptions {
   bool findings_only = false;  ///< Asked for, or only columns of findings are printed.
   std::optional<double> now;   ///< Seconds since 1970.
   std::vector<std::string> plugins;
+  std::vector<PythonSpec> pythons;
+  std::string python_command = "python3";
   std::vector<ReportSpec> reports;
   std::optional<std::string> on_trigger;
   std::chrono::nanoseconds trigger_timeout = std::chrono::minutes(1);

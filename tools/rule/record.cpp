@@ -7,6 +7,7 @@
 #include "select/selection.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace smd::tool::rule {
@@ -138,8 +139,9 @@ const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {
   cells_.push_back(finding != nullptr ? text_cell(finding->tensor) : Cell());
   cells_.push_back(finding != nullptr ? text_cell(finding->worker) : Cell());
   cells_.push_back(finding != nullptr ? Cell(finding->check) : Cell());
-  cells_.push_back(finding != nullptr ? Cell(finding->value) : Cell());
-  cells_.push_back(finding != nullptr ? Cell(finding->threshold) : Cell());
+  const bool numbers = finding != nullptr && measured(*finding);
+  cells_.push_back(numbers ? Cell(finding->value) : Cell());
+  cells_.push_back(numbers ? Cell(finding->threshold) : Cell());
   cells_.push_back(or_missing(finding != nullptr ? finding->message : result.message));
   if (!whole) {
     cells_.resize(record_keys().size());
@@ -196,9 +198,12 @@ std::string_view kind_of(const RuleResult& result) noexcept {
 ExitStatus result_status(const RuleResult& result) noexcept {
   const ExitStatus read = result.records_unread > 0 ? ExitStatus::damaged : ExitStatus::yes;
   if (result.error_kind) {
-    const bool trial = result.error_kind == ConfigurationErrorKind::bad_trial;
-    return evaluated_elsewhere(*result.error_kind) ? read
-                                                   : combine(read, trial ? ExitStatus::unreadable : ExitStatus::usage);
+    using Kind = ConfigurationErrorKind;
+    return evaluated_elsewhere(*result.error_kind)
+               ? read
+               : combine(read, result.error_kind == Kind::bad_trial   ? ExitStatus::unreadable
+                               : result.error_kind == Kind::exception ? ExitStatus::damaged
+                                                                      : ExitStatus::usage);
   }
   switch (result.status) {
     case RuleStatus::issues_found:
@@ -213,6 +218,8 @@ ExitStatus result_status(const RuleResult& result) noexcept {
   }
   return read;
 }
+
+bool measured(const Finding& finding) noexcept { return !std::isnan(finding.value) || !std::isnan(finding.threshold); }
 
 bool in_finding(std::string_view key) noexcept {
   const std::vector<RecordKey>& keys = record_keys();

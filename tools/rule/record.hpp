@@ -75,11 +75,14 @@ class RecordCells {
 [[nodiscard]] std::string record_json(const ReportRecord& record, const std::vector<std::size_t>& chosen, int precision,
                                       NonFinite nonfinite);
 
-/// Of a result with status Error: the configuration error's kind, or `unread`; empty for other results.
+/// Of a result with status Error: the error's kind, or `unread`; empty for other results.
 [[nodiscard]] std::string_view kind_of(const RuleResult& result) noexcept;
 
 /// The exit status that a result gives the command, whatever else was wrong.
 [[nodiscard]] ExitStatus result_status(const RuleResult& result) noexcept;
+
+/// Whether a finding measured something: a rule in Python only says that its condition is met.
+[[nodiscard]] bool measured(const Finding& finding) noexcept;
 
 /// Whether a finding has a value for a key.
 [[nodiscard]] bool in_finding(std::string_view key) noexcept;

@@ -120,9 +120,10 @@ RuleStatus status_from(std::string_view name) {
 
 ConfigurationErrorKind error_kind_from(std::string_view name) {
   using Kind = ConfigurationErrorKind;
-  return kind_by_name(std::array{Kind::unknown_rule, Kind::unknown_parameter, Kind::bad_value, Kind::missing_parameter,
-                                 Kind::bad_config, Kind::bad_trial, Kind::custom_rule, Kind::unsupported_rule},
-                      name);
+  return kind_by_name(
+      std::array{Kind::unknown_rule, Kind::unknown_parameter, Kind::bad_value, Kind::missing_parameter,
+                 Kind::bad_config, Kind::bad_trial, Kind::custom_rule, Kind::unsupported_rule, Kind::exception},
+      name);
 }
 
 template <class Number>

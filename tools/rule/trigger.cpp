@@ -5,22 +5,15 @@
 #include "command_group.hpp"
 #include "follow/following_options.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <system_error>
 #include <vector>
-
-extern char** environ;
 
 namespace smd::tool::rule {
 
@@ -59,12 +52,6 @@ class TextFile {
 std::vector<std::string> environment_of(const ReportRecord& record) {
   const Finding& finding = *record.finding;
   std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    if (!text.starts_with("SMD_RULE=") && !text.starts_with("SMD_RULE_")) {
-      variables.emplace_back(text);
-    }
-  }
   const auto add = [&](std::string_view name, std::string_view value) {
     // No name holds NUL: neither index files nor the environment permit it.
     variables.push_back("SMD_RULE" + std::string(name) + "=" + std::string(value.substr(0, value.find('\0'))));
@@ -74,43 +61,9 @@ std::vector<std::string> environment_of(const ReportRecord& record) {
   add("_STEP", finding.step ? std::to_string(finding.step->value) : "");
   add("_MODE", finding.step ? to_string(finding.mode) : "");
   add("_TENSOR", finding.tensor.value_or(""));
-  add("_VALUE", number_text(finding.value));
+  add("_VALUE", measured(finding) ? number_text(finding.value) : "");
   add("_MESSAGE", finding.message);
   return variables;
-}
-
-/// Starts the command; returns an error number.
-int start(const std::string& command, const std::vector<std::string>& environment, int input, pid_t& child) {
-  std::vector<char*> variables;
-  variables.reserve(environment.size() + 1);
-  for (const std::string& variable : environment) {
-    variables.push_back(const_cast<char*>(variable.c_str()));
-  }
-  variables.push_back(nullptr);
-  const std::array<const char*, 4> arguments = {"sh", "-c", command.c_str(), nullptr};
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  // The command starts with default signal handling, whatever this process has set.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  sigset_t standard = none;
-  sigaddset(&standard, SIGINT);
-  sigaddset(&standard, SIGTERM);
-  sigaddset(&standard, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &standard);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const int error =
-      posix_spawn(&child, "/bin/sh", &files, &attributes, const_cast<char* const*>(arguments.data()), variables.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return error;
 }
 
 void say_end(const CommandEnd& end, const TriggerCommand& trigger, Diagnostics& messages) {
@@ -140,7 +93,9 @@ void run_on_trigger(const TriggerCommand& trigger, const ReportRecord& finding, 
     return;
   }
   pid_t child = 0;
-  if (const int error = start(trigger.command, environment_of(finding), input.descriptor(), child); error != 0) {
+  if (const int error = start_group({"/bin/sh", "-c", trigger.command}, environment_of(finding),
+                                    {{input.descriptor(), STDIN_FILENO}}, child);
+      error != 0) {
     messages.warning("--on-trigger: not run: " + std::generic_category().message(error));
     return;
   }

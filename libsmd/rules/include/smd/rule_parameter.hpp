@@ -17,7 +17,7 @@
 
 namespace smd {
 
-/// What is wrong with a rule before any data is read.
+/// What is wrong with a rule, mostly before any data is read.
 enum class ConfigurationErrorKind : std::uint8_t {
   unknown_rule,
   unknown_parameter,
@@ -28,6 +28,7 @@ enum class ConfigurationErrorKind : std::uint8_t {
   custom_rule,       ///< A rule in Python or in an image of its own, which the library does not evaluate.
   unsupported_rule,  ///< A rule of SageMaker's profiler, or one that makes a report, which the library does not
                      ///< evaluate.
+  exception,         ///< A rule of the user's own raised an exception, or could not be started.
 };
 
 /// Returns whether the kind means that the rule is evaluated elsewhere. The configuration is then no mistake: its

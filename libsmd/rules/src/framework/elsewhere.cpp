@@ -51,7 +51,8 @@ std::optional<RuleDescription> known_rule(const std::string& name) {
 
 std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration, const std::string& image) {
   const std::string name = printable(configuration.rule_to_invoke);
-  if (!configuration.source_s3_uri.empty()) {
+  const std::optional<RuleDescription> known = known_rule(configuration.rule_to_invoke);
+  if (!configuration.source_s3_uri.empty() && (!known || known->plugin.empty())) {
     return ConfigurationError(Kind::custom_rule,
                               fmt::format("{} is a rule in Python ({}), which is not evaluated here", name,
                                           printable(configuration.source_s3_uri)),
@@ -65,7 +66,7 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
   }
   const std::string word = plain(configuration.rule_to_invoke);
   const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
-  if ((!profiler && word != report_rule) || known_rule(configuration.rule_to_invoke)) {  // perhaps a plug-in's
+  if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
     return std::nullopt;
   }
   return ConfigurationError(Kind::unsupported_rule,

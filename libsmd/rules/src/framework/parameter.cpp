@@ -34,6 +34,8 @@ std::string_view to_string(ConfigurationErrorKind kind) noexcept {
       return "bad_trial";
     case ConfigurationErrorKind::unsupported_rule:
       return "unsupported_rule";
+    case ConfigurationErrorKind::exception:
+      return "exception";
     case ConfigurationErrorKind::custom_rule:
       break;
   }

@@ -75,6 +75,15 @@ void RuleRun::guarded(const Call& call) {
     call();
   } catch (const MatchLimit& error) {
     refuse(error);
+  } catch (const ConfigurationError& error) {
+    if (options_->rethrow) {
+      throw;
+    }
+    stopped_ = true;
+    result_.status = RuleStatus::error;
+    result_.message = error.what();
+    result_.error_kind = error.kind;
+    result_.error_parameter = error.parameter;
   } catch (const std::exception& error) {
     stopped_ = true;
     if (options_->rethrow) {

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what training jobs leave behind: trials of a debugger, logs of TensorBoard, W&B runs, checkpoints, tables.
+
+    t = smd.open("runs/exp1")                # any layout; s3:// too
+    t["train/loss"].value(120)               # an array; 0-d for scalars
+    steps, values = t["train/loss"].values()
+    t["fc.weight"].reduce("abs_mean", "p99")
+    t.scalars("loss|lr", wide=True)          # a dict of arrays, which pandas.DataFrame and users of Arrow take
+    smd.rules.run(t, "Overfit", patience=5)
+
+A mode is a `Mode`, its name in any case, or None for all; with a mode, steps are counted in it. Without a worker, the
+first by name that saved what is asked for is meant. Other threads run while this module reads or waits, and
+KeyboardInterrupt ends waits. NumPy is imported with the first array.
+"""
+from __future__ import annotations
+
+import os
+
+from smd import _core
+from smd._core import Mode, StepState, __version__
+
+TYPING = False
+if TYPING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+    import numpy
+
+
+class Error(Exception):
+    """What the library raises. tag: the kind of error, as the commands print it."""
+    tag: str = ""
+
+
+class ReadError(Error):
+    """A file, a record or a path cannot be read or is not valid: `problem`."""
+    problem: Problem
+
+
+class WriteError(Error):
+    """A file cannot be written: `problem`."""
+    problem: Problem
+
+
+class IndexReaderException(Error):
+    """An index file is damaged (with strict=True): `problem`."""
+    problem: Problem
+
+
+class InvalidArgument(Error):
+    """An argument is not valid, such as a pattern that does not compile."""
+
+
+class MatchLimit(Error):
+    """`pattern` needs too many steps to match."""
+    pattern: str
+
+
+class TensorUnavailable(Error):
+    """The trial has no such `tensor`; `nearest` has similar names."""
+    tensor: str
+    nearest: list[str]
+
+
+class TensorUnavailableForStep(Error):
+    """The tensor was not saved at the step. saved: reductions that were; missing: the problem if its file is not there."""
+    tensor: str
+    step: int
+    mode: Mode
+    saved: list[str]
+    missing: Problem | None
+
+
+class StepUnavailable(Error):
+    """The step was skipped, or the job has ended before it."""
+    step: int
+    mode: Mode
+
+
+class NoMoreData(StepUnavailable):
+    """The job has ended before the step."""
+
+
+class StepNotYetAvailable(Error):
+    """The job is running, so the step may still come."""
+    step: int
+    mode: Mode
+
+
+class StepAlreadySaved(Error):
+    """The worker has saved the step before. can_append: whether it could be added to."""
+    worker: str
+    step: int
+    can_append: bool
+
+
+class RuleEvaluationConditionMet(Error):
+    """The condition of a rule is met. Takes the rule's name and the step."""
+
+    def __init__(self, rule_name: str = "", step: int | None = None):
+        super().__init__(rule_name if step is None else
+                         f"Evaluation of the rule {rule_name} at step {step} resulted in the condition being met")
+        self.rule_name, self.step = rule_name, step
+
+
+class MissingCollectionFiles(Error):
+    """There is no trial at `path`, or one that has saved nothing. ended: waiting does not help."""
+    path: str
+    ended: bool
+
+
+class InvalidWorker(Error):
+    """The `worker` did not save the tensor then; `workers` did."""
+    worker: str
+    workers: list[str]
+
+
+class Record:
+    """Facts as attributes."""
+
+    def __init__(self, **facts: Any):
+        self.__dict__.update(facts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+
+class Problem(Record):
+    """What is wrong with a file or record, and where. kind: Damaged, Absent, NotFound, …"""
+    kind: str
+    file: str
+    offset: int | None
+    text: str
+
+
+class Collection(Record):
+    """A named set of tensors: those listed, and those in whose names a pattern is found."""
+    name: str
+    tensor_names: list[str]
+    include_regex: list[str]
+
+
+class Table(dict):
+    """Arrays of one length by name. Also an Arrow stream, without a copy of numbers: polars, pandas, pyarrow and duckdb
+    take it as it is."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        from smd._arrow import stream
+        return stream(self)
+
+
+def _list(texts: str | Iterable[str] | None) -> list[str]:
+    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
+
+
+class Tensor(_core.Tensor):
+    """A named series of values, of a Trial."""
+    name: str
+    original_name: str | None
+
+    def __init__(self, trial: Trial, name: str):
+        super().__init__(trial, name)
+        self.trial = trial
+
+    def __repr__(self) -> str:
+        return f"<smd.Tensor {self.name!r} of {self.trial.path!r}>"
+
+    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
+        """Returns the steps at which anything was saved."""
+        return self._steps(mode, show_incomplete_steps)
+
+    def value(self, step: int | None = None, mode: Mode | str | None = None,
+              worker: str | None = None) -> numpy.ndarray:
+        """Returns the value at a step (None: the last that has one) as an array that owns its memory."""
+        return self._value(step, mode, worker)
+
+    def values(self, mode: Mode | str | None = None, worker: str | None = None,
+               wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
+        """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
+        are one array; other values are stacked if all have one shape, else an array of arrays."""
+        from smd._arrays import values
+        return values(self, mode, worker)[:3 if wall_time else 2]
+
+    def reduce(self, *reductions: str, mode: Mode | str | None = None, worker: str | None = None) -> Table:
+        """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed."""
+        arrays = self.trial._reduce(self.name, reductions, mode, worker)
+        return Table(zip(("step",) + reductions, arrays))
+
+    def shape(self, step: int, mode: Mode | str | None = None, worker: str | None = None) -> tuple[int, ...]:
+        """Returns the shape that was saved, else the value's."""
+        return tuple(self._shape(step, mode, worker))
+
+    def reduction_value(self, step: int, reduction_name: str, abs: bool = False, mode: Mode | str | None = None,
+                        worker: str | None = None) -> numpy.ndarray:
+        """Returns a reduction as it was saved, else computed."""
+        return self._reduction_value(step, reduction_name, abs, mode, worker)
+
+    def reduction_values(self, step: int, mode: Mode | str | None = None,
+                         worker: str | None = None) -> dict[tuple[str, bool], numpy.ndarray]:
+        """Returns all saved reductions, by name and whether they are of absolute values."""
+        return self._reduction_values(step, mode, worker)
+
+    def workers(self, step: int, mode: Mode | str | None = None) -> list[str]:
+        """Returns the workers that saved anything of the tensor at a step."""
+        return self._workers(step, mode)
+
+    def prev_steps(self, step: int, n: int | None = None, mode: Mode | str | None = None) -> list[int]:
+        """Returns the last n steps up to and including a step; without n all."""
+        return self._prev_steps(step, n, mode)
+
+
+class Steps:
+    """Iterates over steps as they become complete. outcome: why it ended ("ended", "idle", "timed_out"), else None."""
+    outcome: str | None = None
+
+    def __init__(self, follower: _core.Follower):
+        self._follower = follower
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> int:
+        kind, step = self._follower.next()
+        if kind != "step":
+            self.outcome = kind
+            raise StopIteration
+        return step
+
+
+class refreshing:
+    """`with refreshing(False, trials):` queries of the trials do not refresh them; with True they do."""
+
+    def __init__(self, refresh: bool, *trials: Trial):
+        self._kind, self._trials, self._guards = _core.Refresh if refresh else _core.NoRefresh, trials, []
+
+    def __enter__(self) -> None:
+        self._guards.append(self._kind(list(self._trials)))
+
+    def __exit__(self, *error: object) -> None:
+        self._guards.pop()
+
+
+class Trial(_core.Trial):
+    """What one job saved. Any number of threads may use it. Tensors are its items: `trial["loss"]`."""
+    name: str
+    path: str
+    layout: str
+    remote: bool
+    problems: list[Problem]
+    ended: bool
+    exit_code: int | None
+    num_workers: int
+    last_complete_step: int | None
+    hyperparameters: dict[str, str]  # JSON text
+
+    def __init__(self, path: str | os.PathLike[str], **options: Any):
+        super().__init__(os.fsdecode(path), options)
+
+    def __repr__(self) -> str:
+        return f"<smd.Trial {self.path!r}>"
+
+    def __getitem__(self, name: str) -> Tensor:
+        return Tensor(self, name)
+
+    def __contains__(self, name: str) -> bool:
+        return self._has_tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensor_names())
+
+    def __len__(self) -> int:
+        return len(self.tensor_names())
+
+    def tensor_names(self, regex: str | Iterable[str] | None = None, collection: str | Iterable[str] | None = None,
+                     names: Iterable[str] | None = None, exclude: str | Iterable[str] | None = None,
+                     step: int | None = None, mode: Mode | str | None = None) -> list[str]:
+        """Returns the tensors that a pattern finds, in a collection or among names, without those that exclude finds."""
+        return self._tensor_names(_list(regex), _list(collection), _list(names), _list(exclude), step, mode)
+
+    def tensor(self, name: str) -> Tensor:
+        """Returns a tensor, as does trial[name]."""
+        return Tensor(self, name)
+
+    def has_tensor(self, name: str) -> bool:
+        """Returns whether anything of the tensor was saved, as does `name in trial`."""
+        return self._has_tensor(name)
+
+    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
+        """Returns the complete steps, ascending."""
+        return self._steps(mode, show_incomplete_steps)
+
+    def modes(self) -> list[Mode]:
+        """Returns the modes of the steps, without GLOBAL."""
+        return self._modes()
+
+    def mode(self, global_step: int) -> Mode | None:
+        """Returns a step's mode."""
+        return self._mode(global_step)
+
+    def mode_step(self, global_step: int) -> int | None:
+        """Returns a step's number within its mode."""
+        return self._mode_step(global_step)
+
+    def global_step(self, mode: Mode | str, mode_step: int) -> int | None:
+        """Returns the global number of a mode's step."""
+        return self._global_step(mode, mode_step)
+
+    def workers(self) -> list[str]:
+        """Returns the workers, by name."""
+        return self._workers()
+
+    def collections(self) -> dict[str, Collection]:
+        """Returns the collections by name."""
+        return self._collections()
+
+    def collection(self, name: str) -> Collection | None:
+        """Returns a collection; None if the trial defines none of that name."""
+        return self._collection(name)
+
+    def has_passed_step(self, step: int, mode: Mode | str | None = None) -> StepState:
+        """Returns whether a step can be read: now, never, or perhaps later."""
+        return self._state(step, mode)
+
+    def wait_for_steps(self, steps: Iterable[int], mode: Mode | str | None = None, timeout: float | None = None,
+                       idle: float | None = None, interval: float | None = None) -> str:
+        """Waits until all steps can be read, for seconds of `timeout`, and of `idle` without a further step. Returns
+        "reached", "timed_out" or "idle". Raises StepUnavailable, NoMoreData."""
+        return self._wait(list(steps), mode, timeout, idle, interval)
+
+    def follow(self, idle: float | None = None, timeout: float | None = None, interval: float | None = None,
+               after: int | None = None) -> Steps:
+        """Returns an iterator over the global steps that are there and those to come, until the job ends."""
+        return Steps(_core.Follower(self, idle, timeout, interval, after))
+
+    def refresh(self) -> None:
+        """Reads what is new."""
+        self._refresh()
+
+    def load_range(self, first: int | None, end: int | None) -> None:
+        """Reads another range of steps too."""
+        self._load_range((first, end))
+
+    def no_refresh(self) -> refreshing:
+        """`with trial.no_refresh():` queries see the trial as it was at the last refresh."""
+        return refreshing(False, self)
+
+    def scalars(self, regex: str | Iterable[str] | None = None, *, names: Iterable[str] | None = None,
+                collection: str | Iterable[str] | None = None, mode: Mode | str | None = None,
+                worker: str | None = None, wide: bool = False, wall_time: bool = False) -> Table:
+        """Returns the tensors that are single numbers as columns step, value and tensor; if wide, as step and a column
+        for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970."""
+        from smd._arrays import scalars
+        return scalars(self, self.tensor_names(regex, collection, names, mode=mode), mode, worker, wide, wall_time)
+
+
+def open(path: str | os.PathLike[str], **options: Any) -> Trial:
+    """Opens a trial: a folder or file of any layout, or s3://bucket/prefix.
+
+    Options: name; layout; step_name; range_steps=(first, end), newest=n or oldest=n: the steps to read; jobs: threads;
+    verify=False: check no checksums; strict; as_it_stands; superseded="left_out", "only" or "included";
+    auto_refresh=False: look for new steps only at `refresh`; timeout: seconds to wait until there is a trial;
+    incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache."""
+    return Trial(path, **options)
+
+
+def find(path: str | os.PathLike[str], layout: str = "") -> list[str]:
+    """Returns the paths of the trials at or below a place. Warns of places that were not searched."""
+    found, problems = _core.find(os.fsdecode(path), layout)
+    for problem in problems:
+        if problem.kind != "Remark":
+            import warnings
+            warnings.warn(f"{problem.file}: {problem.text}", stacklevel=2)
+    return found
+
+
+class Difference(Record):
+    """What differs between two values of one tensor, step and worker; only_in: "a" or "b" if the other has none. See
+    the columns of smd-diff(1); None where a number is not defined."""
+    tensor: str
+    step: int
+    worker: str
+    only_in: str | None
+
+
+def diff(a: Trial, b: Trial, regex: str | Iterable[str] | None = None, rtol: float = 0, atol: float = 0,
+         equal_nan: bool = True) -> list[Difference]:
+    """Compares the values of two trials. Numbers are equal if |a - b| <= atol + rtol |b|."""
+    from smd._arrays import diff
+    return diff(a, b, regex, rtol, atol, equal_nan)
+
+
+def __getattr__(name: str) -> Any:
+    """Loads parts that few programs need when they are asked for."""
+    if name not in ("rules", "compat", "ConfigurationError"):
+        raise AttributeError(f"module 'smd' has no attribute {name!r}")
+    import importlib
+    return importlib.import_module("smd.rules").ConfigurationError if name == "ConfigurationError" else \
+        importlib.import_module("smd." + name)

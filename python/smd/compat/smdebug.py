@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programming model of the reference, smdebug: trials, tensors, rules, configurations, and a hook for loops that
+save by themselves. What it answers otherwise is what docs/format.md lists. Hooks into frameworks are not here."""
+import abc
+import json
+import logging
+import os
+import sys
+import types
+
+import smd
+from smd import (  # noqa: F401
+    Collection as _Collection, IndexReaderException, InvalidWorker, MissingCollectionFiles, Mode, NoMoreData, ReadError,
+    Record, RuleEvaluationConditionMet, StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable,
+    TensorUnavailableForStep, refreshing)
+
+modes = ModeKeys = Mode
+
+
+def get_logger(name="smdebug"):
+    """Returns the logger, which writes to standard error from SMDEBUG_LOG_LEVEL (default: info) on."""
+    logger = logging.getLogger(name)
+    if not logger.handlers and not logging.getLogger().handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("smd: %(levelname)s: %(message)s"))
+        logger.addHandler(handler)
+        level = os.environ.get("SMDEBUG_LOG_LEVEL", "info").upper()
+        logger.setLevel(getattr(logging, level, logging.CRITICAL + 1))
+    return logger
+
+
+class Tensor(smd.Tensor):
+    """A named series of values."""
+
+    def value(self, step_num, mode=Mode.GLOBAL, worker=None):
+        return super().value(step_num, mode, worker)
+
+    def values(self, mode=Mode.GLOBAL, worker=None):
+        """Returns the values by step."""
+        steps, arrays, stacked, _ = self.trial._values(self.name, mode, worker)
+        return dict(zip(steps.tolist(), (arrays[0][i, ...] for i in range(len(steps))) if stacked else arrays))
+
+    def shape(self, step_num, mode=Mode.GLOBAL, worker=None):
+        return super().shape(step_num, mode, worker)
+
+    def shapes(self, mode=Mode.GLOBAL, worker=None):
+        return {step: self.shape(step, mode, worker) for step in self.steps(mode)}
+
+    def reduction_value(self, step_num, reduction_name, mode=Mode.GLOBAL, worker=None, abs=False):
+        return super().reduction_value(step_num, reduction_name, abs, mode, worker)
+
+    def reduction_values(self, step_num, mode=Mode.GLOBAL, worker=None):
+        return super().reduction_values(step_num, mode, worker)
+
+    def workers(self, step_num, mode=Mode.GLOBAL):
+        return super().workers(step_num, mode)
+
+
+class Trial(smd.Trial):
+    """What one job saved."""
+
+    def __getitem__(self, tname):
+        return Tensor(self, tname)
+
+    tensor = __getitem__
+
+    def has_tensor(self, tname):
+        return tname in self
+
+    def tensor_names(self, *, step=None, mode=Mode.GLOBAL, regex=None, collection=None):
+        names = None
+        if isinstance(collection, _Collection):
+            names, patterns = collection.tensor_names, [*smd._list(regex), *collection.include_regex]
+            if names or patterns:
+                collection, regex = None, patterns
+            else:
+                collection = collection.name
+        return super().tensor_names(regex, collection, names, step=step, mode=mode)
+
+    tensors = tensor_names  # as in the documentation's example of a rule
+
+    def collection(self, coll_name):
+        return super().collection(coll_name)
+
+    def wait_for_steps(self, required_steps, mode=Mode.GLOBAL):
+        super().wait_for_steps(required_steps, mode)
+
+
+def create_trial(path, name=None, range_steps=None, **options):
+    """Opens a trial. range_steps: (first, end), either may be None."""
+    return Trial(path, **options, **({"name": name} if name else {}),
+                 **({"range_steps": range_steps} if range_steps else {}))
+
+
+def _several(trials):
+    return [trials] if isinstance(trials, smd.Trial) else trials
+
+
+def no_refresh(trials):
+    """`with no_refresh(trials):` their queries look for nothing new."""
+    return refreshing(False, *_several(trials))
+
+
+def refresh(trials):
+    """`with refresh(trials):` their queries do."""
+    return refreshing(True, *_several(trials))
+
+
+class RequiredTensors:
+    """What a rule needs at a step."""
+
+    def __init__(self, base_trial, other_trials):
+        self.base_trial = base_trial
+        self._steps = {id(trial): {} for trial in [base_trial, *(other_trials or [])]}
+        self._tensors = {}
+
+    def _of(self, trial):
+        return self._steps[id(self.base_trial if trial is None else trial)]
+
+    def add(self, name, steps, trial=None, should_match_regex=False):
+        of = self._of(trial)
+        where = self.base_trial if trial is None else trial
+        for one in where.tensor_names(regex=name) if should_match_regex else [name]:
+            self._tensors.setdefault((id(where), one), where.tensor(one))
+            of.setdefault(one, []).extend(steps)
+
+    def get_names(self, trial=None):
+        return self._of(trial).keys()
+
+    def get(self, trial=None):
+        where = id(self.base_trial if trial is None else trial)
+        return [self._tensors[where, name] for name in self._of(trial)]
+
+    def get_tensor_steps(self, name, trial=None):
+        return self._of(trial).get(name, [])
+
+    def clear(self):
+        self._tensors.clear()
+        for names in self._steps.values():
+            names.clear()
+
+    def fetch(self, wait=True):
+        """Waits for the steps; raises if nothing of a tensor was saved then."""
+        for where, names in self._steps.items():
+            for name, steps in names.items():
+                tensor = self._tensors[where, name]
+                if wait:
+                    tensor.trial.wait_for_steps(steps)
+                for step in steps:
+                    tensor.workers(step)
+
+
+class Rule(abc.ABC):
+    """A condition on a trial. Parameters of a constructor are texts, except the trials."""
+
+    def __init__(self, base_trial, action_str="", other_trials=None):
+        self.base_trial, self.other_trials, self.action_str = base_trial, other_trials, action_str
+        self.trials = [base_trial, *(other_trials or [])]
+        self.req_tensors = RequiredTensors(base_trial, other_trials)
+        self.logger = get_logger()
+        self.rule_name = type(self).__name__
+        self.report = {"RuleTriggered": 0, "Violations": 0, "Details": {}, "Datapoints": 0, "RuleParameters": ""}
+
+    def set_required_tensors(self, step):
+        """Declares by req_tensors.add what the step needs."""
+
+    @abc.abstractmethod
+    def invoke_at_step(self, step):
+        """Returns whether the condition is met."""
+
+    def evaluate(self, step, wait=True):
+        """Returns whether the condition is met at a step that is there."""
+        with refreshing(False, *self.trials):
+            self.req_tensors.clear()
+            self.set_required_tensors(step)
+            self.req_tensors.fetch(wait)
+            return bool(self.invoke_at_step(step))
+
+    def invoke(self, step):
+        """Waits for a step. Raises RuleEvaluationConditionMet if the condition is met at it."""
+        self.base_trial.wait_for_steps([step])
+        if self.evaluate(step):
+            raise RuleEvaluationConditionMet(self.rule_name, step)
+
+
+# What skips a step: a tensor or step that is not there, and a record that cannot be read, which is told.
+SKIPPED = (smd.TensorUnavailable, smd.TensorUnavailableForStep, smd.StepUnavailable, smd.ReadError)
+
+
+def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
+    """Invokes a rule at each step from start_step to before end_step, waiting while the job runs. Each step at which its
+    condition is met is logged, or, with raise_eval_cond, ends this by RuleEvaluationConditionMet. Raises NoMoreData if
+    the job ends before end_step."""
+    rule_obj.logger.debug("Started execution of rule %s at step %s", rule_obj.rule_name, start_step)
+    for step in rule_obj.base_trial.follow(after=(start_step or 0) - 1):
+        if end_step is not None and step >= end_step:
+            return
+        try:
+            rule_obj.invoke(step)
+        except SKIPPED as error:
+            if isinstance(error, smd.NoMoreData) and error.step <= step:
+                raise
+            rule_obj.logger.log(logging.WARNING if isinstance(error, smd.ReadError) else logging.DEBUG,
+                                "%s skips step %s: %s", rule_obj.rule_name, step, error)
+        except RuleEvaluationConditionMet as met:
+            if raise_eval_cond:
+                raise
+            rule_obj.logger.info("%s", met)
+        if end_step is not None and step >= end_step - 1:
+            return
+    if end_step is not None:
+        rule_obj.base_trial.wait_for_steps([end_step - 1])
+
+
+class _Values(Record):
+    """Values that are compared by what they hold."""
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None
+
+
+class SaveConfigMode(_Values):
+    def __init__(self, save_interval=None, start_step=None, end_step=None, save_steps=None):
+        super().__init__(save_interval=int(save_interval or 500), start_step=int(start_step or 0),
+                         end_step=int(end_step) if end_step else None, save_steps=list(save_steps or []))
+
+    def should_save_step(self, step_num):
+        return step_num in self.save_steps or (self.start_step <= step_num and step_num % self.save_interval == 0 and
+                                               (self.end_step is None or step_num < self.end_step))
+
+
+class SaveConfig(_Values):
+    def __init__(self, mode_save_configs=None, save_interval=None, start_step=None, end_step=None, save_steps=None):
+        rest = SaveConfigMode(save_interval, start_step, end_step, save_steps)
+        given = mode_save_configs or {}
+        super().__init__(mode_save_configs={mode: given.get(mode) or rest for mode in Mode.__members__.values()})
+
+    def get_save_config(self, mode):
+        return self.mode_save_configs[mode]
+
+    def should_save_step(self, mode, step_num):
+        return self.mode_save_configs[mode].should_save_step(step_num)
+
+    def parameters(self):
+        """Returns the keys of a hook's configuration."""
+        return {f"{mode.name.lower()}.{key}": value for mode, config in self.mode_save_configs.items()
+                for key, value in vars(config).items() if value not in (None, [])}
+
+
+class ReductionConfig(_Values):
+    def __init__(self, reductions=None, abs_reductions=None, norms=None, abs_norms=None, save_raw_tensor=False,
+                 save_shape=False):
+        super().__init__(reductions=list(reductions or []), abs_reductions=list(abs_reductions or []),
+                         norms=list(norms or []), abs_norms=list(abs_norms or []), save_raw_tensor=save_raw_tensor,
+                         save_shape=save_shape)
+
+    def parameters(self):
+        names = self.reductions + self.norms + ["abs_" + name for name in self.abs_reductions + self.abs_norms]
+        return {"reductions": ",".join(names), "save_raw_tensor": self.save_raw_tensor, "save_shape": self.save_shape}
+
+
+class Collection(_Values, _Collection):
+    """What a hook saves of some tensors."""
+
+    def __init__(self, name, include_regex=None, tensor_names=None, reduction_config=None, save_config=None,
+                 save_histogram=True):
+        super().__init__(name=name, include_regex=smd._list(include_regex), tensor_names=smd._list(tensor_names),
+                         reduction_config=reduction_config, save_config=save_config, save_histogram=save_histogram)
+
+    def include(self, regex):
+        self.include_regex.extend(smd._list(regex))
+
+    def configuration(self):
+        parameters = {"include_regex": self.include_regex, "tensor_names": self.tensor_names,
+                      "save_histogram": self.save_histogram}
+        for config in (self.reduction_config, self.save_config):
+            parameters.update(config.parameters() if config else {})
+        return {"CollectionName": self.name,
+                "CollectionParameters": {key: value for key, value in parameters.items() if value != []}}
+
+
+CollectionConfig = Collection
+
+
+class Hook:
+    """Saves tensors of a loop, which calls `next_step` itself."""
+
+    def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
+                 reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
+                 include_workers="all", collections=(), _hook=None):
+        from smd import _hook as saving
+        parameters = {"dry_run": dry_run, "export_tensorboard": export_tensorboard, "include_workers": include_workers,
+                      "include_regex": smd._list(include_regex), "include_collections": smd._list(include_collections),
+                      "save_all": save_all or not (include_regex or include_collections or collections),
+                      "tensorboard_dir": tensorboard_dir}
+        for config in (reduction_config, save_config):
+            parameters.update(config.parameters() if config else {})
+        self._hook = _hook or saving.Hook(json.dumps({
+            "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()
+                                                                if value not in (None, [])},
+            "CollectionConfigurations": [one.configuration() for one in collections]}))
+        self._collections = {one.name: one for one in collections}
+
+    @classmethod
+    def create_from_json_file(cls, json_file_path=None):
+        """Makes a hook of a configuration (default: that of SMDEBUG_CONFIG_FILE_PATH)."""
+        from smd import _hook as saving
+        return cls(_hook=saving.Hook.load(json_file_path) if json_file_path else saving.Hook.from_environment())
+
+    step = property(lambda self: self._hook.step)
+    mode = property(lambda self: self._hook.mode)
+    mode_step = property(lambda self: self._hook.mode_step)
+
+    def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
+        """Saves what the configuration asks of an array. Returns whether anything was saved."""
+        import numpy
+        if hasattr(tensor_value, "detach"):  # of PyTorch
+            tensor_value = tensor_value.detach().cpu()
+        array = numpy.asarray(tensor_value)
+        array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
+        collections = [name for name in smd._list(collections_to_write) if name != "default"]
+        return self._hook.save_tensor(tensor_name, array.dtype.name, array.shape,
+                                      array.reshape(-1).view(numpy.uint8) if array.size else b"", collections)
+
+    def save_scalar(self, name, value, sm_metric=False):
+        """Saves a number as `scalar/NAME`."""
+        self._hook.save_scalar(name, float(value))
+
+    def set_mode(self, mode):
+        self._hook.set_mode(mode)
+
+    def next_step(self):
+        """Ends the step."""
+        self._hook.next_step()
+
+    def set_step(self, step):
+        self._hook.set_step(step)
+
+    def get_collections(self):
+        return {name: self.get_collection(name) for name in self._hook.collection_names()}
+
+    def get_collection(self, name):
+        """Returns a collection; give it to add_collection when it is filled."""
+        return self._collections.setdefault(name, Collection(name))
+
+    def add_collection(self, collection):
+        self._collections[collection.name] = collection
+        self._hook.add_collection(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
+
+    def flush(self):
+        self._hook.flush()
+
+    def close(self):
+        """Ends the job: what was saved is complete."""
+        self._hook.close()
+
+    def _of_framework(self, *arguments, **options):
+        raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")
+
+    register_module = register_hook = register_loss = register_block = wrap_optimizer = wrap_tape = _of_framework
+
+
+class KerasHook(Hook):
+    def __init__(self, *arguments, **options):
+        self._of_framework()
+
+
+SessionHook = EstimatorHook = KerasHook
+
+
+def _module(name, *members):
+    """Makes the module `smdebug.NAME` of these members, a part of its parent."""
+    full = f"{__name__}.{name}"
+    made = sys.modules[full] = types.ModuleType(full, __doc__)
+    made.__dict__.update({member: globals()[member] for member in members}, __all__=list(members))
+    parent, _, last = full.rpartition(".")
+    setattr(sys.modules[parent], last, made)
+
+
+_CONFIGURATIONS = "SaveConfig", "SaveConfigMode", "ReductionConfig", "CollectionConfig", "Collection"
+_FRAMEWORK = ("modes", "Hook", "create_trial", *_CONFIGURATIONS)
+for _name, *_members in (
+        ("exceptions", "IndexReaderException", "InvalidWorker", "MissingCollectionFiles", "NoMoreData",
+         "RuleEvaluationConditionMet", "StepNotYetAvailable", "StepUnavailable", "TensorUnavailable",
+         "TensorUnavailableForStep"),
+        ("trials", "create_trial", "Trial"), ("trials.utils", "create_trial"), ("trials.trial", "Trial"),
+        ("rules", "Rule", "invoke_rule"), ("rules.rule", "Rule"), ("rules.rule_invoker", "invoke_rule"),
+        ("rules.required_tensors", "RequiredTensors"), ("rules.req_tensors", "RequiredTensors"),
+        ("analysis", "no_refresh", "refresh"), ("analysis.utils", "no_refresh", "refresh"),
+        ("core", "get_logger"), ("core.logger", "get_logger"), ("core.modes", "ModeKeys"),
+        ("core.tensor", "StepState", "Tensor"), ("core.save_config", "SaveConfig", "SaveConfigMode"),
+        ("core.reduction_config", "ReductionConfig"), ("core.collection", "Collection"),
+        ("pytorch", *_FRAMEWORK), ("mxnet", *_FRAMEWORK), ("xgboost", *_FRAMEWORK),
+        ("tensorflow", *_FRAMEWORK, "KerasHook", "SessionHook", "EstimatorHook")):
+    _module(_name, *_members)

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""compat_test.py TESTS UNPACKED_FIXTURES [TEST...]: smd.compat.smdebug, against the reference's recorded answers."""
+
+import hashlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from smd.compat import install
+
+TESTS, UNPACKED = map(os.path.abspath, sys.argv[1:3])
+assert install()
+import numpy as np  # noqa: E402
+import smdebug.pytorch as framework  # noqa: E402
+from smdebug.analysis.utils import no_refresh, refresh  # noqa: E402
+from smdebug.core.modes import ModeKeys  # noqa: E402
+from smdebug.core.tensor import StepState  # noqa: E402
+from smdebug.exceptions import *  # noqa: E402,F403
+from smdebug.rules import Rule, invoke_rule  # noqa: E402
+from smdebug.rules.rule_invoker import invoke_rule as again  # noqa: E402
+from smdebug.trials import create_trial  # noqa: E402
+
+RECORDED = os.path.join(UNPACKED, "recorded-trials")
+DIGITS = os.path.join(TESTS, "fixtures", "good-pytorch-digits")
+sys.path.insert(0, os.path.join(TESTS, "python", "rules"))
+import documented  # noqa: E402
+
+
+def answers(name):
+    with open(os.path.join(RECORDED, name + ".expected.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Reading(unittest.TestCase):
+    def test_methods_of_the_documentation(self):
+        for name in ("pt_digits_train_eval", "pt_two_workers", "pt_reductions_and_raw", "intervals"):
+            with self.subTest(name):
+                trial, expected = create_trial(os.path.join(RECORDED, name), name="mine"), answers(name)
+                self.assertEqual((trial.name, trial.workers()), ("mine", expected["workers"]))
+                self.assertEqual(trial.tensor_names(), expected["tensor_names"])
+                self.assertEqual(trial.tensors(regex="."), expected["tensor_names"])
+                for key, collection in expected["collections"].items():
+                    for given in (key, trial.collection(key)):
+                        self.assertEqual(trial.tensor_names(collection=given), collection["resolved"], key)
+                self.assertEqual(trial.steps(mode=ModeKeys.TRAIN), expected["steps"]["TRAIN"]["complete"])
+                self.assertEqual(trial.has_passed_step(-1), StepState.UNAVAILABLE)
+                for step, mode, mode_step in expected["step_map"]:
+                    self.assertEqual((trial.mode(global_step=step), trial.mode_step(global_step=step)),
+                                     (ModeKeys.__members__[mode], mode_step))
+                for tname, answer in expected["tensors"].items():
+                    self.check_tensor(trial.tensor(tname), answer)
+
+    def check_tensor(self, tensor, answer):
+        self.assertEqual(tensor.steps(), answer["steps"]["GLOBAL"].get("complete_correct",
+                                                                       answer["steps"]["GLOBAL"]["complete"]))
+        for record in answer["records"]:
+            at, mode, worker = record["mode_step"], ModeKeys.__members__[record["mode"]], record["worker"]
+            self.assertIn(worker, tensor.workers(at, mode))
+            if "sha256" in record["value"]:
+                array = tensor.value(step_num=at, mode=mode, worker=worker)
+                self.assertEqual(hashlib.sha256(array.tobytes()).hexdigest(), record["value"]["sha256"])
+                self.assertEqual(list(tensor.shape(at, mode, worker)), record["value"]["shape"])
+                values = tensor.values(mode=mode, worker=worker)
+                self.assertEqual((values[at].tobytes(), values[at].shape), (array.tobytes(), array.shape))
+                if array.size:
+                    np.testing.assert_allclose(tensor.reduction_value(at, "mean", mode, worker, abs=True),
+                                               np.abs(array.astype(float)).mean(), rtol=1e-6)
+            stored = {key for key, value in record.get("stored", {}).items() if "value" in value}
+            got = {("abs_" if abs else "") + key for key, abs in tensor.reduction_values(at, mode, worker)}
+            self.assertEqual(got, stored)
+
+    def test_prev_steps_and_ranges(self):
+        trial = create_trial(DIGITS, range_steps=(5, 30))
+        steps = [5, 10, 14, 19, 21, 26]  # of 0 to 38, as saved
+        self.assertEqual(trial.steps(), steps)
+        tensor = trial.tensor(trial.tensor_names(collection="losses")[0])
+        self.assertEqual(tensor.prev_steps(20, 2), [14, 19])
+        self.assertEqual(tensor.prev_steps(20, None), [5, 10, 14, 19])
+        with no_refresh([trial]), refresh(trial):
+            self.assertEqual(trial.steps(), steps)
+
+    def test_exceptions(self):
+        trial = create_trial(DIGITS)
+        self.assertRaises(TensorUnavailable, trial.tensor, "none")  # noqa: F405
+        tensor = trial.tensor("DigitNet_fc.weight")
+        self.assertRaises(StepUnavailable, tensor.value, 1)  # noqa: F405
+        self.assertRaises(NoMoreData, trial.wait_for_steps, [1000])  # noqa: F405
+        gradient = trial.tensor(trial.tensor_names(collection="gradients")[0])
+        self.assertRaises(TensorUnavailableForStep, gradient.value, 14)  # noqa: F405
+        self.assertRaises(MissingCollectionFiles, create_trial, RECORDED)  # noqa: F405
+        self.assertEqual(str(RuleEvaluationConditionMet("R", 3)),  # noqa: F405
+                         "Evaluation of the rule R at step 3 resulted in the condition being met")
+
+
+class Rules(unittest.TestCase):
+    """The documentation's forms; the steps are those of tests/example/check_custom_rules.py, read with NumPy."""
+
+    def met_at(self, rule, **how):
+        with self.assertLogs("smdebug", logging.DEBUG) as logs:
+            invoke_rule(rule, **how)
+        return [int(line.split("at step ")[1].split()[0]) for line in logs.output if "resulted in" in line]
+
+    def test_invoke_rule(self):
+        trial = create_trial(DIGITS)
+        self.assertIs(again, invoke_rule)
+        self.assertEqual(self.met_at(documented.VanishingGradientRule(trial)), [])
+        self.assertEqual(self.met_at(documented.VanishingGradientRule(trial, threshold="0.015")), [0, 31])
+        self.assertEqual(self.met_at(documented.VanishingGradientRule(trial, "0.015"), start_step=1, end_step=31), [])
+        self.assertEqual(self.met_at(documented.CustomGradientRule(trial, "0.013", "0.12")), [0, 10])
+        with self.assertRaises(RuleEvaluationConditionMet) as met:  # noqa: F405
+            invoke_rule(documented.VanishingGradientRule(trial, "0.015"), start_step=1, raise_eval_cond=True)
+        self.assertEqual((met.exception.step, met.exception.rule_name), (31, "VanishingGradientRule"))
+        with self.assertRaises(NoMoreData):  # noqa: F405
+            invoke_rule(documented.VanishingGradientRule(trial), end_step=1000)
+        self.assertRaises(TypeError, Rule, trial)  # it has no invoke_at_step
+
+    def test_two_trials(self):
+        trial, other = create_trial(DIGITS), create_trial(DIGITS)
+        self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "0.5"))[:2], [0, 5])
+        self.assertEqual(self.met_at(documented.LossAboveOtherRule(trial, [other], "1")), [])
+
+
+class Saving(unittest.TestCase):
+    def test_hook(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "run")
+            config = framework.SaveConfig({framework.modes.TRAIN: framework.SaveConfigMode(save_interval=2)})
+            hook = framework.Hook(place, save_config=config, collections=[
+                framework.Collection("large", include_regex="big", reduction_config=framework.ReductionConfig(
+                    reductions=["max"], abs_norms=["l1"]))], include_regex="small")
+            big = np.arange(-3, 4, dtype=np.float32).reshape(1, 7)
+            for step in range(4):
+                hook.set_mode(framework.modes.TRAIN)
+                hook.save_tensor("small", np.array(step, np.int16).T)
+                hook.save_tensor("big", big * step)
+                hook.save_scalar("loss", 1 / (1 + step))
+                hook.next_step()
+            hook.close()
+            trial = create_trial(place)
+            self.assertEqual((trial.modes(), trial.steps(), trial.ended), ([ModeKeys.TRAIN], [0, 1, 2, 3], True))
+            self.assertEqual(trial.tensor("small").steps(), [0, 2])
+            value = trial.tensor("small").value(2)
+            self.assertEqual((value, value.dtype, value.shape), (2, np.int16, ()))
+            reduced = {key: float(one) for key, one in trial.tensor("big").reduction_values(2).items()}
+            self.assertEqual(reduced, {("max", False): 6.0, ("l1", True): 24.0})  # 2 * 3; 2 * (3+2+1+1+2+3)
+            self.assertEqual(trial.tensor("scalar/loss").value(3), 0.25)
+
+    def test_values_and_what_is_not_here(self):
+        self.assertEqual(framework.SaveConfig(save_interval=5), framework.SaveConfig(save_interval="5"))
+        self.assertNotEqual(framework.SaveConfig(save_interval=5), framework.SaveConfig(save_interval=6))
+        steps = [step for step in range(12) if framework.SaveConfig(save_interval=5, save_steps=[3], end_step=10)
+                 .should_save_step(framework.modes.EVAL, step)]
+        self.assertEqual(steps, [0, 3, 5])
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            self.assertRaises(NotImplementedError, hook.register_module, object())
+            hook.close()
+
+
+class Running(unittest.TestCase):
+    def test_script(self):
+        """A program that imports smdebug runs with it, and finds what lies beside it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("script.py", "import sys, beside, smdebug\nfrom smdebug.trials import create_trial\n"
+                                             "print(__name__, sys.argv[1:], beside.one, create_trial(sys.argv[1]).name)\n"),
+                               ("beside.py", "one = 1\n")):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            command = [sys.executable, "-m", "smd.compat", os.path.join(folder, "script.py"), DIGITS, "--force"]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            self.assertEqual(done.stdout, f"__main__ {[DIGITS, '--force']} 1 good-pytorch-digits\n")
+            os.mkdir(os.path.join(folder, "smdebug"))
+            with open(os.path.join(folder, "smdebug", "__init__.py"), "w", encoding="utf-8") as file:
+                file.write("raise SystemExit('the real one')\n")
+            environment = {**os.environ, "PYTHONPATH": folder + os.pathsep + os.environ["PYTHONPATH"]}
+            done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+            self.assertEqual(done.stderr, "the real one\n")
+            command[3:3] = ["--force"]
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

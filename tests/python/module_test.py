@@ -1,0 +1,518 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""module_test.py TESTS UNPACKED_FIXTURES [TEST...]: the module smd, against recorded answers and NumPy."""
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import smd
+
+IMPORTED_NUMPY = "numpy" in sys.modules  # by importing smd
+import numpy as np  # noqa: E402
+
+TESTS, UNPACKED = map(os.path.abspath, sys.argv[1:3])
+RECORDED = os.path.join(UNPACKED, "recorded-trials")
+FIXTURES = os.path.join(TESTS, "fixtures")
+sys.path.insert(0, os.path.join(TESTS, "support"))
+import element_types  # noqa: E402
+
+SUFFIX = ".expected.json"
+MODES = ("TRAIN", "EVAL", "PREDICT", "GLOBAL")
+SPECIAL = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf, "nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+
+def number(value):
+    return SPECIAL[value] if isinstance(value, str) else value
+
+
+def element_bytes(array):
+    """As the recorded answers hash them."""
+    if array.dtype == object:
+        return b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in array.reshape(-1))
+    return array.tobytes()
+
+
+def answers(folder):
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(SUFFIX):
+            with open(os.path.join(folder, file), encoding="utf-8") as text:
+                yield os.path.join(folder, file[:-len(SUFFIX)]), json.load(text)
+
+
+def copied(trial, into, steps):
+    """Copies what a worker of `trial` has saved at the given steps so far, each index file last."""
+    for folder in ("collections", "events", "index"):
+        for place, _, files in sorted(os.walk(os.path.join(trial, folder))):
+            for file in sorted(files):
+                if folder == "collections" or int(file.split("_")[0]) in steps:
+                    target = os.path.join(into, os.path.relpath(place, trial))
+                    os.makedirs(target, exist_ok=True)
+                    shutil.copy(os.path.join(place, file), target)
+
+
+class RecordedTrials(unittest.TestCase):
+    """Every question that the answers hold, of every recorded trial."""
+
+    def each(self, check):
+        seen = 0
+        for path, expected in answers(RECORDED):
+            with self.subTest(os.path.basename(path)):
+                if "ok" not in expected["open"]:
+                    continue
+                os.environ.update(expected["env"])
+                try:
+                    trial = smd.open(path)
+                    check(trial, {**expected, **expected.get("correct", {})})
+                finally:
+                    for name in expected["env"]:
+                        del os.environ[name]
+                seen += 1
+        self.assertGreater(seen, 35)
+
+    def test_names_steps_and_modes(self):
+        def check(trial, expected):
+            self.assertEqual(trial.tensor_names(), expected["tensor_names"])
+            self.assertEqual(list(trial), expected["tensor_names"])
+            self.assertEqual(sorted(mode.name for mode in trial.modes()), sorted(expected["modes"]))
+            self.assertEqual(trial.workers(), expected["workers"])
+            for mode in MODES:
+                steps = expected["steps"][mode]
+                self.assertEqual(trial.steps(mode), steps["complete"], mode)
+                self.assertEqual(trial.steps(mode.lower(), show_incomplete_steps=True), steps["all"], mode)
+                for step, state in expected["step_state"][mode].items():
+                    state = state["correct"] if isinstance(state, dict) else state
+                    self.assertEqual(trial.has_passed_step(int(step), getattr(smd.Mode, mode)).name, state, step)
+            for step, mode, mode_step in expected["step_map"]:
+                self.assertEqual((trial.mode(step).name, trial.mode_step(step)), (mode, mode_step))
+            for mode, pairs in expected["global_steps"].items():
+                for mode_step, step in pairs:
+                    self.assertEqual(trial.global_step(mode, mode_step), step)
+            for name, collection in expected["collections"].items():
+                self.assertEqual(trial.collection(name).include_regex, collection["include_regex"])
+                self.assertEqual(trial.tensor_names(collection=name), collection["resolved"], name)
+
+        self.each(check)
+
+    def test_values_and_reductions(self):
+        compared = 0
+
+        def check(trial, expected):
+            nonlocal compared
+            for name, answer in expected["tensors"].items():
+                for record in answer["records"]:
+                    value = record.get("written", record["value"])
+                    at = {"step": record["global_step"], "worker": record.get("worker_correct", record["worker"])}
+                    if "sha256" in value:
+                        array = trial[name].value(**at)
+                        self.assertEqual(hashlib.sha256(element_bytes(array)).hexdigest(), value["sha256"], (name, at))
+                        self.assertEqual(list(array.shape), value["shape"])
+                        dtype = value["dtype"].lstrip("q") if value["dtype"] != "string" else "object"
+                        self.assertEqual(str(array.dtype), dtype)
+                        compared += 1
+                    for key, stored in record.get("stored", {}).items():
+                        if isinstance(stored, dict) and "value" in stored:
+                            abs_, kind = key.startswith("abs_"), key[4:] if key.startswith("abs_") else key
+                            got = trial[name].reduction_value(at["step"], kind, abs_, worker=at["worker"])
+                            np.testing.assert_array_equal(np.ravel(got), np.ravel(number(stored["value"])))
+                            compared += 1
+
+        self.each(check)
+        self.assertGreater(compared, 1464)
+
+    def test_columns(self):
+        """values() and reduce() of every tensor, against value() and NumPy."""
+
+        def check(trial, _):
+            for name in trial:
+                tensor = trial[name]
+                single = {}
+                for step in tensor.steps():
+                    try:
+                        single[step] = tensor.value(step)
+                    except smd.TensorUnavailableForStep:
+                        pass
+                steps, values, times = tensor.values(wall_time=True)
+                self.assertEqual(steps.tolist(), list(single), name)
+                self.assertEqual((len(values), len(times)), (len(single), len(single)))
+                for value, one in zip(values, single.values()):
+                    np.testing.assert_array_equal(np.ravel(value), np.ravel(one))
+                if single and all(one.dtype.kind in "fiu" and one.size for one in single.values()):
+                    table = tensor.reduce("max", "p50")
+                    rows = [table["step"].tolist().index(step) for step in single]
+                    for row, one in zip(rows, single.values()):
+                        np.testing.assert_allclose(table["p50"][row], np.percentile(one.astype(float), 50), rtol=1e-12)
+
+        self.each(check)
+
+
+class Logs(unittest.TestCase):
+    def test_scalars(self):
+        """Every scalar of every recorded log: steps, values, times."""
+        compared = 0
+        for path, expected in answers(os.path.join(FIXTURES, "tb-logs")):
+            for place, answer in expected.get("trials", {}).items():
+                scalars = {name: tensor for name, tensor in answer["tensors"].items()
+                           if tensor["kind"] == "scalar" and len(tensor["workers"]) == 1}
+                if not scalars:
+                    continue
+                trial = smd.open(os.path.join(path, place))
+                table = trial.scalars(names=list(scalars), wall_time=True)
+                for name, tensor in scalars.items():
+                    worker, = tensor["workers"].values()
+                    steps, values, times = trial[name].values(wall_time=True)
+                    wanted = np.array([number(value) for value in worker["values"]])
+                    self.assertEqual(steps.tolist(), worker["steps"], (path, name))
+                    np.testing.assert_array_equal(values.astype(str), wanted.astype(values.dtype).astype(str))
+                    self.assertEqual(times.tolist(), worker["wall_times"])
+                    mine = table["tensor"] == name
+                    self.assertEqual(table["step"][mine].tolist(), worker["steps"])
+                    self.assertEqual(table["wall_time"][mine].tolist(), worker["wall_times"])
+                    compared += len(wanted)
+        self.assertGreater(compared, 3000)
+
+    def test_wide(self):
+        log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        table = log.scalars("loss", wide=True)
+        self.assertEqual(list(table), ["step", "train/loss", "val/loss"])
+        for name in ("train/loss", "val/loss"):
+            steps, values = log[name].values()
+            full = np.full(len(table["step"]), np.nan)
+            full[np.isin(table["step"], steps)] = values
+            np.testing.assert_array_equal(table[name].astype(float), full)
+
+    def test_names_that_are_not_utf8(self):
+        name = b"loss\xff".decode("utf-8", "surrogateescape")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "metrics.csv"), "wb") as file:
+                file.write(b"step,loss\xff\n0,1.5\n")
+            trial = smd.open(folder)
+            self.assertEqual(list(trial), [name])
+            self.assertEqual(trial[name].value(0), 1.5)
+
+
+class ElementTypes(unittest.TestCase):
+    def check(self, dtype, small=np.float32):
+        trial = smd.open(os.path.join(UNPACKED, "element-types", dtype))
+        for name, made in element_types.tensors_of(dtype, 0).items():
+            array = trial[name].value(0)
+            self.assertEqual(array.shape, made.shape)
+            if dtype == "string":
+                self.assertEqual(array.reshape(-1).tolist(), list(made.numbers))
+            elif small is np.float32:
+                np.testing.assert_array_equal(array.reshape(-1), np.asarray(made.numbers).reshape(-1))
+                if dtype == "bfloat16" or dtype.startswith("float8"):
+                    self.assertEqual(array.dtype, np.float32)
+                else:
+                    self.assertEqual(array.dtype, np.dtype(dtype.lstrip("q")))
+            else:
+                self.assertEqual((array.dtype, array.tobytes()), (np.dtype(small), made.bytes))
+
+    def test_every_type(self):
+        self.assertNotIn("ml_dtypes", sys.modules)
+        for dtype in element_types.TYPES:
+            with self.subTest(dtype):
+                self.check(dtype)
+
+    def test_ml_dtypes(self):
+        """If the package is there, its types are used, whose bits are those of the file."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "ml_dtypes.py"), "w", encoding="utf-8") as file:
+                file.write("import numpy\nbfloat16 = numpy.uint16\nfloat8_e5m2 = numpy.uint8\n")
+            sys.path.insert(0, folder)
+            try:
+                self.check("bfloat16", np.uint16)
+                self.check("float8_e5m2", np.uint8)
+                self.check("float8_e4m3fn")  # this one lacks it
+            finally:
+                sys.path.remove(folder)
+                sys.modules.pop("ml_dtypes", None)
+
+    def test_arrays_are_their_own(self):
+        path = os.path.join(UNPACKED, "element-types", "float64")
+        trial = smd.open(path)
+        made = element_types.tensors_of("float64", 0)["labels"].numbers
+        array, again = trial["labels"].value(0), trial["labels"].value(0)
+        del trial
+        array[:] = 0
+        np.testing.assert_array_equal(again, made)
+        self.assertTrue(again.flags.c_contiguous)
+
+
+class Errors(unittest.TestCase):
+    def setUp(self):
+        self.trial = smd.open(os.path.join(RECORDED, "pt_digits_train_eval"))
+
+    def raised(self, kind, call, **facts):
+        with self.assertRaises(kind) as caught:
+            call()
+        error = caught.exception
+        self.assertIs(type(error), kind)
+        self.assertIsInstance(error, smd.Error)
+        for name, value in facts.items():
+            self.assertEqual(getattr(error, name), value, name)
+        return error
+
+    def test_classes_and_facts(self):
+        gradient = self.trial.tensor_names(collection="gradients")[0]
+        self.raised(smd.TensorUnavailable, lambda: self.trial[gradient[:-1]], tensor=gradient[:-1],
+                    tag="TensorUnavailable")
+        self.assertIn(gradient, self.raised(smd.TensorUnavailable, lambda: self.trial[gradient + "s"]).nearest)
+        self.raised(smd.StepUnavailable, lambda: self.trial[gradient].value(1), step=1, mode=smd.Mode.GLOBAL)
+        self.raised(smd.NoMoreData, lambda: self.trial[gradient].value(10**6, "train"), step=10**6,
+                    mode=smd.Mode.TRAIN)
+        self.assertTrue(issubclass(smd.NoMoreData, smd.StepUnavailable))
+        evaluation = self.trial.global_step("eval", 0)
+        self.raised(smd.TensorUnavailableForStep, lambda: self.trial[gradient].value(evaluation), tensor=gradient,
+                    step=evaluation, missing=None)
+        self.raised(smd.InvalidWorker, lambda: self.trial[gradient].value(0, worker="x"), worker="x")
+        self.raised(smd.InvalidArgument, lambda: self.trial.tensor_names("("))
+        self.raised(smd.InvalidArgument, lambda: self.trial.steps("training"))
+        self.raised(smd.InvalidArgument, lambda: smd.open(RECORDED, superseded="never"))
+        with self.assertRaisesRegex(TypeError, "no option 'ranges'"):
+            smd.open(RECORDED, ranges=1)
+        error = self.raised(smd.ReadError, lambda: smd.open("/no/such/place"), tag="NotFound")
+        self.assertEqual(error.problem.kind, "NotFound")
+        self.raised(smd.MissingCollectionFiles, lambda: smd.open(RECORDED), ended=True)
+        running = smd.open(os.path.join(RECORDED, "running_single"))
+        self.raised(smd.StepNotYetAvailable, lambda: running[list(running)[0]].value(10**6), step=10**6)
+
+    def test_damage(self):
+        trial = smd.open(os.path.join(FIXTURES, "bad-flipped-bit"))
+        with self.assertRaises(smd.ReadError) as caught:
+            for name in trial:
+                trial[name].values()
+        self.assertEqual(caught.exception.problem.kind, "Damaged")
+        self.assertTrue(caught.exception.problem.file.startswith("events/"))
+
+
+class Waiting(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = os.path.join(folder.name, "trial")
+        self.source = os.path.join(RECORDED, "running_single")
+        self.steps = smd.open(self.source).steps()
+        copied(self.source, self.place, self.steps[:2])
+
+    def end(self):
+        with open(os.path.join(self.place, "training_job_end.ts"), "w", encoding="utf-8"):
+            pass
+
+    def test_refresh(self):
+        fixed = smd.open(self.place, auto_refresh=False)
+        trial = smd.open(self.place)
+        with trial.no_refresh():
+            copied(self.source, self.place, self.steps[:3])
+            self.assertEqual(trial.steps(), self.steps[:2])
+        self.assertEqual(trial.steps(), self.steps[:3])
+        self.assertEqual(fixed.steps(), self.steps[:2])
+        fixed.refresh()
+        self.assertEqual(fixed.steps(), self.steps[:3])
+
+    def test_another_thread_runs_while_one_waits(self):
+        trial = smd.open(self.place)
+        came = []
+        follower = trial.follow(interval=0.01)
+        first = [next(follower), next(follower)]
+        thread = threading.Thread(target=lambda: came.extend(follower))
+        thread.start()
+        copied(self.source, self.place, self.steps)  # hangs if the waiting thread keeps the lock
+        self.end()
+        thread.join()
+        self.assertEqual(first + came, self.steps)
+        self.assertEqual(follower.outcome, "ended")
+
+    def test_waiting_ends(self):
+        trial = smd.open(self.place)
+        self.assertEqual(trial.wait_for_steps(self.steps[:2]), "reached")
+        self.assertEqual(trial.wait_for_steps([self.steps[-1]], timeout=0), "timed_out")
+        follower = trial.follow(idle=0.01)
+        self.assertEqual(list(follower), self.steps[:2])
+        self.assertEqual(follower.outcome, "idle")
+
+    def test_keyboard_interrupt(self):
+        program = ("import smd, sys\n"
+                   "t = smd.open(sys.argv[1])\n"
+                   "try:\n"
+                   "    for step in t.follow(): print(step, flush=True)\n"
+                   "except KeyboardInterrupt: print('interrupted')\n")
+        with subprocess.Popen([sys.executable, "-c", program, self.place], stdout=subprocess.PIPE, text=True) as child:
+            self.assertEqual([int(child.stdout.readline()), int(child.stdout.readline())], self.steps[:2])
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.stdout.read(), "interrupted\n")
+
+    def test_readers_in_many_threads(self):
+        trial = smd.open(os.path.join(RECORDED, "pt_digits_train_eval"))
+        wanted = {name: [value.tobytes() for value in trial[name].values()[1]] for name in trial}
+        wrong = []
+
+        def read():
+            for name, values in wanted.items():
+                if [value.tobytes() for value in trial[name].values()[1]] != values:
+                    wrong.append(name)
+
+        threads = [threading.Thread(target=read) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Memory(unittest.TestCase):
+    def test_a_large_array_is_not_copied(self):
+        """A value of 1 GiB: the process grows by no more than 64 MiB beside it."""
+        program = ("import resource, sys, numpy, smd\n"
+                   "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+                   "array = smd.open(sys.argv[1])['big'].value()\n"
+                   "print(array.nbytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n")
+        size = 1 << 30
+        with tempfile.TemporaryDirectory() as folder:
+            header = json.dumps({"big": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
+            with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+                file.write(struct.pack("<Q", len(header)) + header)
+                file.truncate(8 + len(header) + size)
+            done = subprocess.run([sys.executable, "-c", program, folder], stdout=subprocess.PIPE, text=True, check=True)
+        got, grown = map(int, done.stdout.split())
+        self.assertEqual(got, size)
+        self.assertLess(grown, (size + (64 << 20)) // 1024)
+
+
+class ArrowSchema(ctypes.Structure):
+    pass
+
+
+ArrowSchema._fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
+                        ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64),
+                        ("children", ctypes.POINTER(ctypes.POINTER(ArrowSchema))),
+                        ("dictionary", ctypes.POINTER(ArrowSchema)), ("release", ctypes.c_void_p),
+                        ("private_data", ctypes.c_void_p)]
+
+
+class ArrowArray(ctypes.Structure):
+    pass
+
+
+ArrowArray._fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
+                       ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
+                       ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+                       ("children", ctypes.POINTER(ctypes.POINTER(ArrowArray))),
+                       ("dictionary", ctypes.POINTER(ArrowArray)), ("release", ctypes.c_void_p),
+                       ("private_data", ctypes.c_void_p)]
+
+
+class ArrowStream(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("get_schema", "get_next", "get_last_error", "release", "private_data")]
+
+
+class Arrow(unittest.TestCase):
+    """Reads the stream as its specification says, without a library."""
+
+    def test_stream(self):
+        table = smd.open(os.path.join(FIXTURES, "tb-logs", "sick")).scalars("loss", wall_time=True)
+        pointer = ctypes.PyDLL(None).PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        capsule = table.__arrow_c_stream__()
+        address = pointer(capsule, b"arrow_array_stream")
+        stream = ArrowStream.from_address(address)
+        call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        schema, batch, end = ArrowSchema(), ArrowArray(), ArrowArray()
+        self.assertEqual(call(stream.get_schema)(address, ctypes.addressof(schema)), 0)
+        self.assertEqual(call(stream.get_next)(address, ctypes.addressof(batch)), 0)
+        self.assertEqual(call(stream.get_next)(address, ctypes.addressof(end)), 0)
+        self.assertIsNone(end.release)
+        rows = len(table["step"])
+        wanted = {name: array.copy() for name, array in table.items()}
+        shared = table["step"].ctypes.data
+        release(stream.release)(address)
+        del table, capsule  # what was taken stays
+        self.assertEqual((schema.format, schema.n_children, batch.n_children, batch.length), (b"+s", 4, 4, rows))
+        for i in range(4):
+            field, column = schema.children[i].contents, batch.children[i].contents
+            array = wanted[field.name.decode()]
+            self.assertEqual(column.length, rows)
+            if array.dtype == object:
+                self.assertEqual(field.format, b"U")
+                ends = (ctypes.c_int64 * (rows + 1)).from_address(column.buffers[1])
+                texts = [ctypes.string_at(column.buffers[2] + a, b - a).decode() for a, b in zip(ends, ends[1:])]
+                self.assertEqual(texts, array.tolist())
+            else:
+                self.assertEqual(field.format, {"i8": b"l", "f8": b"g", "f4": b"f"}[array.dtype.str[1:]])
+                self.assertEqual(ctypes.string_at(column.buffers[1], array.nbytes), array.tobytes())
+        self.assertEqual(batch.children[0].contents.buffers[1], shared)  # not copied
+        release(schema.release)(ctypes.addressof(schema))
+        release(batch.release)(ctypes.addressof(batch))
+
+
+class Rules(unittest.TestCase):
+    def test_recorded_cases(self):
+        """Every built-in rule on the recorded trials for rules."""
+        folder = os.path.join(RECORDED, "rules")
+        with open(os.path.join(folder, "cases.json"), encoding="utf-8") as file:
+            cases = [case for case in json.load(file)["cases"] if "rule" in case and
+                     not {"start", "end", "now"} & set(case) and "fired" in case["expected"]]
+        trials = {}
+        for case in cases:
+            with self.subTest(case["id"]):
+                names = [case["trial"]] + ([case["other_trial"]] if "other_trial" in case else [])
+                for name in names:
+                    if name not in trials:
+                        trials[name] = smd.open(os.path.join(folder, name))
+                run = [trials[name] for name in names]
+                expected = case["expected"]
+                result = smd.rules.run(run[0], case["rule"], *run[1:], keep_going=True, **case["params"])
+                fired = [(f["step"], f["tensor"], f["worker"], f["check"]) for f in expected["fired"]]
+                self.assertEqual([(f.step, f.tensor, f.worker, f.check) for f in result.findings], fired)
+                for finding, wanted in zip(result.findings, expected["fired"]):
+                    np.testing.assert_allclose(finding.value, number(wanted["value"]), rtol=1e-6)
+                self.assertEqual(result.steps_evaluated, expected["evaluated_steps"])
+        self.assertGreater(len(cases), 140)
+
+    def test_parameters_and_errors(self):
+        trial = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        result = smd.rules.run(trial, "LossNotDecreasing", tensor_regex=["loss"], use_losses_collection=False, num_steps=2)
+        self.assertEqual((result.params["tensor_regex"], result.params["use_losses_collection"]), ("loss", "False"))
+        self.assertIn("Overfit", smd.rules.names())
+        with self.assertRaises(smd.ConfigurationError) as caught:
+            smd.rules.run(trial, "Overfitt")
+        self.assertEqual((caught.exception.kind, caught.exception.nearest), ("unknown_rule", "Overfit"))
+
+
+class Others(unittest.TestCase):
+    def test_numpy_is_not_imported_before_it_is_needed(self):
+        self.assertFalse(IMPORTED_NUMPY)
+
+    def test_find(self):
+        logs = os.path.join(FIXTURES, "small-logs")
+        found = smd.find(logs)
+        self.assertEqual(found, [os.path.join(logs, name) for name in sorted(os.listdir(logs))])
+
+    def test_diff(self):
+        types = os.path.join(UNPACKED, "element-types")
+        with open(os.path.join(types, "expected.json"), encoding="utf-8") as file:
+            expected = json.load(file)["types"]["float32"]["between_trials"]
+        rows = smd.diff(smd.open(os.path.join(types, "float32")), smd.open(os.path.join(types, "other", "float32")))
+        of_step = {row.tensor: row for row in rows if row.step == 0}
+        self.assertEqual(set(of_step), set(expected))
+        for name, wanted in expected.items():
+            for fact, value in wanted.items():
+                got = getattr(of_step[name], fact)
+                if value is None or got is None:
+                    self.assertEqual(got, value, (name, fact))
+                else:
+                    np.testing.assert_allclose(got, number(value), rtol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

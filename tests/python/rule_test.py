@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""rule_test.py TESTS [TEST...]: smd-rule --python, with rules in the documentation's forms and rules that go wrong."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TESTS = os.path.abspath(sys.argv[1])
+DIGITS = os.path.join(TESTS, "fixtures", "good-pytorch-digits")
+RULES = os.path.join(TESTS, "python", "rules")
+DOCUMENTED, TROUBLED = (os.path.join(RULES, name + ".py") for name in ("documented", "troubled"))
+COMMAND = os.path.abspath(os.path.join(os.environ["SMD_BIN"], "smd-rule"))
+# Mean absolute gradients of the trial by step (the relevant ones, read with NumPy):
+#   0: fc.weight 0.01285, fc.bias 0.07612     5: 0.01736, 0.11842    10: 0.01567, 0.12341
+#  21: fc.weight 0.01627, fc.bias 0.11750    26: 0.01519, 0.10036    31: 0.01477, 0.10549
+# The steps 14, 19 and 38 are evaluation steps and have no gradients.
+BELOW_0015 = [0, 31]
+
+
+class Python(unittest.TestCase):
+    maxDiff = None
+
+    def run_rule(self, *arguments, status, **environment):
+        done = subprocess.run([COMMAND, *arguments, "--python-command", sys.executable], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, **environment})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout, done.stderr
+
+    def records(self, *arguments, status, **environment):
+        out, err = self.run_rule(*arguments, "--jsonl", status=status, **environment)
+        return [json.loads(line) for line in out.splitlines()], err
+
+    def test_documented_rules(self):
+        records, _ = self.records(DIGITS, "--python", DOCUMENTED + ":VanishingGradientRule", "-p", "threshold=0.015", "-k",
+                                  status=1)
+        result = records.pop()
+        self.assertEqual([record["step"] for record in records], BELOW_0015)
+        for record in records:
+            self.assertEqual([record[key] for key in ("tensor", "worker", "value", "threshold")], [None] * 4)
+            self.assertEqual(record["message"], "VanishingGradientRule: the condition is met")
+        self.assertEqual((result["status"], result["steps_evaluated"], result["steps_skipped"], result["findings"]),
+                         ("IssuesFound", 6, 3, 2))
+        self.assertEqual(result["params"], {"threshold": "0.015"})
+
+    def test_beside_built_in_rules_and_with_parameters_by_class(self):
+        records, _ = self.records(DIGITS, "--python", DOCUMENTED, "-r", "VanishingGradient",
+                                  "-p", "CustomGradientRule.max_threshold=0.12", "--other", DIGITS, status=1)
+        self.assertEqual([(record["rule"], record["status"], record["step"]) for record in records],
+                         [("VanishingGradient", "NoIssuesFound", None), ("CustomGradientRule", "IssuesFound", 10),
+                          ("LossAboveOtherRule", "NoIssuesFound", None),
+                          ("VanishingGradientRule", "NoIssuesFound", None)])
+
+    def test_two_trials(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mine, theirs = [1.0, 5.0, 1.0, 9.0, 7.0], [1.0, 2.0, 3.0, 4.0]  # above twice theirs at 1 and 3
+            for name, losses in (("mine", mine), ("theirs", theirs)):
+                os.mkdir(os.path.join(folder, name))
+                with open(os.path.join(folder, name, "metrics.csv"), "w", encoding="utf-8") as file:
+                    file.write("step,loss\n" + "".join(f"{step},{loss}\n" for step, loss in enumerate(losses)))
+            records, _ = self.records(os.path.join(folder, "mine"), "--python", DOCUMENTED + ":LossAboveOtherRule",
+                                      "--other", os.path.join(folder, "theirs"), "-k", status=1)
+            result = records.pop()
+            self.assertEqual([record["step"] for record in records], [1, 3])
+            self.assertEqual((result["steps_evaluated"], result["steps_skipped"]), (4, 1))  # they have no step 4
+
+    def test_configuration(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "job.json")
+            parameters = {"rule_to_invoke": "VanishingGradientRule", "source_s3_uri": "s3://bucket/documented.py",
+                          "threshold": "0.015"}
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump([{"RuleConfigurationName": "mine", "RuleParameters": parameters}], file)
+            records, err = self.records(DIGITS, "-C", path, status=5)
+            self.assertEqual(records[0]["kind"], "custom_rule")
+            self.assertIn("is not evaluated here", err)
+            records, err = self.records(DIGITS, "-C", path, "--python", DOCUMENTED + ":VanishingGradientRule", status=1)
+            self.assertEqual([(record["rule"], record["step"]) for record in records], [("mine", 0)])
+            self.assertEqual(err, "")
+            records, err = self.records(DIGITS, "-C", path, "--python", DOCUMENTED + ":VanishingGradientRule", status=3,
+                                        PYTHONPATH="")
+            self.assertEqual([(record["rule"], record["kind"]) for record in records], [("mine", "exception")])
+            self.assertIn("has no module smd", err)
+
+    def test_exceptions_are_results(self):
+        records, err = self.records(DIGITS, "--python", TROUBLED + ":Raises", "-v", status=4)
+        self.assertEqual([(record["status"], record["kind"], record["message"], record["steps_evaluated"])
+                          for record in records],
+                         [("Error", "exception", "ValueError: no such number (troubled.py, line 13)", 2)])
+        self.assertIn('raise ValueError("no such number")', err)  # the traceback
+        records, err = self.records(DIGITS, "--python", TROUBLED + ":NeedsNumber", "-p", "number=x", status=4)
+        self.assertTrue(records[0]["message"].startswith("ValueError: invalid literal for int()"), records)
+
+    def test_what_a_rule_prints_and_says(self):
+        records, err = self.records(DIGITS, "--python", TROUBLED + ":Says", status=1)
+        self.assertEqual([(record["step"], record["message"]) for record in records], [(21, "twenty-one it is")])
+        self.assertEqual(err.splitlines(), [f"looking at {step}" for step in (0, 5, 10, 14, 19, 21)])
+
+    def test_a_crash_or_a_hang_costs_the_rule(self):
+        records, _ = self.records(DIGITS, "--python", TROUBLED + ":Dies", "-r", "Overfit", status=4)
+        self.assertEqual([(record["rule"], record["status"]) for record in records],
+                         [("Overfit", "NoIssuesFound"), ("Dies", "Error")])
+        self.assertEqual(records[1]["message"], "the Python process was ended by a signal: Aborted")
+        records, _ = self.records(DIGITS, "--python", TROUBLED + ":Hangs", "--trigger-timeout", "0.5s", status=4)
+        self.assertIn("gave no answer within", records[0]["message"])
+
+    def test_usage(self):
+        for arguments, told in (
+                (("--python", TROUBLED + ":NeedsNumber"), "parameter number must be given"),
+                (("--python", TROUBLED + ":NeedsNumber", "-p", "nomber=1"), "did you mean number?"),
+                (("--python", TROUBLED + ":NeedNumber"), "did you mean 'NeedsNumber'?"),
+                (("--python", "/no/such.py"), "No such file"), (("--python", RULES), "is a directory")):
+            self.assertIn(told, self.run_rule(DIGITS, *arguments, status=2)[1])
+
+    def test_without_python_or_the_module(self):
+        done = subprocess.run([COMMAND, DIGITS, "--python", TROUBLED + ":Says", "-r", "Overfit", "--jsonl",
+                               "--python-command", "/no/such/python"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("install the packages python3 and python3-smd", done.stderr)
+        self.assertEqual([json.loads(line)["status"] for line in done.stdout.splitlines()], ["NoIssuesFound", "Error"])
+        _, err = self.records(DIGITS, "--python", TROUBLED + ":Says", status=3, PYTHONPATH="")
+        self.assertIn("has no module smd", err)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wrong.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("class Rule(:\n")
+            records, _ = self.records(DIGITS, "--python", path, status=4)
+            self.assertIn("SyntaxError: invalid syntax (wrong.py, line 1)", records[0]["message"])
+
+    def test_the_current_folder_brings_no_modules(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "json.py"), "w", encoding="utf-8") as file:
+                file.write("raise SystemExit('the wrong module')\n")
+            done = subprocess.run([COMMAND, DIGITS, "--python", DOCUMENTED + ":VanishingGradientRule",
+                                   "--python-command", sys.executable], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  text=True, check=False, cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_follow(self):
+        with tempfile.TemporaryDirectory() as folder:
+            metrics = os.path.join(folder, "metrics.jsonl")
+            rule = os.path.join(folder, "large.py")
+            with open(rule, "w", encoding="utf-8") as file:
+                file.write("from smdebug.rules import Rule\nclass Large(Rule):\n  def invoke_at_step(self, step):\n"
+                           "    print('at', step)\n    return self.base_trial.tensor('loss').value(step) > 5\n")
+            with open(metrics, "w", encoding="utf-8") as file:
+                file.write('{"step": 0, "loss": 1.0}\n')
+            with subprocess.Popen([COMMAND, folder, "--python", rule, "-F", "--jsonl", "--interval", "0.05s",
+                                   "--python-command", sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as child:
+                self.assertEqual(child.stderr.readline(), "at 0\n")
+                with open(metrics, "a", encoding="utf-8") as file:
+                    file.write('{"step": 1, "loss": 7.0}\n')
+                result = json.loads(child.stdout.read())
+                self.assertEqual((result["status"], result["step"], child.wait()), ("IssuesFound", 1, 1))
+
+    def test_shards_merge(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = (DIGITS, DIGITS, "--python", DOCUMENTED + ":VanishingGradientRule", "-p", "threshold=0.015", "-k")
+            whole, _ = self.run_rule(*arguments, "-f", "tsv", "--columns", "rule,step,value,threshold,message", status=1)
+            parts = [os.path.join(folder, str(i)) for i in (1, 2)]
+            for i, part in enumerate(parts):
+                self.run_rule(*arguments, "--shard", f"{i + 1}/2", "--jsonl", "-o", part, status=1)
+            merged, _ = self.run_rule("--merge", *parts, "-f", "tsv", "--columns", "rule,step,value,threshold,message",
+                                      status=1)
+            self.assertEqual(merged, whole)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
