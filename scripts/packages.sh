@@ -87,5 +87,5 @@ build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli1
   libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev
   libpcre2-dev libprotozero-dev libsimdjson-dev nlohmann-json3-dev zlib1g-dev'
 # Further packages for the tests.
-test_packages='bash chromium clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
+test_packages='bash chromium clang clang-format doctest-dev dpkg-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
   parallel perl python3 python3-botocore python3-jsonschema python3-numpy slurm-wlm strace valgrind xz-utils zsh'
