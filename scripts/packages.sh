@@ -89,6 +89,6 @@ build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli1
 # Further packages for tidy.sh.
 tidy_packages='clang clang-tidy'
 # Further packages for the tests.
-test_packages='bash chromium clang clang-format doctest-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
+test_packages='bash chromium clang clang-format doctest-dev dpkg-dev fish gnuplot-nox jq libxml2-utils lld mandoc miller munge openssl
   parallel perl pybind11-dev python3 python3-botocore python3-dev python3-jsonschema python3-numpy slurm-wlm strace valgrind
   xz-utils zsh'

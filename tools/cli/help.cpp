@@ -56,6 +56,10 @@ std::string beginning(const CommandDefinition& definition, std::size_t width) {
       wrapped(std::string(definition.name) + " " + std::string(definition.synopsis), width, usage.size() + 1);
   out.replace(0, usage.size(), usage);
   out += wrapped(definition.summary, width, 0);
+  if (!definition.operands.empty() && definition.operands.front().here) {
+    out += wrapped("Without " + std::string(definition.operands.front().metavar) + ", the current folder is read.",
+                   width, 0);
+  }
   out += "\nExamples:\n";
   std::size_t longest = 0;
   for (const Example& example : definition.examples) {
@@ -101,7 +105,8 @@ std::string short_help_text(const CommandDefinition& definition, std::size_t wid
       names += spec->short_name == '\0' ? "" : std::string("-") + spec->short_name + ",";
       names += "--" + std::string(spec->name);
     }
-    append_entry(out, "  " + std::string(group.title), names, names_column + least_beside <= width ? names_column : 4, width);
+    append_entry(out, "  " + std::string(group.title), names, names_column + least_beside <= width ? names_column : 4,
+                 width);
   }
   return out + "\n" +
          wrapped(std::string(definition.name) + " --help explains them; manual page: " + std::string(definition.name) +

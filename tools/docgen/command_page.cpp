@@ -212,7 +212,8 @@ std::string command_page(const CommandDefinition& definition) {
       std::string(takes_lists(definition) ? " If one trial cannot be read, a message says so, and the "
                                             "others are still read. The operand - stands for a list of operands on "
                                             "standard input, one a line."
-                                          : ""));
+                                          : "") +
+      (definition.operands.front().here ? " Without operands, the current folder is read." : ""));
   options(page, definition);
   // FILES has a fixed place by convention; our own sections precede it.
   const auto prose_sections = [&](bool files) {

@@ -140,9 +140,9 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   };
   messages.name_trials(may_be_several(options_.operands));
   if (view->shows_single_trials()) {
-    OperandSource operands(options_.operands, output.null_separated);
+    OperandSource source(options_.operands, output.null_separated);
     const VisitPlan plan = {.doing = "listing trials", .jobs = options_.reading.jobs};
-    if (visit_in_turn(operands, plan, messages, visit_one) == 0) {
+    if (visit_in_turn(source, plan, messages, visit_one) == 0) {
       say_nothing_listed(messages);
     }
   } else {

@@ -32,7 +32,6 @@ namespace smd::tool::rule {
 
 namespace {
 
-using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr int socket_of_child = 3;
@@ -61,12 +60,12 @@ class PythonRules::Process {
 
   /// Asks for something, and returns the reply. @throws ConfigurationError of kind exception, also if there is no
   /// process; ReadError of kind stopped if a signal ends the command.
-  Json ask(const Json& request) {
+  nlohmann::json ask(const nlohmann::json& request) {
     const std::lock_guard lock(mutex_);
     if (child_ == 0 && failure_.empty()) {
       start();
     }
-    Json reply;
+    nlohmann::json reply;
     if (!failure_.empty() || !exchange(request, reply)) {
       throw ConfigurationError(ConfigurationErrorKind::exception, failure_);
     }
@@ -141,9 +140,9 @@ class PythonRules::Process {
   }
 
   /// Returns whether there is a reply; else `failure_` is set.
-  bool exchange(const Json& request, Json& reply) {
+  bool exchange(const nlohmann::json& request, nlohmann::json& reply) {
     const auto deadline = Clock::now() + timeout_;
-    std::string text = request.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    std::string text = request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     for (std::string_view left = text; !left.empty();) {
       const ssize_t sent = send(socket_, left.data(), left.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno != EINTR) {
@@ -177,7 +176,7 @@ class PythonRules::Process {
       }
       text.append(block.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
     }
-    reply = Json::parse(text);
+    reply = nlohmann::json::parse(text);
     return true;
   }
 
@@ -195,17 +194,17 @@ namespace {
 
 using Process = PythonRules::Process;
 
-Json place_of(const Trial& trial) {
+nlohmann::json place_of(const Trial& trial) {
   const TrialOptions options = TrialSnapshot::last(trial).options();
   constexpr std::array<const char*, 3> superseded = {"left_out", "only", "included"};
-  Json given = {{"name", trial.name()},
-                {"jobs", options.jobs},
-                {"verify", options.verify},
-                {"as_it_stands", options.as_it_stands},
-                {"superseded", superseded.at(static_cast<std::size_t>(options.superseded))},
-                {"auto_refresh", false},
-                {"sign_requests", options.remote.sign_requests},
-                {"requester_pays", options.remote.requester_pays}};
+  nlohmann::json given = {{"name", trial.name()},
+                          {"jobs", options.jobs},
+                          {"verify", options.verify},
+                          {"as_it_stands", options.as_it_stands},
+                          {"superseded", superseded.at(static_cast<std::size_t>(options.superseded))},
+                          {"auto_refresh", false},
+                          {"sign_requests", options.remote.sign_requests},
+                          {"requester_pays", options.remote.requester_pays}};
   const auto add = [&](const char* name, const std::string& text) {
     if (!text.empty()) {
       given[name] = text;
@@ -217,7 +216,7 @@ Json place_of(const Trial& trial) {
   add("region", options.remote.region);
   add("profile", options.remote.profile);
   add("cache", options.remote.cache);
-  return Json::array({trial.path(), given});
+  return nlohmann::json::array({trial.path(), given});
 }
 
 /// A rule whose class is in the process.
@@ -240,11 +239,11 @@ class PythonRule final : public Rule {
   }
 
   void begin() override {
-    Json trials = Json::array({place_of(base_trial())});
+    nlohmann::json trials = nlohmann::json::array({place_of(base_trial())});
     for (const Trial* const other : other_trials()) {
       trials.push_back(place_of(*other));
     }
-    Json given = Json::object();
+    nlohmann::json given = nlohmann::json::object();
     for (const auto& [name, text] : parameters().effective()) {
       if (text && parameters().given(name) && name != other_parameter) {
         given[name] = *text;
@@ -255,7 +254,7 @@ class PythonRule final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
-    const Json reply = process_->ask({"step", number_, step.step().value});
+    const nlohmann::json reply = process_->ask({"step", number_, step.step().value});
     if (reply.contains("skip")) {
       throw TensorUnavailable(reply["skip"].get<std::string>(), {}, {});
     }
@@ -273,7 +272,7 @@ class PythonRule final : public Rule {
   }
 
  private:
-  static Problem problem_from(const Json& json) {
+  static Problem problem_from(const nlohmann::json& json) {
     Problem problem{ProblemKind::io, json["file"].get<std::string>(), {}, json["text"].get<std::string>()};
     for (int kind = 0; kind <= static_cast<int>(ProblemKind::remark); ++kind) {
       if (to_string(static_cast<ProblemKind>(kind)) == json["kind"].get<std::string>()) {
@@ -294,12 +293,12 @@ class PythonRule final : public Rule {
 };
 
 void register_class(const std::shared_ptr<Process>& process, const std::string& file, const std::string& kind,
-                    const Json& facts) {
+                    const nlohmann::json& facts) {
   RuleDescription rule;
   rule.name = kind;
   rule.summary = facts["summary"].get<std::string>();
   rule.plugin = file;
-  for (const Json& parameter : facts["parameters"]) {
+  for (const nlohmann::json& parameter : facts["parameters"]) {
     ParameterSpec& spec = rule.parameters.emplace_back();
     spec.name = parameter["name"].get<std::string>();
     spec.help = "an argument of the class";
@@ -328,7 +327,7 @@ PythonRules::PythonRules(std::string command, std::chrono::nanoseconds timeout, 
 PythonRules::~PythonRules() { process_->stop(); }
 
 std::vector<AddedRule> PythonRules::load(const PythonSpec& spec) {
-  Json classes;
+  nlohmann::json classes;
   try {
     classes = process_->ask({"load", spec.file})["classes"];
   } catch (const ConfigurationError& error) {

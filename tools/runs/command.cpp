@@ -47,7 +47,7 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
 
 constexpr std::array<Prose, 3> prose = {{
     {"WHICH RUNS",
-     "The runs below each PLACE are those that smd-ls --find lists; without PLACE, those of the current folder. "
+     "The runs below each PLACE are those that smd-ls --find lists. "
      "Each has a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a "
      "run that cannot be read; age, in seconds since its newest file was written, unless it ended; steps, how "
      "many were saved, and last_step; duration, in seconds from the first to the last record; rate, the steps in "
