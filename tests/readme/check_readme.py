@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_readme.py ROOT BIN_DIR EXAMPLE...: in a folder of the examples that the packages install, every `$ smd-…` in the
+"""check_readme.py [--rewrite] ROOT BIN_DIR EXAMPLE...: in a folder of the examples that the packages install, every `$ smd-…` in the
 console blocks of README.md and of the pages below prints what is shown there, and commands about an example within a
-sentence work too. What scripts/demo.sh shows stands in these pages, in the same order."""
+sentence work too. What scripts/demo.sh shows stands in these pages, in the same order.
+--rewrite: writes what is printed into the pages; look at the difference."""
 import difflib
 import os
 import pathlib
@@ -32,11 +33,12 @@ def in_sentences(page):
 
 
 def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--rewrite"]
     with tempfile.TemporaryDirectory(prefix="smd-readme-") as folder:
-        check(pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:], folder)
+        check(pathlib.Path(arguments[0]), arguments[1], arguments[2:], folder, len(arguments) + 1 < len(sys.argv))
 
 
-def check(root, bin_dir, examples, folder):
+def check(root, bin_dir, examples, folder, rewrite):
     for example in examples:
         shutil.copytree(root / "tests/fixtures" / example, os.path.join(folder, example))
     environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=os.pathsep.join(
@@ -53,7 +55,11 @@ def check(root, bin_dir, examples, folder):
         # Trailing blanks, and a blank line before the next command, belong to the page.
         shown = [line.rstrip() for line in expected.rstrip("\n").split("\n")]
         printed = [line.rstrip() for line in actual.rstrip("\n").split("\n")]
-        if shown != printed:
+        if shown != printed and rewrite:
+            text = page.read_text(encoding="utf-8")
+            page.write_text(text.replace(f"$ {command}\n{expected}", f"$ {command}\n" + "\n".join(printed) + "\n" +
+                                         "\n" * (expected.endswith("\n\n"))), encoding="utf-8")
+        elif shown != printed:
             failed = True
             print("$ " + command)
             print("\n".join(difflib.unified_diff(shown, printed, page.name, "printed", lineterm="")))
