@@ -12,10 +12,10 @@ NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 TAGS = {"html", "head", "meta", "title", "style", "script", "body", "header", "main", "footer", "nav", "section", "h1", "h2",
         "h3", "p", "a", "ul", "li", "div", "figure", "details", "summary", "pre", "code", "table", "caption", "thead",
-        "tbody", "tr", "th", "td", "dl", "dt", "dd", "bdi", "strong",
-        "svg", "desc", "g", "path", "rect", "text", "image"}
+        "tbody", "tr", "th", "td", "span", "dl", "dt", "dd", "bdi", "strong",
+        "img", "svg", "desc", "g", "path", "rect", "text", "image"}
 ATTRIBUTES = {"charset", "name", "content", "http-equiv", "lang", "id", "class", "href", "title", "scope", "aria-label",
-              "aria-labelledby", "data-axes", "data-key", "role", "viewbox", "width", "height", "x", "y", "d", "transform",
+              "aria-labelledby", "data-axes", "data-key", "src", "alt", "role", "viewbox", "width", "height", "x", "y", "d", "transform",
               "text-anchor", "fill", "preserveaspectratio"}
 
 
@@ -90,6 +90,8 @@ def check_page(page):
             assert name in ATTRIBUTES, f"{node.tag} {name}"
             if name == "href" and node.tag == "image":
                 assert re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/]+=*", value), value[:40]
+            elif name == "src":
+                assert re.fullmatch(r"data:image/(png|jpeg|gif);base64,[A-Za-z0-9+/]+=*", value), value[:60]
             elif name == "href":
                 assert value.startswith("#") and value[1:] in ids, value
             elif name == "id":
@@ -122,12 +124,17 @@ def number(value):
     return NON_FINITE.get(value, value) if isinstance(value, str) else value
 
 
+def six(value):
+    """A number as a page shows it: six digits, if it is not whole."""
+    return float(value) if float(value).is_integer() and abs(value) < 1e9 else float(f"{value:.6g}")
+
+
 def summary(values):
     """Of (step, number) pairs what the table behind a figure says, as text: NaN equals NaN."""
     finite = [value for _, value in values if math.isfinite(value)]
     first, last = values[0], values[-1]
-    return repr((len(values), float(first[0]), float(first[1]), float(last[0]), float(last[1]),
-                 float(min(finite)) if finite else "", float(max(finite)) if finite else ""))
+    return repr((len(values), float(first[0]), six(first[1]), float(last[0]), six(last[1]),
+                 six(min(finite)) if finite else "", six(max(finite)) if finite else ""))
 
 
 def compare_with_commands(case, page, rows):

@@ -235,7 +235,8 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       info(text);
       return;
     case ProblemKind::remark:
-      note(text);
+      // The library's texts of these remarks: `'x' is left out: it is a trial of its own`, `3 more trials below …`.
+      low_remarks_ && problem.text.find(" trial") != std::string::npos ? info(text) : note(text);
       return;
     case ProblemKind::stopped:
       info(text);

@@ -70,6 +70,9 @@ class Diagnostics {
   /// error, status 124.
   void report(const Problem& problem, std::string_view trial);
 
+  /// From now on a `remark` about other trials is shown only with -v: for commands that are about those too.
+  void lower_remarks() noexcept { low_remarks_ = true; }
+
   /// As `report`, unless the same problem was reported before.
   void report_once(const Problem& problem, std::string_view trial);
 
@@ -129,6 +132,7 @@ class Diagnostics {
   bool ascii_ = false;
   bool color_ = false;
   bool names_trials_ = false;
+  bool low_remarks_ = false;
   int log_ = -1;  // descriptor of the log file
   void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;

@@ -91,13 +91,16 @@ struct ChartAxis {
   bool whole = false;                ///< Only whole numbers: steps and counts.
   std::optional<double> least = {};  ///< Always shown: limits of the possible, such as 0 and 1 of a share.
   std::optional<double> greatest = {};
+  /// Of curves over a linear axis: single spikes are not within its range; marks show where a curve leaves it.
+  bool robust = false;
 };
 
-/// What a rule found at a step: marked over the height of the chart.
+/// What a rule found at a step: marked over the height of the chart, or above it if it is about some curves.
 struct ChartFinding {
   double x = 0;
   std::string text;
   std::string link;  ///< Where details are, in the page that holds the chart: `#finding-3`. Empty: no link.
+  std::optional<std::size_t> hue = {};  ///< That of the curves which it is about; nullopt: of all.
 };
 
 struct Chart {

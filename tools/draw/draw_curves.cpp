@@ -16,13 +16,13 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::size_t most_named = 24;   // curves that are told apart by colour and dashes
+constexpr std::size_t most_named = 28;   // curves that are told apart by colour and dashes
 constexpr std::size_t most_dotted = 40;  // curves of more points have no dots
 constexpr std::array<std::string_view, 4> dash_classes = {"", " dashed", " dotted", " dash_dotted"};
 
 // The mark for a point that has no place on the axis.
-enum class Mark : std::uint8_t { nan, plus, minus, not_positive, gap };
-constexpr std::size_t marks = 5;
+enum class Mark : std::uint8_t { nan, plus, minus, not_positive, gap, above, below };
+constexpr std::size_t marks = 7;
 
 struct MarkLook {
   std::string_view shape;  // a path around a place
@@ -34,6 +34,8 @@ constexpr std::array<MarkLook, marks> looks = {{
     {"m0 4l4.5 -8h-9z", "minus infinite"},
     {"m-4.5 0h9m-4.5 0", "zero or negative: no logarithm"},
     {"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0", "gap: nothing saved in between"},
+    {"m-5 5l5 -6l5 6", "above the range shown"},
+    {"m-5 -5l5 6l5 -6", "below the range shown"},
 }};
 
 Mark mark_of(double number) noexcept {
@@ -42,23 +44,31 @@ Mark mark_of(double number) noexcept {
                               : Mark::not_positive;
 }
 
-struct Extents {
-  AxisRange x;
-  AxisRange y;
-};
-
-Extents extents_of(const std::vector<ChartCurve>& curves, const ChartAxis& y) {
-  Extents extents;
-  const Scale scale(y, {1, 2}, 0, 1);
-  for (const ChartCurve& curve : curves) {
-    for (const ChartPoint& point : curve.points) {
-      extents.x.add(point.x);
-      if (scale.shows(point.y)) {
-        extents.y.add(point.y);
-      }
+// The range of finite numbers without single spikes.
+AxisRange without_spikes(std::vector<double> numbers, AxisRange all) {
+  constexpr std::size_t fewest = 20;  // fewer have no percentiles to speak of
+  if (numbers.size() < fewest) {
+    return all;
+  }
+  const auto at = [&](double part) {
+    const double place = part * static_cast<double>(numbers.size() - 1);
+    const auto nth = numbers.begin() + static_cast<std::ptrdiff_t>(part < 0.5 ? std::ceil(place) : std::floor(place));
+    std::nth_element(numbers.begin(), nth, numbers.end());
+    return *nth;
+  };
+  const double low = at(0.01);
+  const double high = at(0.99);
+  const double width = high - low;
+  if (!(width > 0) || !std::isfinite(width)) {
+    return all;
+  }
+  AxisRange range;
+  for (const double number : numbers) {
+    if (number >= low - width && number <= high + width) {
+      range.add(number);
     }
   }
-  return extents;
+  return range;
 }
 
 void append_place(std::string& to, char command, const PlotFrame& frame, const ChartPoint& point) {
@@ -89,6 +99,8 @@ class CurvePaths {
     for (const ChartPoint& point : curve.points) {
       if (!frame.y.shows(point.y)) {
         add_mark(mark_of(point.y), point);
+      } else if (const double y = frame.y.place(point.y); y < frame.y.to() - 0.5 || y > frame.y.from() + 0.5) {
+        add_mark(y < frame.y.to() ? Mark::above : Mark::below, point);
       }
     }
   }
@@ -112,6 +124,12 @@ class CurvePaths {
     }
   }
 
+  // What lies beyond a robust axis is drawn at its edge.
+  void append(std::string& to, char command, const ChartPoint& point) const {
+    const double y = std::clamp(frame_.y.place(point.y), frame_.y.to(), frame_.y.from());
+    to += fmt::format("{}{} {}", command, coordinate(frame_.x.place(point.x)), coordinate(y));
+  }
+
   void add_part(const JoinedPoints& part) {
     const std::span<const ChartPoint> points = std::span(curve_.points).subspan(part.begin, part.end - part.begin);
     if (points.size() == 1) {
@@ -120,13 +138,13 @@ class CurvePaths {
     }
     char command = 'M';
     for (const std::size_t i : thinned(points, frame_.x)) {
-      append_place(line_, command, frame_, points[i]);
+      append(line_, command, points[i]);
       command = 'L';
     }
   }
 
   void add_dot(const ChartPoint& point) {
-    append_place(dots_, 'M', frame_, point);
+    append(dots_, 'M', point);
     dots_ += "h0";
   }
 
@@ -138,9 +156,10 @@ class CurvePaths {
       return;
     }
     last_mark_[kind] = x;
-    const double y = mark == Mark::gap    ? frame_.y.place(point.y)
-                     : mark == Mark::plus ? frame_.y.to() + 6
-                                          : frame_.y.from() - 6;
+    const bool at_top = mark == Mark::plus || mark == Mark::above;
+    const double y = mark == Mark::gap ? std::clamp(frame_.y.place(point.y), frame_.y.to(), frame_.y.from())
+                     : at_top          ? frame_.y.to() + (mark == Mark::above ? 2 : 6)
+                                       : frame_.y.from() - (mark == Mark::below ? 2 : 6);
     marks_[kind] += fmt::format("M{} {}{}", coordinate(x), coordinate(y), looks[kind].shape);
   }
 
@@ -181,13 +200,18 @@ std::string line_sign(std::string_view color, std::string_view dash) {
   return fmt::format(R"(<path class="curve {}{}" d="M1 5H24"/>)", color, dash);
 }
 
-// Draws the legend of the marks that were drawn.
-void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen) {
+// Draws the legend of the marks that were drawn. `all`: of numbers beyond the range shown too.
+void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen, AxisRange all) {
   std::vector<LegendEntry> entries;
   for (std::size_t kind = 0; kind < marks; ++kind) {
     if (seen[kind]) {
-      entries.push_back(
-          {std::string(looks[kind].meaning), fmt::format(R"(<path class="mark c6" d="M12 5{}"/>)", looks[kind].shape)});
+      std::string meaning(looks[kind].meaning);
+      if (kind == static_cast<std::size_t>(Mark::above)) {
+        meaning += fmt::format(", up to {:.4g}", all.high);
+      } else if (kind == static_cast<std::size_t>(Mark::below)) {
+        meaning += fmt::format(", down to {:.4g}", all.low);
+      }
+      entries.push_back({std::move(meaning), fmt::format(R"(<path class="mark c6" d="M12 5{}"/>)", looks[kind].shape)});
     }
   }
   if (!entries.empty()) {
@@ -197,10 +221,29 @@ void put_mark_legend(Drawing& to, const std::array<bool, marks>& seen) {
 
 }  // namespace
 
+AxisRanges ranges_of(std::span<const ChartCurve> curves, const ChartAxis& y) {
+  AxisRanges ranges;
+  std::vector<double> numbers;
+  const Scale scale(y, {1, 2}, 0, 1);
+  for (const ChartCurve& curve : curves) {
+    for (const ChartPoint& point : curve.points) {
+      ranges.x.add(point.x);
+      if (scale.shows(point.y)) {
+        ranges.y.add(point.y);
+        numbers.push_back(point.y);
+      }
+    }
+  }
+  if (y.robust && y.scale == ScaleKind::linear) {
+    ranges.y = without_spikes(std::move(numbers), ranges.y);
+  }
+  return ranges;
+}
+
 void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   const std::vector<ChartCurve>& curves = set.curves;
-  const Extents extents = extents_of(curves, chart.y);
-  const PlotFrame frame = put_frame(to, chart, extents.x, extents.y, 0.02);
+  const AxisRanges ranges = ranges_of(curves, chart.y);
+  const PlotFrame frame = put_frame(to, chart, ranges.x, ranges.y, 0.02);
   std::array<bool, marks> seen = {};
   std::vector<LegendEntry> entries;
   const auto draw = [&](const ChartCurve& curve, std::string_view color, std::string_view dash) {
@@ -240,13 +283,13 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
     put_paragraph(to, "quiet", 13, "In colour: curves with NaN or infinities, then those that end highest and lowest.",
                   2);
   }
-  put_mark_legend(to, seen);
+  put_mark_legend(to, seen, ranges_of(curves, {.scale = chart.y.scale}).y);
 }
 
 void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
   const std::vector<ChartCurve>& curves = fan.curves;
-  const Extents extents = extents_of(curves, chart.y);
-  const PlotFrame frame = put_frame(to, chart, extents.x, extents.y, 0.02);
+  const AxisRanges ranges = ranges_of(curves, chart.y);
+  const PlotFrame frame = put_frame(to, chart, ranges.x, ranges.y, 0.02);
   std::vector<LegendEntry> entries;
   std::string sign;
   std::array<bool, marks> seen = {};
@@ -291,7 +334,7 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
     }
   }
   put_legend(to, entries);
-  put_mark_legend(to, seen);
+  put_mark_legend(to, seen, ranges.y);
 }
 
 }  // namespace smd::tool

@@ -44,6 +44,14 @@ struct PlotFrame {
   Scale x;
   Scale y;
 };
+/// What the axes of curves show.
+struct AxisRanges {
+  AxisRange x;
+  AxisRange y;
+};
+/// The ranges of all numbers that have a place. A robust y axis leaves out single spikes: numbers that are outside the
+/// 1st to 99th percentile by more than its width.
+[[nodiscard]] AxisRanges ranges_of(std::span<const ChartCurve> curves, const ChartAxis& y);
 /// Draws grid, ticks, names of the axes and findings; moves `y` below them. `margin` is that of the x axis.
 [[nodiscard]] PlotFrame put_frame(Drawing& to, const Chart& chart, AxisRange x, AxisRange y, double margin);
 

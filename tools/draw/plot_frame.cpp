@@ -2,6 +2,7 @@
 // The frame of a plot: grid, ticks, names of the axes, findings.
 #include "cli/xml_text.hpp"
 #include "draw/drawing.hpp"
+#include "draw/palette.hpp"
 #include "draw/text_fit.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +39,8 @@ std::vector<Tick> ticks_along(const ChartAxis& axis, AxisRange extent, double le
   return scale.ticks(2);
 }
 
-// A line at the step of each finding, and a numbered flag where there is room for one.
+// A line at the step of each finding, and a flag where there is room for one. What is about some curves has only a
+// short line in their colour: of many trials there may be many.
 void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, double bottom) {
   double last_line = -1;
   double last_flag = -flag_room;
@@ -55,11 +57,13 @@ void put_findings(Drawing& to, const Chart& chart, const Scale& x, double top, d
     last_line = place;
     const std::string at = coordinate(place);
     to.out += finding.link.empty() ? "<g>" : fmt::format(R"(<a href="{}">)", xml(finding.link));
-    to.out += fmt::format(R"(<title>{}</title><path class="finding" d="M{} {}V{}"/>)", xml(finding.text), at,
-                          coordinate(top), coordinate(bottom));
-    if (flag) {
+    const std::string stroke = finding.hue ? fmt::format(" c{}", *finding.hue % hues) : std::string();
+    to.out += fmt::format(R"(<title>{}</title><path class="finding{}" d="M{} {}V{}"/>)", xml(finding.text), stroke, at,
+                          coordinate(top), coordinate(finding.hue ? top + flag_room / 2 : bottom));
+    if (flag || finding.hue) {
       last_flag = place;
-      to.out += fmt::format(R"(<path class="flag" d="M{} {}l-5 -8h10z"/>)", at, coordinate(top));
+      const std::string fill = finding.hue ? fmt::format(" f{}", *finding.hue % hues) : std::string();
+      to.out += fmt::format(R"(<path class="flag{}" d="M{} {}l-5 -8h10z"/>)", fill, at, coordinate(top));
     }
     to.out += finding.link.empty() ? "</g>\n" : "</a>\n";
   }

@@ -18,7 +18,7 @@ constexpr std::array<Example, 4> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
     {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
     {.purpose = "mean and deviation of a loss over seeds, step by step",
-     .command = "smd-reduce seed0 seed1 seed2 -n val/loss --across -r mean,std"},
+     .command = "smd-reduce a b c -n loss --across -r mean,std"},
     {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
      .command = "smd-reduce run -c weights -s last -r nan,zero,p99"},
 }};
@@ -41,22 +41,23 @@ constexpr std::string_view reduce_pictures =
 
 constexpr std::array<Prose, 9> prose = {{
     {.title = "REDUCTIONS",
-     .text = "Each is over all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and "
-             "l2 the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
-             "extremes are exact, rounded once; a mean is infinite if its sum exceeds the range of double. Squares "
-             "must be in the range of double: variance, std, l2 and rms are infinite from 1e154 on, and lose digits if "
-             "all |x| are below 1e-120. variance and std divide by the number of elements less --ddof; PyTorch jobs "
-             "save them divided by one less than the number, which is why the column source tells saved statistics "
-             "from computed ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of computed "
-             "statistics (counts and fractions stay those of all elements).\n\n"
-             "pN is the N-th percentile, linear between neighbours as numpy.percentile, and NaN beside an infinite "
-             "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
-             "however large a value is.\n\n"
-             "min, max and median are printed in the type of the elements (0.1 of float32 is 0.1), and so are mean and sum "
-             "of one element; all others, and everything with --shard, in double.\n\n"
-             "A statistic that is neither saved nor can be computed is NA, and a warning says what is saved. Strings "
-             "have none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those "
-             "of their absolute values are not."},
+     .text =
+         "Each is over all elements of a value, whatever its shape, in double precision: l1 is the sum of |x| and "
+         "l2 the root of the sum of squares, not the matrix norms that the reference computes. Sums, means and "
+         "extremes are exact, rounded once; a mean is infinite if its sum exceeds the range of double. Squares "
+         "must be in the range of double: variance, std, l2 and rms are infinite from 1e154 on, and lose digits if "
+         "all |x| are below 1e-120. variance and std divide by the number of elements less --ddof; PyTorch jobs "
+         "save them divided by one less than the number, which is why the column source tells saved statistics "
+         "from computed ones. NaN and infinities are passed on as in NumPy; --nan omit leaves NaN out of computed "
+         "statistics (counts and fractions stay those of all elements).\n\n"
+         "pN is the N-th percentile, linear between neighbours as numpy.percentile, and NaN beside an infinite "
+         "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
+         "however large a value is.\n\n"
+         "min, max and median are printed in the type of the elements (0.1 of float32 is 0.1), and so are mean and sum "
+         "of one element; all others, and everything with --shard, in double.\n\n"
+         "A statistic that is neither saved nor can be computed is NA, and a warning says what is saved. Strings "
+         "have none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those "
+         "of their absolute values are not."},
     {.title = "STEPS",
      .text = "Without -s, all steps are reduced. first, last and negative numbers count the steps at which each tensor "
              "itself was saved, in the mode asked for: -c gradients -s last are the newest gradients, also where the "
@@ -70,10 +71,11 @@ constexpr std::array<Prose, 9> prose = {{
              "--across pools the trials too, step by step if step is among --by: mean and std over seeds. The column "
              "trials says how many trials have what a row pools. All trials are open at the same time."},
     {.title = "ROWS OF TENSORS",
-     .text = "--by tensor,row divides each tensor with two axes or more along its first axis, after --slice: which rows "
-             "of an embedding are dead (-r zero_fraction,l2,rms --where 'l2 = 0'), which units are largest (--sort "
-             "-l2). Without step, a row pools its elements of all steps selected; rows are then held in memory. Saved "
-             "statistics are of whole values and do not count."},
+     .text =
+         "--by tensor,row divides each tensor with two axes or more along its first axis, after --slice: which rows "
+         "of an embedding are dead (-r zero_fraction,l2,rms --where 'l2 = 0'), which units are largest (--sort "
+         "-l2). Without step, a row pools its elements of all steps selected; rows are then held in memory. Saved "
+         "statistics are of whole values and do not count."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision. Without bounds they reach from the least to the "
              "greatest finite element of all that is selected, in all trials, so that all histograms can be compared; "

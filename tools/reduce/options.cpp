@@ -288,8 +288,11 @@ void check_following(const ReduceCommandOptions& options) {
   if (options.selection.incomplete) {
     throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
   }
-  if (options.view != ReduceViewKind::rows) {
-    throw UsageError("--follow prints rows as steps complete: not with --hist, --pivot or --spark");
+  if (options.view == ReduceViewKind::spark && !options.output.to_terminal()) {
+    throw UsageError("--follow draws --spark again in place: that needs a terminal");
+  }
+  if (options.view != ReduceViewKind::rows && options.view != ReduceViewKind::spark) {
+    throw UsageError("--follow prints rows as steps complete: not with --hist or --pivot");
   }
   if (options.shard || options.merge) {
     throw UsageError("--follow: not with --shard or --merge, which take what is there");

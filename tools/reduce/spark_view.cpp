@@ -10,9 +10,15 @@ namespace {
 
 class SparkView : public ResultView {
  public:
-  explicit SparkView(const ResultContext& context) : context_(context) {}
+  explicit SparkView(const ResultContext& context) : context_(context) {
+    for (std::size_t i = 0; i < context_.wanted.size(); i += context_.smoothed ? 2 : 1) {
+      names_.push_back(context_.wanted[i].name);
+    }
+  }
 
-  void set_trial(std::string_view name) override { curves_.set_trial(name); }
+  void set_trial(std::string_view name) override { curves_.set_trial(name, context_.options.following.follow); }
+
+  void end_step() override { live_.draw(context_.options.output, context_.several_trials, names_, false); }
 
   void row(const ResultRow& row) override {
     const std::string smooth = context_.smoothed ? std::string(row.tensor) + " (smooth)" : std::string();
@@ -34,22 +40,24 @@ class SparkView : public ResultView {
   }
 
   void finish() override {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < context_.wanted.size(); i += context_.smoothed ? 2 : 1) {
-      names.push_back(context_.wanted[i].name);
+    if (context_.options.following.follow) {
+      live_.draw(context_.options.output, context_.several_trials, names_, true);
+      return;
     }
     if (context_.options.svg()) {
       const PictureOptions& picture = context_.options.picture;
-      write_charts(context_.out, curves_.take_charts(names, picture.scale), picture,
+      write_charts(context_.out, curves_.take_charts(names_, picture.scale), picture,
                    "choose tensors with -n or -e, or statistics with -r");
       return;
     }
-    curves_.print(context_.out, context_.options.output, context_.several_trials, names, context_.messages);
+    curves_.print(context_.out, context_.options.output, context_.several_trials, names_, context_.messages);
   }
 
  private:
   ResultContext context_;
+  std::vector<std::string> names_;
   Curves curves_;
+  LiveCurves live_{curves_, context_.out, context_.messages};
 };
 
 }  // namespace

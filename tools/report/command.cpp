@@ -24,7 +24,7 @@ namespace {
 // How often a page that follows a job reloads itself, without --interval.
 constexpr std::chrono::milliseconds default_reload{5000};
 
-void write_page(const std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
+void write_page(std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
                 const Diagnostics& messages) {
   OutputFile out = options.file.empty() ? OutputFile::standard() : OutputFile::file(options.file);
   if (options.format != "html") {
@@ -74,7 +74,7 @@ ExitStatus ReportCommand::run(Diagnostics& messages) {
   if (options_.following.follow) {
     examine_live(
         context, all_operands(options_.operands, options_.null_separated, messages),
-        [&](const std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
+        [&](std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
   } else {
     write_once(context);
   }

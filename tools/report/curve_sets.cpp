@@ -68,13 +68,16 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
     tensors.insert(curve.tensor);
     modes.insert(curve.mode);
   }
+  const auto validation = std::count_if(
+      curves.begin(), curves.end(), [&](const NamedCurve& curve) { return is_validation(trials[curve.trial], curve); });
+  const bool both_sides = validation != 0 && static_cast<std::size_t>(validation) != curves.size();
   CurveSet set;
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> hues_of;
   const std::size_t columns = columns_for(std::max(curves.size(), all));
   for (const NamedCurve& curve : curves) {
     const TrialReport& trial = trials[curve.trial];
     std::string name;
-    join(name, of_trials.size() > 1 ? std::string_view(trial.name) : std::string_view());
+    join(name, of_trials.size() > 1 ? std::string_view(trial.label) : std::string_view());
     join(name, tensors.size() > 1 ? std::string_view(curve.tensor) : std::string_view());
     join(name, modes.size() > 1 ? mode_text(curve.mode) : std::string_view());
     if (name.empty()) {
@@ -82,9 +85,10 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
     }
     ChartCurve drawn = curve.curve->chart_curve(std::move(name), columns);
     const std::size_t color =
-        hues_of.try_emplace({curve.trial, colored_as(trial, curve)}, hues_of.size()).first->second;
+        trials.size() > 1 ? curve.trial
+                          : hues_of.try_emplace({curve.trial, colored_as(trial, curve)}, hues_of.size()).first->second;
     drawn.hue = color % hues;
-    drawn.dash = is_validation(trial, curve) ? Dash::dashed : static_cast<Dash>(color / hues % dashes);
+    drawn.dash = both_sides && is_validation(trial, curve) ? Dash::dashed : static_cast<Dash>(color / hues % dashes);
     set.curves.push_back(std::move(drawn));
   }
   return set;

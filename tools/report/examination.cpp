@@ -125,6 +125,7 @@ TrialReport Examination::report(bool last) {
   TrialReport report = {
       .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(std::move(histories))};
   report.buckets = saved_histograms(trial_, *report.histories, steps_);
+  report.media = logged_media(trial_, context_.options.selection, steps_);
   if (report.histories->last_write) {
     show_date(report.facts.written, Cell(*report.histories->last_write), 0);
   }

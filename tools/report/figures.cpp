@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 #include <utility>
 
 namespace smd::tool::report {
@@ -24,6 +24,15 @@ bool is_number(const std::string& cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789+-.einfa") == std::string::npos;
 }
 
+// With six digits: the command behind the figure prints all.
+std::string short_number(const std::string& cell) {
+  double number = 0;
+  const char* const end = cell.data() + cell.size();
+  const auto [rest, error] = std::from_chars(cell.data(), end, number);
+  return error == std::errc() && rest == end && cell.find_first_of(".e") != std::string::npos ? short_text(number)
+                                                                                              : cell;
+}
+
 std::string numbers_table(const Chart& chart, std::size_t most_rows) {
   const ChartTable table = chart_table(chart);
   std::vector<std::vector<HtmlCell>> rows;
@@ -34,7 +43,7 @@ std::string numbers_table(const Chart& chart, std::size_t most_rows) {
     std::vector<HtmlCell>& cells = rows.emplace_back();
     for (const std::string& cell : row) {
       const bool number = !cells.empty() && is_number(cell);
-      cells.push_back({number || cell.empty() ? xml(cell) : name_html(cell), number});
+      cells.push_back({number || cell.empty() ? xml(short_number(cell)) : name_html(cell), number});
     }
   }
   std::string out = table_html(chart.title, table.header, rows);
@@ -51,22 +60,12 @@ std::string axes_of(const Chart& chart) {
   if (set == nullptr) {
     return {};
   }
-  AxisRange x;
-  AxisRange y;
-  const Scale scale(chart.y, {1, 2}, 0, 1);
-  for (const ChartCurve& curve : set->curves) {
-    for (const ChartPoint& point : curve.points) {
-      x.add(point.x);
-      if (scale.shows(point.y)) {
-        y.add(point.y);
-      }
-    }
-  }
-  if (x.empty() || y.empty()) {
+  const AxisRanges ranges = ranges_of(set->curves, chart.y);
+  if (ranges.x.empty() || ranges.y.empty()) {
     return {};
   }
-  const AxisRange shown_x = Scale::extent(chart.x, x, 0.02);
-  const AxisRange shown_y = Scale::extent(chart.y, y, 0.06);
+  const AxisRange shown_x = Scale::extent(chart.x, ranges.x, 0.02);
+  const AxisRange shown_y = Scale::extent(chart.y, ranges.y, 0.06);
   return fmt::format(" data-axes=\"{} {} {} {} {}\"", exact_text(shown_x.low), exact_text(shown_x.high),
                      exact_text(shown_y.low), exact_text(shown_y.high),
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
@@ -83,22 +82,23 @@ std::size_t columns_for(std::size_t curves) noexcept {
 Figures::Figures(std::span<const TrialReport> trials) {
   for (std::size_t trial = 0; trial < trials.size(); ++trial) {
     for (std::size_t rule = 0; rule < trials[trial].results.size(); ++rule) {
-      collect(trials[trial].results[rule], trials[trial].tallies[rule],
-              trials.size() > 1 ? trials[trial].name : std::string(), fmt::format("#{}", rule_anchor(trial, rule)));
+      const bool several = trials.size() > 1;
+      collect(
+          trials[trial].results[rule], trials[trial].tallies[rule], several ? trials[trial].label : std::string(),
+          {.link = fmt::format("#{}", rule_anchor(trial, rule)), .hue = several ? std::optional(trial) : std::nullopt});
     }
   }
 }
 
-void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial,
-                      const std::string& link) {
+void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of) {
   for (const auto& [tensor, found] : tally.tensors()) {
     counts_[tensor] += found.count;
     std::vector<Mark>& marks = marks_[tensor];
     for (const FindingMark& mark : found.marks) {
-      marks.push_back({mark.step,
-                       fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value,
-                                   result.name, short_numbers(mark.message)),
-                       link});
+      mark_of.step = mark.step;
+      mark_of.text = fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value, result.name,
+                                 mark.message);
+      marks.push_back(mark_of);
     }
   }
 }
@@ -128,7 +128,7 @@ std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors
   std::erase_if(marks, [&](const Mark* mark) { return !seen.insert(mark->link).second; });
   const std::size_t every = (marks.size() + most_marks - 1) / most_marks;
   for (std::size_t i = 0; i < marks.size(); i += every) {
-    findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link});
+    findings.push_back({static_cast<double>(marks[i]->step.value), marks[i]->text, marks[i]->link, marks[i]->hue});
   }
   return findings;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -37,12 +38,13 @@ class Figures {
 
  private:
   struct Mark {
-    GlobalStep step;
-    std::string text;
-    std::string link;
+    GlobalStep step = {};
+    std::string text = {};
+    std::string link = {};
+    std::optional<std::size_t> hue = {};  // of its trial, if there are several
   };
 
-  void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, const std::string& link);
+  void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
   std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty name: no tensor

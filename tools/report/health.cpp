@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 namespace smd::tool::report {
 
@@ -18,9 +20,49 @@ namespace {
 
 constexpr std::size_t most_items = 6;
 
+std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
+
+// What a page says of a rule that found something. `{}` is the tensor.
+struct RuleWords {
+  std::string_view rule;
+  bool grave;
+  std::string_view words;
+};
+constexpr std::array<RuleWords, 9> rule_words = {{
+    {"AllZero", true, "{} is zero, all or nearly all of it"},
+    {"DeadRelu", true, "units of {} are dead"},
+    {"ExplodingTensor", true, "{} has NaN or infinities"},
+    {"StalledTrainingRule", true, "training stands still"},
+    {"VanishingGradient", true, "{} is vanishingly small"},
+    {"LossNotDecreasing", false, "{} does not fall any more"},
+    {"Overfit", false, "{} is too far above the loss of training"},
+    {"Overtraining", false, "{} does not get better any more"},
+    {"WeightUpdateRatio", false, "updates of {} are too large or too small beside it"},
+}};
+
+const RuleWords* words_of(const RuleResult& result) {
+  const auto* const found =
+      std::find_if(rule_words.begin(), rule_words.end(), [&](const RuleWords& one) { return one.rule == result.rule; });
+  return found == rule_words.end() ? nullptr : found;
+}
+
+bool triggered(const RuleResult& result) {
+  return result.status == RuleStatus::issues_found && !result.findings.empty();
+}
+
+}  // namespace
+
+bool is_grave(const RuleResult& result) {
+  const RuleWords* const words = words_of(result);
+  return words != nullptr && words->grave;
+}
+
+namespace {
+
 struct Counts {
   std::size_t evaluated = 0;  // rules that looked at something
   std::size_t triggered = 0;
+  std::size_t grave = 0;
   std::size_t errors = 0;
 };
 
@@ -28,13 +70,70 @@ Counts counts_of(const TrialReport& trial) {
   Counts counts;
   for (const RuleResult& result : trial.results) {
     counts.triggered += result.status == RuleStatus::issues_found ? 1 : 0;
+    counts.grave += result.status == RuleStatus::issues_found && is_grave(result) ? 1 : 0;
     counts.errors += result.status == RuleStatus::error ? 1 : 0;
     counts.evaluated += result.status != RuleStatus::not_evaluated && result.status != RuleStatus::error ? 1 : 0;
   }
   return counts;
 }
 
-std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
+// The rules that found something grave, or else something worth a look.
+void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bool grave) {
+  for (std::size_t i = 0; i < trial.results.size(); ++i) {
+    const RuleResult& result = trial.results[i];
+    if (!triggered(result) || is_grave(result) != grave) {
+      continue;
+    }
+    const Finding& first = result.findings.front();
+    const RuleWords* const words = words_of(result);
+    const std::string link = fmt::format("<a href=\"#{}\">{}</a>", rule_anchor(0, i), name_html(result.name));
+    const std::string from = first.step ? fmt::format(", from step {} on", first.step->value) : std::string();
+    items.push_back(words == nullptr
+                        ? fmt::format("{}{}: {}", link, from, name_html(first.message))
+                        : fmt::format("{}: {}{} ({} {})", link,
+                                      fmt::format(fmt::runtime(words->words), name_html(first.tensor.value_or(""))),
+                                      from, name_html(first.check), short_text(first.value)));
+  }
+}
+
+void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
+  const auto first = first_not_finite(trial);
+  if (!first) {
+    return;
+  }
+  const auto& all = trial.histories->tensors;
+  const auto tensors =
+      std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
+  items.push_back(fmt::format("NaN or infinities are in {} {}, first in {} at step {}", tensors,
+                              tensors == 1 ? "tensor" : "tensors", name_html(first->tensor), first->step.value));
+}
+
+std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
+
+// `val/loss was least at step 18 (0.188) and has risen by 266 % since`
+std::string loss_item(const std::string& name, Mode mode, const CurveFacts& facts, bool say_mode) {
+  const std::string loss = name_html(name) + (say_mode ? fmt::format(" ({})", mode_text(mode)) : std::string());
+  const std::string last = fmt::format("{} at step {}", short_text(facts.last.y), step_text(facts.last));
+  if (facts.counts.points == 1) {
+    return fmt::format("{} was {}", loss, last);
+  }
+  if (!facts.least) {
+    return fmt::format("{} was never a finite number; it is {}", loss, last);
+  }
+  const double least = facts.least->y;
+  const std::string was = fmt::format("{} was least at step {} ({:.3g})", loss, step_text(*facts.least), least);
+  if (!std::isfinite(facts.last.y)) {
+    return fmt::format("{} and is {}", was, last);
+  }
+  if (facts.last.y > least) {
+    const double percent = least > 0 ? 100 * (facts.last.y - least) / least : 0;
+    return percent >= 1 ? fmt::format("{} and has risen by {:.0f} % since, to {:.3g}", was, percent, facts.last.y)
+                        : fmt::format("{}, and is {}", was, last);
+  }
+  return facts.first.y > least ? fmt::format("{} fell from {:.3g} at step {} to its least, {}", loss, facts.first.y,
+                                             step_text(facts.first), last)
+                               : fmt::format("{} is {}, as at the start", loss, last);
+}
 
 }  // namespace
 
@@ -43,8 +142,17 @@ Headline headline_of(const TrialReport& trial) {
     return {"unknown", "Not read: " + trial.unread};
   }
   const Counts counts = counts_of(trial);
+  if (counts.grave > 0) {
+    const std::size_t others = counts.triggered - counts.grave;
+    return {"bad", fmt::format("{} of {} found something grave{}", counts.grave, rules_word(counts.evaluated),
+                               others == 0 ? "" : fmt::format(", {} more something worth a look", others))};
+  }
+  if (first_not_finite(trial)) {
+    return {"bad", "NaN or infinities were saved"};
+  }
   if (counts.triggered > 0) {
-    return {"bad", fmt::format("{} of {} found something wrong", counts.triggered, rules_word(counts.evaluated))};
+    return {"look",
+            fmt::format("{} of {} found something worth a look", counts.triggered, rules_word(counts.evaluated))};
   }
   if (counts.errors > 0 || !trial.facts.problems.empty()) {
     return {"unknown", counts.errors > 0 ? fmt::format("Not sure: {} could not be evaluated", rules_word(counts.errors))
@@ -57,46 +165,6 @@ Headline headline_of(const TrialReport& trial) {
 }
 
 namespace {
-
-void add_triggered(std::vector<std::string>& items, const TrialReport& trial, std::size_t number) {
-  for (std::size_t i = 0; i < trial.results.size(); ++i) {
-    const RuleResult& result = trial.results[i];
-    if (result.status != RuleStatus::issues_found || result.findings.empty()) {
-      continue;
-    }
-    const Finding& first = result.findings.front();
-    const std::string when = first.step ? fmt::format("from step {}: ", first.step->value) : std::string();
-    items.push_back(fmt::format("<a href=\"#{}\">{}</a> {}{}", rule_anchor(number, i), name_html(result.name), when,
-                                name_html(short_numbers(first.message))));
-  }
-}
-
-void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
-  const auto first = first_not_finite(trial);
-  if (!first) {
-    return;
-  }
-  const auto& all = trial.histories->tensors;
-  const auto tensors =
-      std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
-  items.push_back(fmt::format("NaN or infinities in {} {}, first in {} at step {}", tensors,
-                              tensors == 1 ? "tensor" : "tensors", name_html(first->tensor), first->step.value));
-}
-
-std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
-
-std::string loss_item(const std::string& name, Mode mode, const CurveFacts& facts, bool say_mode) {
-  std::string text = fmt::format("{}{}: {} at step {}", name_html(name),
-                                 say_mode ? fmt::format(" ({})", mode_text(mode)) : std::string(),
-                                 short_text(facts.first.y), step_text(facts.first));
-  if (facts.counts.points > 1) {
-    text += fmt::format(", {} at step {}", short_text(facts.last.y), step_text(facts.last));
-  }
-  if (facts.least && facts.least->x != facts.last.x && facts.least->x != facts.first.x) {
-    text += fmt::format("; least {} at step {}", short_text(facts.least->y), step_text(*facts.least));
-  }
-  return text;
-}
 
 void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
   std::size_t losses = 0;
@@ -127,33 +195,88 @@ std::string list_html(const std::vector<std::string>& items, std::string_view re
   return out + "</ul>\n";
 }
 
+std::string card_html(std::string_view look, std::string_view headline) {
+  return fmt::format("<div class=\"health {}\">\n<p class=\"headline\">{}</p>\n", look, name_html(headline));
+}
+
+// What is grave, what is worth a look, and what is not known, each by what it is with the trials concerned. Their
+// losses are in the table.
+std::string several_html(const PageContext& page) {
+  using Trials = std::map<std::string, std::vector<std::string>>;
+  Trials bad;
+  Trials look;
+  Trials unknown;
+  std::vector<std::string> good;
+  for (std::size_t i = 0; i < page.trials.size(); ++i) {
+    const TrialReport& trial = page.trials[i];
+    const std::string name = name_html(trial.label);
+    const Headline headline = headline_of(trial);
+    for (std::size_t rule = 0; rule < trial.results.size(); ++rule) {
+      const RuleResult& result = trial.results[rule];
+      if (triggered(result)) {
+        const auto& step = result.findings.front().step;
+        (is_grave(result) ? bad : look)[fmt::format("<strong>{}</strong>", name_html(result.name))].push_back(
+            fmt::format("<a href=\"#{}\">{}</a>{}", rule_anchor(i, rule), name,
+                        step ? fmt::format(" from step {}", step->value) : std::string()));
+      }
+    }
+    if (const auto first = first_not_finite(trial)) {
+      bad["NaN or infinities"].push_back(fmt::format("{} from step {}", name, first->step.value));
+    }
+    if (headline.look == "unknown") {
+      unknown[name_html(headline.text)].push_back(name);
+    } else if (headline.look == "good") {
+      good.push_back(name);
+    }
+  }
+  std::string out;
+  const auto put = [&](std::string_view look_of, std::string_view title, const Trials& trials) {
+    std::vector<std::string> items;
+    for (const auto& [what, names] : trials) {
+      constexpr std::size_t most_named = 30;
+      items.push_back(fmt::format(
+          "{}: {}{}", what,
+          fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_named)),
+                    ", "),
+          names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : std::string()));
+    }
+    out += items.empty() ? std::string() : card_html(look_of, title) + list_html(items, "#rules") + "</div>\n";
+  };
+  put("bad", "Grave", bad);
+  put("look", "Worth a look", look);
+  put("unknown", "Not known", unknown);
+  if (!good.empty()) {
+    out += card_html("good", "No sign of trouble") + fmt::format("<p>{}</p>\n</div>\n", fmt::join(good, ", "));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string health_html(const PageContext& page) {
-  std::string out;
-  for (std::size_t i = 0; i < page.trials.size(); ++i) {
-    const TrialReport& trial = page.trials[i];
-    const Headline headline = headline_of(trial);
-    out += fmt::format("<div class=\"health {}\">\n", headline.look);
-    if (page.trials.size() > 1) {
-      out += fmt::format("<p class=\"quiet\">{}</p>\n", name_html(trial.name));
-    }
-    out += fmt::format("<p class=\"headline\">{}</p>\n", name_html(headline.text));
-    if (trial.histories != nullptr) {
-      std::vector<std::string> broken;
-      add_triggered(broken, trial, i);
-      add_not_finite(broken, trial);
-      for (const std::string& problem : trial.facts.problems) {
-        broken.push_back(name_html(problem));
-      }
-      std::vector<std::string> losses;
-      add_losses(losses, trial);
-      out += list_html(broken, trial.results.empty() ? "#trial" : "#rules");
-      out += list_html(losses, "#losses");
-    }
-    out += "</div>\n";
+  if (page.trials.size() > 1) {
+    return several_html(page);
   }
-  return out;
+  const TrialReport& trial = page.trials.front();
+  const Headline headline = headline_of(trial);
+  std::string out = card_html(headline.look, headline.text);
+  if (trial.histories != nullptr) {
+    std::vector<std::string> broken;
+    add_triggered(broken, trial, true);
+    add_not_finite(broken, trial);
+    for (const std::string& problem : trial.facts.problems) {
+      broken.push_back(name_html(problem));
+    }
+    std::vector<std::string> remarkable;
+    add_triggered(remarkable, trial, false);
+    std::vector<std::string> losses;
+    add_losses(losses, trial);
+    const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
+    out += list_html(broken, rest);
+    out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";
+    out += list_html(remarkable, rest) + list_html(losses, "#losses");
+  }
+  return out + "</div>\n";
 }
 
 }  // namespace smd::tool::report

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace smd::tool::report {
 
@@ -88,28 +87,6 @@ std::string shell_word(std::string_view word) {
 std::string exact_text(double number) { return number_text(number); }
 
 std::string short_text(double number) { return number_text(number, 6); }
-
-std::string short_numbers(std::string_view sentence) {
-  constexpr std::string_view marks = "()|,;:";
-  std::string out;
-  while (!sentence.empty()) {
-    const std::size_t word_end = std::min(sentence.find(' '), sentence.size());
-    const std::string_view word = sentence.substr(0, word_end);
-    const std::size_t begin = std::min(word.find_first_not_of(marks), word.size());
-    const std::size_t end = std::max(word.find_last_not_of(marks) + 1, begin);
-    const std::string_view middle = word.substr(begin, end - begin);
-    double number = 0;
-    const auto [rest, error] = std::from_chars(middle.data(), middle.data() + middle.size(), number);
-    const bool fraction = error == std::errc() && rest == middle.data() + middle.size() &&
-                          middle.find_first_of(".e") != std::string_view::npos;
-    out += fraction ? fmt::format("{}{}{}", word.substr(0, begin), short_text(number), word.substr(end))
-                    : std::string(word);
-    const std::size_t next = std::min(word_end + 1, sentence.size());
-    out += sentence.substr(word_end, next - word_end);
-    sentence.remove_prefix(next);
-  }
-  return out;
-}
 
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);

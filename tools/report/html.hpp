@@ -37,8 +37,6 @@ struct HtmlCell {
 [[nodiscard]] std::string exact_text(double number);
 /// The same for people: six digits.
 [[nodiscard]] std::string short_text(double number);
-/// A sentence whose numbers have six digits, such as the message of a finding. Numbers in names are unchanged.
-[[nodiscard]] std::string short_numbers(std::string_view sentence);
 /// `12,345`
 [[nodiscard]] std::string grouped(std::uint64_t number);
 /// `1.4 MiB`

@@ -10,7 +10,7 @@
 namespace smd::tool::report {
 
 /// Writes the page of what is known of all trials. `running`: the page will be written again.
-using WritePage = std::function<void(const std::vector<TrialReport>& trials, bool running)>;
+using WritePage = std::function<void(std::vector<TrialReport>& trials, bool running)>;
 
 /// Follows trials, all at once, and writes the page anew at most each --interval, and at the end: when the jobs have
 /// ended, time is up (status 124), or a signal requests a stop.

@@ -45,11 +45,32 @@ std::string title_of(std::span<const TrialReport> trials, const std::string& giv
   if (!given.empty()) {
     return given;
   }
+  const std::string& first = trials.front().name;
+  const std::string folder = first.substr(0, first.size() - trials.front().label.size());
+  if (trials.size() > 3 && !folder.empty()) {
+    return fmt::format("{} trials in {}", trials.size(), folder);
+  }
   std::string title;
   for (const TrialReport& trial : trials) {
     title += fmt::format("{}{}", title.empty() ? "" : ", ", trial.name);
   }
   return title;
+}
+
+// How much of the names is the folder that all are in.
+std::size_t common_folder(std::span<const TrialReport> trials) {
+  if (trials.size() < 2) {
+    return 0;
+  }
+  std::string_view common = trials.front().name;
+  for (const TrialReport& trial : trials) {
+    const auto [end, other] = std::mismatch(common.begin(), common.end(), trial.name.begin(), trial.name.end());
+    common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
+  }
+  const std::size_t folder = common.rfind('/') + 1;
+  const bool whole = std::any_of(trials.begin(), trials.end(),
+                                 [folder](const TrialReport& trial) { return trial.name.size() == folder; });
+  return whole ? 0 : folder;
 }
 
 // Permits only the page's style and script, and images that are part of the page.
@@ -75,8 +96,12 @@ std::string navigation(std::span<const Part> parts) {
 
 }  // namespace
 
-std::string page_html(std::span<const TrialReport> trials, const ReportCommandOptions& options,
+std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions& options,
                       std::optional<std::chrono::milliseconds> reload) {
+  const std::size_t folder = common_folder(trials);
+  for (TrialReport& trial : trials) {
+    trial.label = trial.name.substr(folder);
+  }
   Figures figures(trials);
   std::string operands;
   for (const TrialReport& trial : trials) {
@@ -87,7 +112,7 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
   const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};
   // Figures first: links to them need their numbers.
   LossSection losses = losses_section(page);
-  std::array<Part, 11> parts = {{{"runs", "The trials", runs_section(page)},
+  std::array<Part, 12> parts = {{{"runs", "The trials", runs_section(page)},
                                  {"trial", "What it is", {}},
                                  {"rules", "Rules", {}},
                                  {"more-losses", "Losses", std::move(losses.rest)},
@@ -96,6 +121,7 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
                                  {"distributions", "Distributions", distributions_section(page)},
                                  {"activations", "Activations", activations_section(page)},
                                  {"workers", "Workers", workers_section(page)},
+                                 {"media", "Pictures and text", media_section(page)},
                                  {"tensors", "Tensors", tensors_section(page)},
                                  {"commands", "Commands", commands_section(page)}}};
   parts[1].html = trial_section(page);
@@ -112,8 +138,9 @@ std::string page_html(std::span<const TrialReport> trials, const ReportCommandOp
     const auto seconds = std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(*reload).count(), 1);
     out += fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", seconds);
   }
-  out += fmt::format("<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<header>\n<h1>{}</h1>\n", xml(title),
-                     page_text::page_css, page_text::chart_css, name_html(title));
+  out += fmt::format("<title>{}</title>\n<style>{}{}</style>\n</head>\n<body{}>\n<header>\n<h1>{}</h1>\n", xml(title),
+                     page_text::page_css, page_text::chart_css, trials.size() > 1 ? " class=\"several\"" : "",
+                     name_html(title));
   if (reload) {
     out += "<p class=\"quiet\">The job is running: this page follows it.</p>\n";
   }

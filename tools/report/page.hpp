@@ -13,7 +13,7 @@ namespace smd::tool::report {
 
 /// The page about some trials, whole, as HTML. It depends on nothing but its arguments. `reload`: the page reloads
 /// itself at this interval. `options`: what its commands repeat.
-[[nodiscard]] std::string page_html(std::span<const TrialReport> trials, const ReportCommandOptions& options,
+[[nodiscard]] std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions& options,
                                     std::optional<std::chrono::milliseconds> reload);
 
 }  // namespace smd::tool::report

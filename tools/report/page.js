@@ -26,6 +26,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.addEventListener("keydown", event => { if (event.key === "Enter") sort(); });
   });
 }
+// With several trials a click on the legend hides a trial in all figures: its name begins that of each of its curves.
+const several = document.body.classList.contains("several");
+const hideable = new Map();
+const toggle = key => {
+  const parts = hideable.get(key);
+  const off = !parts[0][0].classList.contains("hidden");
+  for (const [curve, ...entry] of parts) {
+    curve.classList.toggle("hidden", off);
+    entry.forEach(one => one.classList.toggle("off", off));
+  }
+};
 for (const figure of document.querySelectorAll("figure[data-axes]")) {
   const svg = figure.querySelector("svg");
   const axis = svg.querySelector("path.axis");
@@ -37,17 +48,17 @@ for (const figure of document.querySelectorAll("figure[data-axes]")) {
   const log = ends[4] === "log";
   const curves = [...svg.querySelectorAll("g")].filter(group =>
     group.firstElementChild?.tagName === "title" && group.querySelector(":scope > .curve, :scope > .dot, :scope > .mark"));
+  const nameOf = curve => curve.firstElementChild.textContent;
   const signs = [...svg.querySelectorAll("g[transform] > path.curve:not(.faint)")].map(path => path.parentNode)
     .filter(sign => sign.nextElementSibling);
   const named = curves.length === 1 ? [] : curves.slice(curves.length - Math.min(signs.length, curves.length));
   named.forEach((curve, i) => {
     const entry = [signs[i], signs[i].nextElementSibling];
+    const key = several ? nameOf(curve).split(", ")[0] : figure.id + i;
+    hideable.set(key, [...hideable.get(key) ?? [], [curve, ...entry]]);
     for (const part of entry) {
       part.classList.add("legend-entry");
-      part.addEventListener("click", () => {
-        const off = curve.classList.toggle("hidden");
-        entry.forEach(one => one.classList.toggle("off", off));
-      });
+      part.addEventListener("click", () => toggle(key));
     }
   });
   const readout = document.createElement("p");
@@ -69,24 +80,34 @@ for (const figure of document.querySelectorAll("figure[data-axes]")) {
   const box = svg.viewBox.baseVal;
   const whole = [box.x, box.y, box.width, box.height].join(" ");
   let start = null;
+  const valueAt = y => {
+    const part = (bottom - y) / (bottom - top);
+    const value = log ? Math.exp(Math.log(y0) + part * (Math.log(y1) - Math.log(y0))) : y0 + part * (y1 - y0);
+    return (y <= top ? "above " : y >= bottom && y0 !== 0 && !log ? "below " : "about ") + Number(value.toPrecision(3));
+  };
+  const mostRead = 10;
   svg.addEventListener("pointermove", event => {
     const at = place(event);
-    let best = null, near = Infinity;
+    const read = [];
     all().forEach((of, i) => {
       if (curves[i].classList.contains("hidden")) return;
-      for (const [x, y] of of) {
-        const distance = Math.abs(x - at.x) * 3 + Math.abs(y - at.y);
-        if (distance < near) { near = distance; best = [i, x, y]; }
-      }
+      let best = null;
+      for (const [x, y] of of)
+        if (best === null || Math.abs(x - at.x) < Math.abs(best.x - at.x)) best = { x, y, i };
+      if (best !== null && Math.abs(best.x - at.x) < 20) read.push(best);
     });
-    readout.hidden = best === null || near > 90;
+    readout.hidden = read.length === 0 || at.y < top || at.y > bottom;
     if (readout.hidden) return;
-    const step = Math.round(x0 + (best[1] - left) / (right - left) * (x1 - x0));
-    const part = (bottom - best[2]) / (bottom - top);
-    const value = log ? Math.exp(Math.log(y0) + part * (Math.log(y1) - Math.log(y0))) : y0 + part * (y1 - y0);
-    const name = curves[best[0]].firstElementChild.textContent;
-    readout.textContent = (name.length > 80 ? name.slice(0, 78) + "…" : name) + ": about " +
-      Number(value.toPrecision(3)) + " at step " + step;
+    const nearest = (a, b) => Math.abs(a.x - at.x) - Math.abs(b.x - at.x) || Math.abs(a.y - at.y) - Math.abs(b.y - at.y);
+    read.sort(nearest);
+    const lines = [`step ${Math.round(x0 + (read[0].x - left) / (right - left) * (x1 - x0))}`];
+    const shown = read.sort((a, b) => Math.abs(a.y - at.y) - Math.abs(b.y - at.y)).slice(0, mostRead).sort((a, b) => a.y - b.y);
+    for (const { y, i } of shown) {
+      const name = nameOf(curves[i]);
+      lines.push((name.length > 60 ? name.slice(0, 58) + "…" : name) + ": " + valueAt(y));
+    }
+    if (read.length > mostRead) lines.push(`and ${read.length - mostRead} more`);
+    readout.textContent = lines.join("\n");
   });
   svg.addEventListener("pointerleave", () => { readout.hidden = true; });
   svg.addEventListener("pointerdown", event => { start = event.button === 0 ? place(event) : null; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the elements of tensors are spread over the steps: fans of percentiles, or the buckets that the job saved.
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace smd::tool::report {
 
@@ -29,7 +31,7 @@ const std::pair<const Mode, ModeHistory>* fullest(const TensorHistory& history) 
 }
 
 std::string title_of(const PageContext& page, const TrialReport& trial, const std::string& tensor) {
-  return page.trials.size() > 1 ? fmt::format("{}, {}", tensor, trial.name) : tensor;
+  return page.trials.size() > 1 ? fmt::format("{}, {}", tensor, trial.label) : tensor;
 }
 
 PercentileFan fan_of(const Fan& fan) {
@@ -45,9 +47,15 @@ PercentileFan fan_of(const Fan& fan) {
 }
 
 std::string fan_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor, const Mode mode,
-                       const ModeHistory& series) {
-  std::string command = fmt::format("smd-reduce {}{}{} {} -r min,p5,p25,p50,p75,p95,max", shell_word(trial.name),
-                                    page.selection, page.every, name_option(tensor));
+                       const TensorHistory& history) {
+  const ModeHistory& series = history.modes.at(mode);
+  std::string remark =
+      series.fan.every == 1 ? std::string() : fmt::format("Of {} steps one is shown. ", series.fan.every);
+  if (history.nan != 0) {
+    remark += fmt::format("NaN left out: {} of all steps.", counted(history.nan, "element"));
+  }
+  std::string command = fmt::format("smd-reduce {}{}{} {} --nan omit -r min,p5,p25,p50,p75,p95,max",
+                                    shell_word(trial.name), page.selection, page.every, name_option(tensor));
   if (mode != Mode::global && page.selection.find(" -m ") == std::string::npos) {
     command += fmt::format(" -m {}", mode_text(mode));
   }
@@ -59,7 +67,7 @@ std::string fan_figure(const PageContext& page, const TrialReport& trial, const 
                  .content = fan_of(series.fan)},
        .tensors = {tensor},
        .commands = {command},
-       .remark = series.fan.every == 1 ? std::string() : fmt::format("Of {} steps one is shown.", series.fan.every)});
+       .remark = std::move(remark)});
 }
 
 std::string bucket_figure(const PageContext& page, const TrialReport& trial, const std::string& tensor,
@@ -105,7 +113,7 @@ std::string distributions_section(const PageContext& page) {
         continue;
       }
       if (figures.size() < most_fans) {
-        figures.push_back(fan_figure(page, trial, tensor, of->first, of->second));
+        figures.push_back(fan_figure(page, trial, tensor, of->first, history->second));
       } else {
         ++left_out;
       }

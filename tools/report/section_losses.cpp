@@ -21,10 +21,11 @@ constexpr std::size_t most_figures = 60;  // of one section
 
 const ThinCurve& values_of(const ModeHistory& series) { return series.of(Measure::mean); }
 
-// The names of each figure, by its title: validation is with its training.
+// The names of each figure, by its title: validation is with its training, unless many trials are in one figure.
 std::map<std::string, std::set<std::string>> groups_of(const PageContext& page, const std::vector<std::string>& names) {
+  constexpr std::size_t most_paired = 4;
   std::map<std::string, std::string> training_of;
-  for (const TrialReport& trial : page.trials) {
+  for (const TrialReport& trial : page.trials.first(page.trials.size() <= most_paired ? page.trials.size() : 0)) {
     for (const TensorPair& pair : trial.pairs) {
       training_of.emplace(pair.validation, pair.training);
     }
@@ -63,7 +64,7 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   });
   Figure figure = {.chart = {.title = title,
                              .x = step_axis(page.trials),
-                             .y = {.name = scalar ? "value" : "mean of the elements"},
+                             .y = {.name = scalar ? "value" : "mean of the elements", .robust = true},
                              .content = curve_set(page.trials, curves)},
                    .tensors = names,
                    .commands = {reduce_command(page, options, "mean")}};
@@ -89,8 +90,19 @@ bool has_both_sides(const PageContext& page, const std::set<std::string>& group)
          });
 }
 
-// The figures, most important first: findings, then NaN and infinities, then both sides, then the order of names.
-std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names) {
+// How many values the figure of a group has.
+std::size_t values_in(const PageContext& page, const std::set<std::string>& group) {
+  std::size_t values = 0;
+  for (const NamedCurve& curve : curves_of(page.trials, group, values_of)) {
+    values += curve.curve->facts().counts.points;
+  }
+  return values;
+}
+
+// The figures, most important first: with `longest_first` the one with most values, then findings, then NaN and
+// infinities, then both sides, then the order of names.
+std::vector<std::string> value_figures(const PageContext& page, const std::vector<std::string>& names,
+                                       bool longest_first = false) {
   using Rank = std::tuple<std::size_t, bool, bool>;
   const std::map<std::string, std::set<std::string>> groups = groups_of(page, names);
   std::vector<std::pair<Rank, std::string>> titles;
@@ -104,6 +116,12 @@ std::vector<std::string> value_figures(const PageContext& page, const std::vecto
     titles.emplace_back(rank, title);
   }
   std::stable_sort(titles.begin(), titles.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (longest_first && !titles.empty()) {
+    const auto longest = std::max_element(titles.begin(), titles.end(), [&](const auto& a, const auto& b) {
+      return values_in(page, groups.at(a.second)) < values_in(page, groups.at(b.second));
+    });
+    std::rotate(titles.begin(), longest, longest + 1);
+  }
   std::vector<std::string> figures;
   for (const auto& [rank, title] : titles) {
     if (figures.size() < most_figures) {
@@ -125,14 +143,18 @@ std::string left_out(const PageContext& page, std::size_t names, std::size_t fig
 LossSection losses_section(const PageContext& page) {
   const std::vector<std::string> names =
       tensors_of(page.trials, [](const TensorHistory& history) { return history.role == Role::loss; });
-  std::vector<std::string> figures = value_figures(page, names);
-  if (figures.empty()) {
-    return {};
-  }
-  LossSection section = {.first = figures.front()};
+  std::vector<std::string> figures = value_figures(page, names, true);
+  const bool a_curve = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return values_in(page, {name}) > page.trials.size();
+  });
+  LossSection section;
   const std::string more = left_out(page, names.size(), figures.size(), "-c losses");
-  figures.erase(figures.begin());
-  section.rest = section_html("more-losses", "More losses", figure_grid(figures, losses_shown, "losses") + more);
+  if (a_curve) {  // single points are no picture to begin with
+    section.first = figures.front();
+    figures.erase(figures.begin());
+  }
+  section.rest = section_html("more-losses", a_curve ? "More losses" : "Losses",
+                              figure_grid(figures, losses_shown, "losses") + more);
   return section;
 }
 

@@ -108,7 +108,7 @@ std::string norms_section(const PageContext& page) {
   for (const TrialReport& trial : page.trials) {
     if (trial.histories != nullptr && trial.histories->left_out != 0 && !out.empty()) {
       out += fmt::format("<p class=\"remark\">{}: the ratio of updates leaves {} large weights out.</p>\n",
-                         name_html(trial.name), trial.histories->left_out);
+                         name_html(trial.label), trial.histories->left_out);
     }
   }
   return section_html("norms", "Gradients and weights", out);

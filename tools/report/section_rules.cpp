@@ -17,10 +17,10 @@ namespace smd::tool::report {
 
 namespace {
 
-std::string_view look_of(RuleStatus status) {
-  switch (status) {
+std::string_view look_of(const RuleResult& result) {
+  switch (result.status) {
     case RuleStatus::issues_found:
-      return "bad";
+      return is_grave(result) ? "bad" : "look";
     case RuleStatus::no_issues_found:
       return "good";
     case RuleStatus::error:
@@ -31,20 +31,20 @@ std::string_view look_of(RuleStatus status) {
   return "unknown";
 }
 
-int gravity(RuleStatus status) {
-  switch (status) {
+int gravity(const RuleResult& result) {
+  switch (result.status) {
     case RuleStatus::issues_found:
-      return 0;
+      return is_grave(result) ? 0 : 1;
     case RuleStatus::error:
-      return 1;
-    case RuleStatus::in_progress:
       return 2;
-    case RuleStatus::no_issues_found:
+    case RuleStatus::in_progress:
       return 3;
+    case RuleStatus::no_issues_found:
+      return 4;
     case RuleStatus::not_evaluated:
       break;
   }
-  return 4;
+  return 5;
 }
 
 std::string place_of(const Finding& finding) {
@@ -89,9 +89,9 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
     rows.push_back({{place_of(finding), true, finding.step ? std::to_string(finding.step->value) : std::string()},
                     {link.empty() ? name : fmt::format("<a href=\"{}\">{}</a>", link, name)},
                     {name_html(finding.worker.value_or(std::string()))},
-                    {exact_text(finding.value), true},
+                    {short_text(finding.value), true},
                     {xml(finding.relation)},
-                    {exact_text(finding.threshold), true},
+                    {short_text(finding.threshold), true},
                     {name_html(finding.message)}});
   }
   const std::vector<std::string> header = {"step", "tensor", "worker", "value", "is", "threshold", "message"};
@@ -123,10 +123,10 @@ std::string result_html(const PageContext& page, const TrialReport& trial, std::
                         const std::string& anchor) {
   const RuleResult& result = trial.results[rule];
   const bool triggered = !result.findings.empty();
-  const std::string said = short_numbers(triggered ? result.findings.front().message : result.message);
+  const std::string& said = triggered ? result.findings.front().message : result.message;
   const std::string at = triggered ? place_of(result.findings.front()) : std::string();
   std::string out = fmt::format(
-      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result.status), anchor,
+      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result), anchor,
       name_html(result.name), xml(to_string(result.status)), at.empty() ? "" : fmt::format(" at step {}", at),
       said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result), warnings_html(result));
   if (triggered) {
@@ -146,9 +146,9 @@ std::string line_html(const PageContext& page, const TrialReport& trial, std::si
       fmt::format("<strong>{}</strong> {}.{}{}", name_html(result.name), xml(to_string(result.status)),
                   steps_text(result), result.warnings.empty() ? "" : " With a warning.");
   const std::string said =
-      result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(short_numbers(result.message)));
+      result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(result.message));
   return fmt::format(
-      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result.status), anchor,
+      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result), anchor,
       details_html(line, said + warnings_html(result) + command_html(rule_command(page, trial, result))));
 }
 
@@ -168,6 +168,7 @@ std::string passed_over_html(const TrialReport& trial) {
 
 std::string rules_section(const PageContext& page) {
   std::string out;
+  std::string quiet;  // trials of which no rule found anything
   for (std::size_t i = 0; i < page.trials.size(); ++i) {
     const TrialReport& trial = page.trials[i];
     std::vector<std::size_t> order(trial.results.size());
@@ -175,21 +176,28 @@ std::string rules_section(const PageContext& page) {
       order[rule] = rule;
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return gravity(trial.results[a].status) < gravity(trial.results[b].status);
+      return gravity(trial.results[a]) < gravity(trial.results[b]);
     });
-    if (page.trials.size() > 1 && trial.unread.empty()) {
-      out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
-    }
     std::string lines;
+    std::string found;
     std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is shown once.
     for (const std::size_t rule : order) {
       const RuleResult& result = trial.results[rule];
       const bool in_full = !result.findings.empty() || result.status == RuleStatus::issues_found ||
                            (result.status == RuleStatus::error && told.insert(result.message).second);
-      (in_full ? out : lines) += (in_full ? result_html : line_html)(page, trial, rule, rule_anchor(i, rule));
+      (in_full ? found : lines) += (in_full ? result_html : line_html)(page, trial, rule, rule_anchor(i, rule));
     }
-    out += lines.empty() ? lines : fmt::format("<ul class=\"lines\">\n{}</ul>\n", lines);
-    out += passed_over_html(trial);
+    lines = (lines.empty() ? lines : fmt::format("<ul class=\"lines\">\n{}</ul>\n", lines)) + passed_over_html(trial);
+    if (page.trials.size() == 1) {
+      out += found + lines;
+    } else if (!found.empty()) {
+      out += fmt::format("<h3>{}</h3>\n{}{}", name_html(trial.label), found, details_html("The other rules", lines));
+    } else if (trial.unread.empty()) {
+      quiet += details_html(name_html(trial.label), lines);
+    }
+  }
+  if (!quiet.empty()) {
+    out += fmt::format("<p>Nothing was found in:</p>\n{}", quiet);
   }
   return section_html("rules", "Rules", out);
 }

@@ -2,7 +2,9 @@
 // Several trials: one table of them, above everything else.
 #include "brief.hpp"
 #include "html.hpp"
+#include "rows/hyperparameter.hpp"
 #include "sections.hpp"
+#include "text/number.hpp"
 
 #include <fmt/format.h>
 
@@ -55,8 +57,11 @@ std::vector<std::string> differing_keys(std::span<const TrialReport> trials) {
   return keys;
 }
 
-HtmlCell known_cell(const std::optional<double>& number) {
-  return number ? HtmlCell{short_text(*number), true, exact_text(*number)} : HtmlCell{"", true};
+// Numbers stay whole, also those that a file has as text.
+HtmlCell value_cell(const std::string& json) {
+  std::string text;
+  append_text(text, HpValue(json).cell(), 0);
+  return {name_html(text), text::number_of(text).has_value()};
 }
 
 }  // namespace
@@ -67,9 +72,16 @@ std::string runs_section(const PageContext& page) {
   }
   const std::vector<std::string> losses = common_losses(page.trials);
   const std::vector<std::string> keys = differing_keys(page.trials);
-  std::vector<std::string> header = {"trial", "status", "steps", "last step"};
+  const bool statuses = std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
+    return trial.facts.status != page.trials.front().facts.status;
+  });
+  std::vector<std::string> header = {"trial"};
+  if (statuses) {
+    header.emplace_back("status");
+  }
+  header.emplace_back("last step");
   for (const std::string& loss : losses) {
-    header.insert(header.end(), {loss + ": best", "at step", "last"});
+    header.insert(header.end(), {loss + ": best", "last"});
   }
   header.insert(header.end(), keys.begin(), keys.end());
   header.emplace_back("rules that triggered");
@@ -77,23 +89,25 @@ std::string runs_section(const PageContext& page) {
   for (const TrialReport& trial : page.trials) {
     const TrialFacts& facts = trial.facts;
     std::vector<HtmlCell>& row = rows.emplace_back();
-    row.push_back({name_html(trial.name)});
-    row.push_back({trial.unread.empty() ? facts.status : "unreadable"});
-    row.push_back({grouped(facts.steps), true, std::to_string(facts.steps)});
+    row.push_back({name_html(trial.label)});
+    if (statuses) {
+      row.push_back({trial.unread.empty() ? facts.status : "unreadable"});
+    }
     row.push_back({facts.last_step ? std::to_string(facts.last_step->value) : "", true});
     const std::vector<LossFacts> of_trial = losses_of(trial);
     for (const std::string& loss : losses) {
       const auto found =
           std::find_if(of_trial.begin(), of_trial.end(), [&](const LossFacts& one) { return one.name == loss; });
       const bool known = found != of_trial.end();
-      const bool best = known && found->best;
-      row.push_back(known_cell(best ? std::optional(found->best->y) : std::nullopt));
-      row.push_back(known_cell(best ? std::optional(found->best->x) : std::nullopt));
-      row.push_back(known_cell(known ? std::optional(found->last.y) : std::nullopt));
+      row.push_back(known && found->best ? HtmlCell{fmt::format("{} <span class=\"quiet\">at {:.0f}</span>",
+                                                                short_text(found->best->y), found->best->x),
+                                                    true, exact_text(found->best->y)}
+                                         : HtmlCell{"", true});
+      row.push_back(known ? HtmlCell{short_text(found->last.y), true, exact_text(found->last.y)} : HtmlCell{"", true});
     }
     for (const std::string& key : keys) {
       const auto found = facts.hyperparameters.find(key);
-      row.push_back({found == facts.hyperparameters.end() ? "" : name_html(found->second)});
+      row.push_back(found == facts.hyperparameters.end() ? HtmlCell{} : value_cell(found->second));
     }
     std::string rules;
     for (const RuleResult& result : trial.results) {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_rows = 60;  // in one table, before layers are folded away
 
 HtmlCell number_cell(const std::optional<double>& number) {
-  return number ? HtmlCell{exact_text(*number), true} : HtmlCell{{}, true};
+  return number ? HtmlCell{short_text(*number), true} : HtmlCell{{}, true};
 }
 
 // The least or greatest number that a curve of any mode had.
@@ -50,7 +50,7 @@ std::vector<HtmlCell> row_of(const PageContext& page, const TrialReport& trial, 
   const std::string link = page.figures.link_to(name);
   std::vector<HtmlCell> row;
   if (page.trials.size() > 1) {
-    row.push_back({name_html(trial.name)});
+    row.push_back({name_html(trial.label)});
   }
   const std::size_t findings = page.figures.findings_of(name);
   row.push_back({link.empty() ? name_html(name) : fmt::format("<a href=\"{}\">{}</a>", link, name_html(name))});

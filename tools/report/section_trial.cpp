@@ -80,13 +80,11 @@ std::string folded_list_html(const std::vector<std::string>& lines, std::string_
 std::string trial_section(const PageContext& page) {
   std::string out;
   for (const TrialReport& trial : page.trials) {
-    if (page.trials.size() > 1) {
-      out += fmt::format("<h3>{}</h3>\n", name_html(trial.name));
-    }
-    out += trial.unread.empty()
-               ? facts_html(trial) + hyperparameters_html(trial.facts) + folded_list_html(trial.facts.alerts, "alert") +
-                     folded_list_html(trial.facts.problems, "problem")
-               : fmt::format("<p>{}</p>\n", name_html(trial.unread));
+    const std::string facts = trial.unread.empty() ? facts_html(trial) + hyperparameters_html(trial.facts) +
+                                                         folded_list_html(trial.facts.alerts, "alert") +
+                                                         folded_list_html(trial.facts.problems, "problem")
+                                                   : fmt::format("<p>{}</p>\n", name_html(trial.unread));
+    out += page.trials.size() == 1 ? facts : details_html(name_html(trial.label), facts);
   }
   return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);
 }

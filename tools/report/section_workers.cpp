@@ -21,20 +21,21 @@ std::string seconds_figure(const PageContext& page) {
   CurveSet set;
   for (const TrialReport& trial : page.trials) {
     if (trial.histories != nullptr && !trial.histories->seconds.empty()) {
-      ChartCurve curve = trial.histories->seconds.chart_curve(page.trials.size() > 1 ? trial.name : "time per step",
+      ChartCurve curve = trial.histories->seconds.chart_curve(page.trials.size() > 1 ? trial.label : "time per step",
                                                               columns_for(page.trials.size()));
-      curve.hue = set.curves.size() % hues;
+      curve.hue = static_cast<std::size_t>(&trial - page.trials.data()) % hues;
       set.curves.push_back(std::move(curve));
     }
   }
   if (set.curves.empty()) {
     return {};
   }
-  return page.figures.add({.chart = {.title = "Time per step",
-                                     .x = step_axis(page.trials),
-                                     .y = {.name = "seconds since the step before was written", .least = 0},
-                                     .content = std::move(set)},
-                           .commands = {fmt::format("smd-ls {} --steps -l", page.operands)}});
+  return page.figures.add(
+      {.chart = {.title = "Time per step",
+                 .x = step_axis(page.trials),
+                 .y = {.name = "seconds since the step before was written", .least = 0, .robust = true},
+                 .content = std::move(set)},
+       .commands = {fmt::format("smd-ls {} --steps -l", page.operands)}});
 }
 
 bool by_several(const TensorHistory& history) {
@@ -67,9 +68,9 @@ std::string spread_figure(const PageContext& page, const TrialReport& trial, con
     set.curves.push_back(std::move(drawn));
   }
   return page.figures.add({.chart = {.title = fmt::format("{} by worker", tensor),
-                                     .subtitle = page.trials.size() > 1 ? trial.name : std::string(),
+                                     .subtitle = page.trials.size() > 1 ? trial.label : std::string(),
                                      .x = step_axis(page.trials),
-                                     .y = {.name = "value"},
+                                     .y = {.name = "value", .robust = true},
                                      .content = std::move(set)},
                            .tensors = {tensor},
                            .commands = {fmt::format("smd-reduce {}{}{} {} -r mean -w all", shell_word(trial.name),
@@ -82,7 +83,7 @@ std::string workers_table(const PageContext& page) {
   for (const TrialReport& trial : page.trials) {
     several = several || trial.facts.workers.size() > 1;
     for (const WorkerFacts& worker : trial.facts.workers) {
-      rows.push_back({{name_html(trial.name)},
+      rows.push_back({{name_html(trial.label)},
                       {name_html(worker.name)},
                       {std::to_string(worker.steps), true},
                       {std::to_string(worker.last_step.value), true}});

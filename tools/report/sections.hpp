@@ -44,6 +44,8 @@ struct Headline {
   std::string text;
 };
 [[nodiscard]] Headline headline_of(const TrialReport& trial);
+/// Whether what a rule finds is grave, and not only worth a look.
+[[nodiscard]] bool is_grave(const RuleResult& result);
 
 /// A table of several trials; empty if there is one.
 [[nodiscard]] std::string runs_section(const PageContext& page);
@@ -58,6 +60,7 @@ struct LossSection {
 };
 [[nodiscard]] LossSection losses_section(const PageContext& page);
 [[nodiscard]] std::string scalars_section(const PageContext& page);
+[[nodiscard]] std::string media_section(const PageContext& page);
 [[nodiscard]] std::string norms_section(const PageContext& page);
 [[nodiscard]] std::string distributions_section(const PageContext& page);
 [[nodiscard]] std::string activations_section(const PageContext& page);

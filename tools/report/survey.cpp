@@ -31,7 +31,17 @@ constexpr std::uint64_t most_compared = std::uint64_t{32} << 20;
 // A record no larger may be a scalar: its values are gathered of all workers, and it has no percentiles.
 constexpr std::uint64_t largest_scalar = 512;
 
-constexpr Reduction percentile(double percent) { return {.kind = ReductionKind::percentile, .percent = percent}; }
+// Of a fan. A single NaN must not hide how the other elements are spread.
+constexpr std::array<Reduction, fan_names.size()> spread = [] {
+  std::array<Reduction, fan_names.size()> all;
+  all.fill({.kind = ReductionKind::percentile, .omit_nan = true});
+  all.front().kind = ReductionKind::min;
+  all.back().kind = ReductionKind::max;
+  for (std::size_t i = 0; i < percents.size(); ++i) {
+    all[i + 1].percent = percents[i];
+  }
+  return all;
+}();
 
 // Fractions are only computed: no saved statistic has their name.
 bool is_measured(const Unit& unit, std::size_t measure) {
@@ -126,8 +136,8 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
     plan.every *= 2;
   }
   plan.asked.push_back(unit.step());
-  for (const double percent : percents) {
-    step.computed(unit, percentile(percent));
+  for (const Reduction& reduction : spread) {
+    step.computed(unit, reduction);
   }
 }
 
@@ -244,8 +254,7 @@ void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor
       gather_worker(unit, tensor, *number_of(Measure::mean));
     }
   }
-  gather_fan(step, unit, track, series.fan, number_of(Measure::min).value_or(std::nan("")),
-             number_of(Measure::max).value_or(std::nan("")));
+  gather_fan(step, unit, track, series.fan);
   if (track.compared.value_or(false)) {
     gather_update(step, unit, track, series, finite);
   }
@@ -259,7 +268,7 @@ void Survey::gather_worker(const Unit& unit, Tracks::value_type& tensor, double 
   }
 }
 
-void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest) {
+void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan) {
   const auto plan = track.plans.find(unit.mode());
   if (plan == track.plans.end()) {
     return;
@@ -274,16 +283,14 @@ void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fa
   asked.pop_front();
   FanSample sample = {.step = unit.step()};
   bool any = false;
-  for (std::size_t i = 0; i < percents.size(); ++i) {
-    const std::optional<double> number = step.computed(unit, percentile(percents[i]));
-    sample.numbers[i + 1] = number.value_or(std::nan(""));
+  for (std::size_t i = 0; i < spread.size(); ++i) {
+    const std::optional<double> number = step.computed(unit, spread[i]);
+    sample.numbers[i] = number.value_or(std::nan(""));
     any = any || number;
   }
   if (!any) {
     return;
   }
-  sample.numbers.front() = least;
-  sample.numbers.back() = greatest;
   fan.samples.push_back(sample);
   if (fan.samples.size() > most_samples) {
     std::size_t kept = 0;
@@ -320,10 +327,11 @@ void Survey::gather_time(const StepView& step) {
   if (!written || *written <= 0) {  // some layouts have no times
     return;
   }
-  if (histories_.last_write) {
+  // A restored file may be older than the one before, and copies often have one time.
+  if (histories_.last_write && *written > *histories_.last_write) {
     histories_.seconds.add(step.step(), ModeStep(step.step().value), *written - *histories_.last_write);
   }
-  histories_.last_write = *written;
+  histories_.last_write = std::max(*written, histories_.last_write.value_or(*written));
 }
 
 }  // namespace smd::tool::report

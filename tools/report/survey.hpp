@@ -67,7 +67,7 @@ class Survey final : public Rule {
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
   void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
-  void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan, double least, double greatest);
+  void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan);
   void gather_update(const StepView& step, const Unit& unit, Track& track, ModeHistory& series, bool finite);
   void gather_worker(const Unit& unit, Tracks::value_type& tensor, double number);
   void gather_time(const StepView& step);

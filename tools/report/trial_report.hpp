@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <smd/evaluator.hpp>
 #include <smd/rule_result.hpp>
 #include <smd/trial.hpp>
 #include <string>
@@ -14,6 +15,7 @@
 #include "draw/chart.hpp"
 #include "finding_tally.hpp"
 #include "histories.hpp"
+#include "select/selection.hpp"
 
 namespace smd::tool::report {
 
@@ -46,12 +48,21 @@ struct TrialFacts {
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
 };
 
+/// A picture, by the bytes of its file, or a text that the job logged.
+struct LoggedMedia {
+  std::string tensor;
+  GlobalStep step;
+  std::string bytes = {};
+};
+
 /// Everything that the page shows of one trial, as plain data.
 struct TrialReport {
-  std::string name;  ///< As on the command line.
+  std::string name;        ///< As on the command line.
+  std::string label = {};  ///< The same without the folder that all trials of the page are in.
   TrialFacts facts = {};
   std::shared_ptr<const Histories> histories = {};
   std::map<std::string, HeatMap> buckets = {};  ///< Saved ones, by tensor.
+  std::vector<LoggedMedia> media = {};          ///< The first and the last of each tag; some.
   std::vector<RuleResult> results = {};         ///< Of the rules asked for, or that had something to evaluate.
   std::vector<FindingTally> tallies = {};       ///< All findings of each of these results, which list the first.
   std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to evaluate.
@@ -60,6 +71,10 @@ struct TrialReport {
 
   [[nodiscard]] bool running() const { return facts.status == "running"; }
 };
+
+/// The pictures and texts of a page, by the collections that logs have for them. What cannot be read is left out.
+[[nodiscard]] std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions& selection,
+                                                    const EvaluationOptions& steps);
 
 /// Reads nothing of event files.
 [[nodiscard]] TrialFacts facts_of(const Trial& trial);

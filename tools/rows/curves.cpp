@@ -3,6 +3,7 @@
 
 #include "select/selection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -45,8 +46,31 @@ Extremes finite_extremes(const std::vector<double>& numbers) {
 
 std::span<const Column> curve_columns() noexcept { return columns; }
 
+void Curves::set_trial(std::string_view name, bool again) {
+  const auto known = again ? std::find(trials_.begin(), trials_.end(), name) : trials_.end();
+  trial_ = static_cast<std::size_t>(known - trials_.begin()) + 1;
+  if (known == trials_.end()) {
+    trials_.emplace_back(name);
+  }
+}
+
+void LiveCurves::draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions,
+                      bool last) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (begin < next_ && !last) {
+    return;
+  }
+  OutputFile table = OutputFile::screen();
+  curves_.print(table, options, several_trials, reductions, messages_);
+  std::string text;
+  table.take_text(text);
+  screen_.show(text);
+  const auto end = std::chrono::steady_clock::now();
+  next_ = end + 4 * (end - begin);
+}
+
 Curves::Curve& Curves::curve_of(const Point& point) {
-  return curves_[{trials_.size(), std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
+  return curves_[{trial_, std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
 }
 
 void Curves::add(const Point& point, double number) {

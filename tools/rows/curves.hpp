@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "cli/redraw.hpp"
 #include "draw/chart.hpp"
 #include "draw/gap_finder.hpp"
 #include "rows/cell.hpp"
@@ -30,8 +32,8 @@ namespace smd::tool {
 /// a table in which all are of the same length and fill the line; for -f svg, charts.
 class Curves {
  public:
-  /// The trial that following numbers belong to.
-  void set_trial(std::string_view name) { trials_.emplace_back(name); }
+  /// The trial that following numbers belong to. `again`: the curves of a trial of this name go on, if there is one.
+  void set_trial(std::string_view name, bool again = false);
 
   /// What a number belongs to.
   struct Point {
@@ -92,7 +94,25 @@ class Curves {
                                                 ScaleKind scale);
 
   std::vector<std::string> trials_;
+  std::size_t trial_ = 0;
   std::map<Key, Curve> curves_;
+};
+
+/// The table of curves of followed trials, drawn again in place whenever a step has come, on a terminal.
+class LiveCurves {
+ public:
+  /// All must outlive this.
+  LiveCurves(const Curves& curves, OutputFile& out, Diagnostics& messages)
+      : curves_(curves), screen_(out, messages), messages_(messages) {}
+
+  /// Draws, unless drawing takes much of the time. The others as `Curves::print`.
+  void draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions, bool last);
+
+ private:
+  const Curves& curves_;
+  Redraw screen_;
+  Diagnostics& messages_;
+  std::chrono::steady_clock::time_point next_;
 };
 
 }  // namespace smd::tool

@@ -212,6 +212,7 @@ const CommandDefinition& RunsCommand::definition() const {
 void RunsCommand::setup(const CommandLine& line) { options_ = RunsOptions::from(line); }
 
 ExitStatus RunsCommand::run(Diagnostics& messages) {
+  messages.lower_remarks();  // a trial within another one has its own row
   OutputFile out = options_.output.open();
   bool found = false;
   if (options_.following.follow) {

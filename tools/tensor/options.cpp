@@ -141,8 +141,10 @@ void check_following(const TensorOptions& options) {
     throw UsageError("--follow prints values as they come: -f " + format +
                      (options.folder ? " -o " + *options.folder : "") + " must hold all of them");
   }
-  if (options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap ||
-      options.view == TensorViewKind::spark) {
+  if (options.view == TensorViewKind::spark && !options.output.to_terminal()) {
+    throw UsageError("--follow draws --spark again in place: that needs a terminal");
+  }
+  if (options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap) {
     throw UsageError("--follow prints values as they come: " + std::string(flag_of(options.view)) +
                      " shows one, or all at once");
   }

@@ -15,7 +15,9 @@ class SparkView : public ValueView {
  public:
   explicit SparkView(ViewContext context) : context_(context) {}
 
-  void set_trial(std::string_view name) override { curves_.set_trial(name); }
+  void set_trial(std::string_view name) override { curves_.set_trial(name, context_.options.following.follow); }
+
+  void end_step() override { live_.draw(context_.options.output, context_.several_trials, {}, false); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     if (!is_real(value.dtype()) || value.view().size() != 1) {
@@ -45,7 +47,9 @@ class SparkView : public ValueView {
       text += " draws scalars, and " + single_quoted(name) + " is " + what + ": pick an element with --slice, or see ";
       throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
     }
-    if (context_.options.svg()) {
+    if (context_.options.following.follow) {
+      live_.draw(context_.options.output, context_.several_trials, {}, true);
+    } else if (context_.options.svg()) {
       write_charts(context_.out, curves_.take_charts({}, context_.options.picture.scale), context_.options.picture, {});
     } else {
       curves_.print(context_.out, context_.options.output, context_.several_trials, {}, context_.messages);
@@ -62,6 +66,7 @@ class SparkView : public ValueView {
  private:
   ViewContext context_;
   Curves curves_;
+  LiveCurves live_{curves_, context_.out, context_.messages};
   std::map<std::string, std::string> others_;
 };
 

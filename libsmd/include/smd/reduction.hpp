@@ -113,6 +113,8 @@ struct Reduction {
   ReductionKind kind = ReductionKind::mean;
   bool abs = false;    ///< Of |x|. Only of kinds whose `ReductionFacts::abs` is set.
   double percent = 0;  ///< For percentile: 0 … 100.
+  /// Of min, max, median, percentile: NaN are left out whatever `ReduceOptions::nan` says.
+  bool omit_nan = false;
 
   bool operator==(const Reduction&) const = default;
 };

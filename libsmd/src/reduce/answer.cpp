@@ -101,7 +101,7 @@ class Answer {
         return fraction(special.nan);
       case ReductionKind::min:
       case ReductionKind::max:
-        return extreme(reduction.kind == ReductionKind::min, reduction.abs);
+        return extreme(reduction.kind == ReductionKind::min, reduction);
       case ReductionKind::sum:
         return reduction.abs ? magnitude_sum() : sum();
       case ReductionKind::l1:
@@ -120,7 +120,7 @@ class Answer {
         return product(reduction.abs);
       case ReductionKind::median:
       case ReductionKind::percentile:
-        return middle(percent_of(reduction), reduction.abs);
+        return middle(percent_of(reduction), reduction);
     }
     return undefined();
   }
@@ -131,11 +131,17 @@ class Answer {
     return real(static_cast<double>(n) / static_cast<double>(data_.count_));
   }
 
-  [[nodiscard]] ReducedValue extreme(bool least, bool abs) const {
+  // How many elements count, if any result but NaN is possible; else 0.
+  [[nodiscard]] std::uint64_t used(const Reduction& reduction) const {
+    return reduction.omit_nan ? data_.count_ - data_.specials_.nan : nan_ ? 0 : used_;
+  }
+
+  [[nodiscard]] ReducedValue extreme(bool least, const Reduction& reduction) const {
+    const bool abs = reduction.abs;
     if (data_.count_ == 0 || (data_.complex_ && !abs)) {
       return undefined();
     }
-    if (nan_ || used_ == 0) {
+    if (used(reduction) == 0) {
       return real(not_a_number);
     }
     const std::uint64_t finite = data_.count_ - data_.specials_.all();
@@ -258,14 +264,15 @@ class Answer {
     return real(abs ? std::fabs(value) : value);
   }
 
-  [[nodiscard]] ReducedValue middle(double percent, bool abs) const {
+  [[nodiscard]] ReducedValue middle(double percent, const Reduction& reduction) const {
+    const bool abs = reduction.abs;
     if (data_.complex_) {
       return undefined();
     }
-    if (nan_ || used_ == 0) {
+    const auto others = static_cast<std::size_t>(used(reduction));
+    if (others == 0) {
       return real(not_a_number);
     }
-    const auto others = static_cast<std::size_t>(used_);
     if (in_place_ != nullptr) {
       return real(in_place_->of(abs, percent, others));
     }

@@ -46,6 +46,31 @@ TEST_CASE("findings are marked at their step, link to where more is said, and ar
   CHECK(count(svg, "<here>") == 0);
 }
 
+TEST_CASE("what is about some curves is marked in their colour") {
+  Chart chart = two_points();
+  chart.findings = {{.x = 50, .text = "of one", .link = "", .hue = 9}};  // of seven colours
+  const std::string svg = svg_element(chart);
+  CHECK(count(svg, "class=\"finding c2\"") == 1);
+  CHECK(count(svg, "class=\"flag f2\"") == 1);
+}
+
+TEST_CASE("a robust axis leaves out single spikes, and marks where the curve leaves it") {
+  Chart chart = two_points();
+  ChartCurve& curve = std::get<CurveSet>(chart.content).curves.front();
+  curve.points.clear();
+  for (int i = 0; i < 50; ++i) {
+    curve.points.push_back({static_cast<double>(i), i == 20 ? 1e9 : i == 30 ? -1e9 : 1.0 + i});
+  }
+  CHECK(count(svg_element(chart), "the range shown") == 0);
+  chart.y.robust = true;
+  const std::string svg = svg_element(chart);
+  CHECK(count(svg, "above the range shown, up to 1e+09") == 1);
+  CHECK(count(svg, "below the range shown, down to -1e+09") == 1);
+  CHECK(count(svg, ">40<") == 2);  // ticks of both axes
+  chart.y.scale = smd::tool::ScaleKind::logarithmic;
+  CHECK(count(svg_element(chart), "above the range shown") == 0);
+}
+
 TEST_CASE("a page gets no style and no heading of its own with each chart") {
   CHECK(count(svg_element(two_points()), "<style>") == 0);
   const std::vector<Chart> charts = {two_points(), two_points()};

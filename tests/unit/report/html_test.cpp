@@ -14,7 +14,6 @@ using smd::tool::report::layer_groups;
 using smd::tool::report::LayerGroup;
 using smd::tool::report::name_html;
 using smd::tool::report::shell_word;
-using smd::tool::report::short_numbers;
 
 TEST_CASE("names are text, whatever they hold") {
   CHECK(name_html("</script><img src=x onerror='a'>") == "<bdi>&lt;/script&gt;&lt;img src=x onerror='a'&gt;</bdi>");
@@ -65,13 +64,4 @@ TEST_CASE("tensors are grouped by as many first parts as leave few groups") {
   CHECK(runs.size() == 40);
   CHECK(!runs[0].by_name);
   CHECK(escaped_pattern("a.b[0]") == "a\\.b\\[0\\]");
-}
-
-TEST_CASE("sentences have numbers of six digits, and names as they are") {
-  CHECK(short_numbers("loss: ratio 0.44722844575660925 > threshold 0.1, (1.2345678e-9)") ==
-        "loss: ratio 0.447228 > threshold 0.1, (1.23457e-09)");
-  CHECK(short_numbers("layer.0.12345678: 123456789 of 12345.678901; inf nan -0.00012345678 .") ==
-        "layer.0.12345678: 123456789 of 12345.7; inf nan -0.000123457 .");
-  CHECK(short_numbers("  two  spaces ") == "  two  spaces ");
-  CHECK(short_numbers("").empty());
 }
