@@ -53,7 +53,9 @@ class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.bin = os.path.join(options.build, "bin")
-        self.environment = {**os.environ, "PYTHONPATH": os.path.join(options.build, "python")}
+        package = os.path.join(options.build, "python")
+        self.environment = {**os.environ, "PYTHONPATH": package}
+        subprocess.run(self.python("-m", "compileall", "-q", package), check=True)  # as when it is installed
 
     def python(self, *arguments):
         return [self.options.python, *arguments]

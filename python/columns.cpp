@@ -18,32 +18,47 @@ namespace {
 
 std::optional<Mode> chosen(const SeriesQuery& query) { return ModeArgument{query.mode}.chosen(); }
 
+/// Returns one number of each row of a column.
+template <class T, class Get>
+NewColumn<T> gathered(const ScalarColumn& column, const Get& get) {
+  NewColumn<T> numbers(column.size());
+  T* next = numbers.data();
+  for (const ColumnPart& part : column.parts()) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      *next++ = static_cast<T>(get(part, i));
+    }
+  }
+  return numbers;
+}
+
 /// Copies a column, whose numbers `number(part, i)` returns as they are stored in `Stored`.
 template <class Stored, class Number>
-NumberSeries copied(const ScalarColumn& column, bool mode_steps, Dtype dtype, const Number& number) {
+NumberSeries copied(const ScalarColumn& column, bool mode_steps, bool with_times, Dtype dtype, const Number& number) {
+  const auto steps =
+      mode_steps
+          ? gathered<std::int64_t>(column,
+                                   [](const ColumnPart& part, std::size_t i) { return part.mode_step(i).value; })
+          : gathered<std::int64_t>(column, [](const ColumnPart& part, std::size_t i) { return part.step(i).value; });
+  NumberSeries series{steps.value(Dtype::int64), gathered<Stored>(column, number).value(dtype)};
+  if (with_times) {
+    series.times = gathered<double>(column, [](const ColumnPart& part, std::size_t i) {
+                     return part.wall_time(i);
+                   }).value(Dtype::float64);
+  }
   std::map<std::string_view, std::int32_t> workers;
   for (const ColumnPart& part : column.parts()) {
     workers.emplace(part.worker(), 0);
   }
-  std::int32_t place = 0;
-  for (auto& [name, of_name] : workers) {
-    of_name = place++;
-  }
-  const NewColumn<std::int64_t> steps(column.size());
-  const NewColumn<Stored> numbers(column.size());
-  const NewColumn<double> times(column.size());
-  const NewColumn<std::int32_t> whose(column.size());
-  std::size_t row = 0;
-  for (const ColumnPart& part : column.parts()) {
-    const std::int32_t worker = workers.find(part.worker())->second;
-    for (std::size_t i = 0; i < part.size(); ++i, ++row) {
-      steps[row] = mode_steps ? part.mode_step(i).value : part.step(i).value;
-      numbers[row] = static_cast<Stored>(number(part, i));
-      times[row] = part.wall_time(i);
-      whose[row] = worker;
+  if (workers.size() > 1 || !std::is_sorted(steps.data(), steps.data() + column.size())) {
+    std::int32_t place = 0;
+    for (auto& [name, of_name] : workers) {
+      of_name = place++;
     }
+    series.workers = gathered<std::int32_t>(column, [&](const ColumnPart& part, std::size_t /*i*/) {
+                       return workers.find(part.worker())->second;
+                     }).value(Dtype::int32);
   }
-  return {steps.value(Dtype::int64), numbers.value(dtype), times.value(Dtype::float64), whose.value(Dtype::int32)};
+  return series;
 }
 
 /// What a query selects of a tensor, by step: at each step the first worker that saved something `wanted`.
@@ -86,7 +101,8 @@ void read_each(const Trial& trial, std::size_t count,
 
 }  // namespace
 
-std::optional<NumberSeries> number_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query) {
+std::optional<NumberSeries> number_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query,
+                                          bool with_times) {
   const Tensor owner = trial.tensor(tensor);  // keeps names
   if (!ScalarColumn::held(trial, tensor)) {
     // The first value tells whether it is worthwhile to look at all.
@@ -111,19 +127,19 @@ std::optional<NumberSeries> number_series(const Trial& trial, const std::string&
   const Dtype dtype = parts.front().dtype();
   const bool mode_steps = query.mode != Mode::global;
   if (std::any_of(parts.begin(), parts.end(), [&](const ColumnPart& part) { return part.dtype() != dtype; })) {
-    return copied<double>(column, mode_steps, Dtype::float64,
+    return copied<double>(column, mode_steps, with_times, Dtype::float64,
                           [](const ColumnPart& part, std::size_t i) { return part.value(i); });
   }
   const auto bits = [](const ColumnPart& part, std::size_t i) { return part.number(i); };
   switch (item_size(dtype)) {
     case 1:
-      return copied<std::uint8_t>(column, mode_steps, dtype, bits);
+      return copied<std::uint8_t>(column, mode_steps, with_times, dtype, bits);
     case 2:
-      return copied<std::uint16_t>(column, mode_steps, dtype, bits);
+      return copied<std::uint16_t>(column, mode_steps, with_times, dtype, bits);
     case 4:
-      return copied<std::uint32_t>(column, mode_steps, dtype, bits);
+      return copied<std::uint32_t>(column, mode_steps, with_times, dtype, bits);
     default:  // no real number is larger
-      return copied<std::uint64_t>(column, mode_steps, dtype, bits);
+      return copied<std::uint64_t>(column, mode_steps, with_times, dtype, bits);
   }
 }
 

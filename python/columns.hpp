@@ -20,14 +20,15 @@ struct SeriesQuery {
 
 /// The single numbers of a tensor in arrays of one length.
 struct NumberSeries {
-  TensorValue steps;    ///< int64
-  TensorValue numbers;  ///< In their own type, or float64 if they have several.
-  TensorValue times;    ///< float64: seconds since 1970.
-  TensorValue workers;  ///< int32: place of each one's worker in the order of names.
+  TensorValue steps;                      ///< int64
+  TensorValue numbers;                    ///< In their own type, or float64 if they have several.
+  std::optional<TensorValue> times = {};  ///< If wanted: float64, seconds since 1970.
+  /// int32: place of each one's worker in the order of names. Nullopt: there is one worker, and rows are by step.
+  std::optional<TensorValue> workers = {};
 };
-/// Returns nullopt if a value is not a single number. Rows come worker by worker.
+/// Returns nullopt if a value is not a single number.
 [[nodiscard]] std::optional<NumberSeries> number_series(const Trial& trial, const std::string& tensor,
-                                                        const SeriesQuery& query);
+                                                        const SeriesQuery& query, bool with_times);
 
 /// The values of a tensor, by step.
 struct ValueSeries {

@@ -9,8 +9,12 @@
 #include <smd/refresh.hpp>
 #include <smd/version.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <map>
+#include <memory>
 
 namespace smd::python {
 
@@ -108,6 +112,9 @@ class Follower {
 using Bounds = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
 
 StepRange range_of(const Bounds& steps) {
+  if (!steps.first && !steps.second) {
+    return {};  // of a bounded range, nothing is held as it lies in a log
+  }
   return StepRange::between(GlobalStep(steps.first.value_or(INT64_MIN)),
                             steps.second ? std::optional(GlobalStep(*steps.second)) : std::nullopt);
 }
@@ -156,7 +163,9 @@ Trial open(const Text& path, py::dict given) {
                      : superseded == "included" ? Superseded::included
                                                 : Superseded::left_out;
   return interruptible([&](const std::stop_token& stop) {
-    trial.remote.stop = [stop] { return stop.stop_requested(); };
+    const auto stopped = std::make_shared<std::atomic<bool>>(false);  // the trial keeps it
+    const std::stop_callback on_stop(stop, [&] { *stopped = true; });
+    trial.remote.stop = [stopped] { return stopped->load(); };
     if (timeout) {
       if (auto there = Trial::open_when_there(path.value, trial, wait_options(timeout, {}, {}, stop))) {
         return *std::move(there);
@@ -327,8 +336,8 @@ void add_trial(py::module_& module) {
           "_load_range", [](Trial& t, const Bounds& steps) { t.load_range(range_of(steps)); }, Unlocked())
       .def(
           "_numbers",
-          [](const Trial& t, const Text& name, ModeArgument mode, const Worker& worker) {
-            const auto series = number_series(t, name.value, {mode.mode, plain(worker)});
+          [](const Trial& t, const Text& name, ModeArgument mode, const Worker& worker, bool times) {
+            const auto series = number_series(t, name.value, {mode.mode, plain(worker)}, times);
             return series ? std::optional(std::tuple(series->steps, series->numbers, series->times, series->workers))
                           : std::nullopt;
           },
@@ -383,7 +392,7 @@ PYBIND11_MODULE(_core, module) {
     TrialOptions options;
     options.layout = layout;
     const std::vector<std::string> found = interruptible([&](const std::stop_token& stop) {
-      options.remote.stop = [stop] { return stop.stop_requested(); };
+      options.remote.stop = [&stop] { return stop.stop_requested(); };
       return find_trials(path.value, &problems, options);
     });
     return std::pair(texts(found), problems_of(problems));

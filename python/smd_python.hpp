@@ -112,10 +112,10 @@ struct type_caster<smd::python::ModeArgument> {
     if (isinstance<smd::Mode>(source)) {
       value.mode = source.cast<smd::Mode>();
     } else if (!source.is_none()) {
-      const std::string name = str(source);
-      const std::optional<smd::Mode> mode = smd::parse_mode(name);
+      const std::string given = str(source);
+      const std::optional<smd::Mode> mode = smd::parse_mode(given);
       if (!mode) {
-        throw smd::InvalidArgument("'" + name + "' is no mode: train, eval, predict or global");
+        throw smd::InvalidArgument("'" + given + "' is no mode: train, eval, predict or global");
       }
       value.mode = *mode;
     }

@@ -178,7 +178,7 @@ class Tensor(_core.Tensor):
         """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
         are one array; other values are stacked if all have one shape, else an array of arrays."""
         from smd._arrays import values
-        return values(self, mode, worker)[:3 if wall_time else 2]
+        return values(self, mode, worker, wall_time)[:3 if wall_time else 2]
 
     def reduce(self, *reductions: str, mode: Mode | str | None = None, worker: str | None = None) -> Table:
         """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed."""

@@ -5,24 +5,24 @@ import numpy
 import smd
 
 
-def _numbers(trial, name, mode, worker):
-    """Returns steps, numbers and times of a tensor of single numbers, of each step those of the first worker; else
-    None."""
-    series = trial._numbers(name, mode, worker)
+def _numbers(trial, name, mode, worker, wall_time):
+    """Returns steps, numbers and, if wanted, times of a tensor of single numbers, of each step those of the first worker;
+    else None."""
+    series = trial._numbers(name, mode, worker, wall_time)
     if series is None:
         return None
     steps, numbers, times, workers = series
-    if len(steps) > 1 and ((steps[1:] < steps[:-1]).any() or workers[0] != workers[-1] or workers.any()):
+    if workers is not None:
         order = numpy.lexsort((workers, steps))
         steps, workers = steps[order], workers[order]
         first = numpy.minimum.reduceat(workers, numpy.flatnonzero(numpy.r_[True, steps[1:] != steps[:-1]]))
         kept = workers == first[numpy.cumsum(numpy.r_[False, steps[1:] != steps[:-1]])]
-        steps, numbers, times = steps[kept], numbers[order][kept], times[order][kept]
+        steps, numbers, times = steps[kept], numbers[order][kept], times[order][kept] if wall_time else None
     return steps, numbers, times
 
 
-def values(tensor, mode, worker):
-    numbers = _numbers(tensor.trial, tensor.name, mode, worker)
+def values(tensor, mode, worker, wall_time):
+    numbers = _numbers(tensor.trial, tensor.name, mode, worker, wall_time)
     if numbers is not None:
         return numbers
     steps, arrays, stacked, times = tensor.trial._values(tensor.name, mode, worker)
@@ -44,7 +44,7 @@ def _spread(rows, steps, column):
 
 
 def scalars(trial, names, mode, worker, wide, wall_time):
-    series = {name: numbers for name in names if (numbers := _numbers(trial, name, mode, worker)) is not None}
+    series = {name: numbers for name in names if (numbers := _numbers(trial, name, mode, worker, wall_time))}
     table = smd.Table()
     columns = list(zip(*series.values())) or [(numpy.empty(0, numpy.int64),), (numpy.empty(0),), (numpy.empty(0),)]
     if not wide:

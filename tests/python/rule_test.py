@@ -4,6 +4,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,15 @@ class Python(unittest.TestCase):
         self.assertEqual(records[1]["message"], "the Python process was ended by a signal: Aborted")
         records, _ = self.records(DIGITS, "--python", TROUBLED + ":Hangs", "--trigger-timeout", "0.5s", status=4)
         self.assertIn("gave no answer within", records[0]["message"])
+
+    def test_a_signal_ends_a_rule_that_hangs(self):
+        with subprocess.Popen([COMMAND, DIGITS, "--python", TROUBLED + ":Hangs", "--jsonl", "--python-command",
+                               sys.executable], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+            process = int(child.stderr.readline())
+            child.send_signal(signal.SIGTERM)
+            self.assertEqual(json.loads(child.stdout.read())["status"], "InProgress")
+            self.assertEqual(child.wait(), -signal.SIGTERM)
+            self.assertRaises(ProcessLookupError, os.kill, process, 0)
 
     def test_usage(self):
         for arguments, told in (

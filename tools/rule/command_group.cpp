@@ -115,6 +115,7 @@ int start_group(const std::vector<std::string>& arguments, const std::vector<std
                 const std::vector<std::pair<int, int>>& files, pid_t& child) {
   const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
   std::vector<char*> environment;
+  environment.reserve(variables.size());
   for (const std::string& variable : variables) {
     environment.push_back(const_cast<char*>(variable.c_str()));
   }
@@ -126,6 +127,7 @@ int start_group(const std::vector<std::string>& arguments, const std::vector<std
   }
   environment.push_back(nullptr);
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) {
     words.push_back(const_cast<char*>(argument.c_str()));
   }

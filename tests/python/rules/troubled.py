@@ -28,6 +28,7 @@ class Dies(Rule):
 
 class Hangs(Rule):
     def invoke_at_step(self, step):
+        print(os.getpid(), flush=True)
         time.sleep(3600)
 
 
