@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """many_runs.py --tools DIR [--runs N]: smd-runs on N runs (10,000) of a log of TensorBoard, on as many as a busy team keeps
-(705), and on S3 (60, the tests' server), beside `smd-ls --summary` of the same runs. Ratios of medians of three turns, and
-the memory that each further run costs. Nothing leaves this machine."""
+(705), and on S3 (60, the tests' server), beside `smd-ls --summary` of the same runs. Ratios of medians of three turns, one
+command after the other, and the memory that each further run costs. Nothing leaves this machine."""
 
 import argparse
 import os
@@ -24,34 +24,36 @@ def make_runs(folder, count):
         shutil.copytree(MODEL, os.path.join(folder, f'group-{i // 100:03}', f'run-{i:05}'))
 
 
-def measure(command, lines=b''):
-    """Median seconds, and the most memory in KiB."""
-    seconds, most = [], 0
-    for _ in range(TURNS):
-        with tempfile.TemporaryFile() as given:
-            given.write(lines)
-            given.seek(0)
-            begin = time.monotonic()
-            process = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       env={'PATH': os.environ['PATH'], 'AWS_EC2_METADATA_DISABLED': 'true'})
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds.append(time.monotonic() - begin)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise SystemExit(f'{" ".join(command[:4])}: status {process.returncode}')
-        most = max(most, usage.ru_maxrss)
-    return statistics.median(seconds), most
+def turn(command, lines=b''):
+    """Seconds, seconds of the processor, and the most memory in KiB."""
+    with tempfile.TemporaryFile() as given:
+        given.write(lines)
+        given.seek(0)
+        begin = time.monotonic()
+        process = subprocess.Popen(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={'PATH': os.environ['PATH'], 'AWS_EC2_METADATA_DISABLED': 'true'})
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f'{" ".join(command[:4])}: status {process.returncode}')
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 
 
 def compare(what, tools, place, options=()):
-    """Prints the ratio, and returns the memory of smd-runs in KiB."""
+    """Prints the ratios, and returns the memory of smd-runs in KiB."""
     paths = subprocess.run([os.path.join(tools, 'smd-ls'), '--find', place, *options], stdout=subprocess.PIPE, check=True,
                            env={'PATH': os.environ['PATH'], 'AWS_EC2_METADATA_DISABLED': 'true'}).stdout
-    runs, memory = measure([os.path.join(tools, 'smd-runs'), place, '-f', 'tsv', *options])
-    summary, _ = measure([os.path.join(tools, 'smd-ls'), '--summary', '-f', 'tsv', *options, '-'], paths)
-    print(f'{what}: {len(paths.splitlines()):,} runs, {runs:.2f} s, {runs / summary:.2f} of smd-ls --summary (limit 1.4), '
-          f'{memory / 1024:.1f} MiB', flush=True)
-    return memory
+    runs, summaries = [], []
+    for _ in range(TURNS):
+        runs.append(turn([os.path.join(tools, 'smd-runs'), place, '-f', 'tsv', *options]))
+        summaries.append(turn([os.path.join(tools, 'smd-ls'), '--summary', '-f', 'tsv', *options, '-'], paths))
+    wall, processor = (statistics.median(one[i] for one in runs) / statistics.median(one[i] for one in summaries)
+                       for i in (0, 1))
+    print(f'{what}: {len(paths.splitlines()):,} runs in {statistics.median(one[0] for one in runs):.2f} s; of smd-ls '
+          f'--summary {wall:.2f} of the time, {processor:.2f} of the processor time (limit 1.4); '
+          f'{max(one[2] for one in runs) / 1024:.1f} MiB', flush=True)
+    return max(one[2] for one in runs)
 
 
 def main():

@@ -197,7 +197,9 @@ class Pictures(unittest.TestCase):
                     words = panel.find(SVG + "desc").text
                     first = next(key for key in expected if key[0] == reduction)
                     value = expected[first][0][1]
-                    self.assertIn(f"first {value!r}" if value != int(value) else f"first {int(value)}", words)
+                    # In rows, the mean of one element is in its own type.
+                    first = float(re.search(r"first ([^ ,]+), last step", words).group(1))
+                    self.assertTrue(first == value or struct.pack("f", first) == struct.pack("f", value), (first, value))
 
     def test_scalars(self):
         """smd-tensor draws a scalar at all of its steps, also without -s."""

@@ -17,8 +17,8 @@ constexpr std::array<OperandSpec, 1> operands = {
 constexpr std::array<Example, 4> examples = {{
     {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
     {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
-    {.purpose = "mean and deviation of a loss over seeds, step by step",
-     .command = "smd-reduce a b c -n loss --across -r mean,std"},
+    {.purpose = "mean and deviation over seeds, step by step",
+     .command = "smd-reduce runs/a runs/b --across -r mean,std"},
     {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
      .command = "smd-reduce run -c weights -s last -r nan,zero,p99"},
 }};
