@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "s3/scrub.hpp"
-#include "storage/too_long.hpp"
+#include "storage/system_problem.hpp"
 #include "text/escape.hpp"
 
 namespace smd::detail::storage::s3 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tags.py ROOT: checks that each message tag in the sources is in the table (tools/cli/error_status.cpp), and that
+"""check_tags.py ROOT: checks that each message tag in the sources is in the table (tools/cli/exit_status.cpp), and that
 each one in the table is used."""
 
 import pathlib
@@ -13,7 +13,7 @@ NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Remark", "Stopped"}
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    table = root / "tools/cli/error_status.cpp"
+    table = root / "tools/cli/exit_status.cpp"
     listed = set(re.findall(r'\{"(\w+)",\s*ExitStatus', table.read_text(encoding="utf-8")))
     made = set()
     for folder in ("libsmd", "tools"):

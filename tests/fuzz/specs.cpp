@@ -7,10 +7,10 @@
 #include <smd/reduction_config.hpp>
 #include <smd/step.hpp>
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "draw/bins.hpp"
-#include "reduce/partial_text.hpp"
-#include "reduce/reduction_list.hpp"
+#include "reduce/shard_row.hpp"
+#include "reduce/statistic.hpp"
 #include "require.hpp"
 #include "save/json_value.hpp"
 #include "select/slice.hpp"

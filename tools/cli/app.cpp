@@ -3,17 +3,13 @@
 
 #include "cli/environment.hpp"
 #include "cli/interruption.hpp"
-#include "cli/last_resort.hpp"
 #include "cli/message_options.hpp"
 #include "cli/operands.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading_options.hpp"
 #include "cli/signals.hpp"
-#include "cli/stack_limit.hpp"
-#include "cli/standard_output.hpp"
 #include "cli/terminal.hpp"
-#include "cli/terminal_options.hpp"
 #include "cli/text.hpp"
 
 #include <fcntl.h>

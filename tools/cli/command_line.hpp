@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/command_definition.hpp"
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 
 namespace smd::tool {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/comparison.hpp"
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "text/trim.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
-#include "cli/operand_source.hpp"
+#include "cli/operands.hpp"
 
 namespace smd::tool {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/command_definition.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "cli/command_definition.hpp"
 
 namespace smd::tool {
 
@@ -20,5 +20,9 @@ namespace smd::tool {
 /// `'avg' is not one of min, max, mean; did you mean 'mean'?` Every option with a closed set of words refuses others by
 /// this.
 [[nodiscard]] std::string not_one_of(std::string_view tried, std::span<const std::string_view> words);
+
+/// For a local path that does not exist, but joins the names of a trial and of a tensor: a clause that says so and
+/// leaves out the path. Empty for others.
+[[nodiscard]] std::string trial_and_tensor(const std::string& path);
 
 }  // namespace smd::tool

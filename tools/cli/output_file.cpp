@@ -2,11 +2,10 @@
 #include "cli/output_file.hpp"
 
 #include "cli/diagnostics.hpp"
-#include "cli/errors.hpp"
 #include "cli/escape.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
-#include "cli/standard_output.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/signals.hpp"
 
+#include "cli/exit_status.hpp"
+
+#include <cxxabi.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <typeinfo>
 
 namespace smd::tool {
 
@@ -118,6 +129,73 @@ void forget_on_signal(std::string_view path) noexcept {
       slot->used.store(false, std::memory_order_release);
     }
   }
+}
+
+namespace {
+
+std::terminate_handler otherwise = nullptr;
+
+/// Whether the process ends because memory ran out: of bad_alloc, or as no exception could be allocated.
+bool memory_ran_out() noexcept {
+  if (const std::type_info* const type = abi::__cxa_current_exception_type()) {
+    return *type == typeid(std::bad_alloc);
+  }
+  constexpr std::size_t more_than_an_exception = std::size_t{128} << 10;
+  void* const volatile probe = std::malloc(more_than_an_exception);  // NOLINT: there may be no room for an exception
+  std::free(probe);                                                  // NOLINT
+  return probe == nullptr;
+}
+
+void say(const char* text) noexcept {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void end_process() noexcept {
+  if (memory_ran_out()) {
+    say(program_invocation_short_name);
+    say(": ReadError: not enough memory\n");
+    remove_temporary_files();
+    _exit(static_cast<int>(ExitStatus::unreadable));
+  }
+  if (otherwise != nullptr) {
+    otherwise();
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void install_last_resort() noexcept {
+  if (otherwise == nullptr) {
+    otherwise = std::set_terminate(end_process);
+  }
+}
+
+namespace {
+
+/// Runs before a command's own static initialisation, which allocates memory too.
+[[gnu::constructor(101)]] void install_early() noexcept { install_last_resort(); }
+
+}  // namespace
+
+bool provide_stack() noexcept {
+  constexpr std::size_t least = std::size_t{least_stack_kib} * 1024;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least) {
+    return true;
+  }
+  limit.rlim_cur = least;
+  if (setrlimit(RLIMIT_STACK, &limit) != 0) {  // above the hard limit
+    return false;
+  }
+  // New threads would still get the limit that held when the program began.
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) {
+    return false;
+  }
+  const bool set = pthread_attr_setstacksize(&attributes, least) == 0 && pthread_setattr_default_np(&attributes) == 0;
+  pthread_attr_destroy(&attributes);
+  return set;
 }
 
 }  // namespace smd::tool

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace smd::tool {
 
@@ -22,5 +28,33 @@ enum class ColorChoice : std::uint8_t { automatic, always, never };
 
 /// Whether to colour what goes to a descriptor. Automatic: a terminal, TERM is not `dumb`, NO_COLOR not set (or empty).
 [[nodiscard]] bool use_color(ColorChoice choice, int descriptor) noexcept;
+
+/// How results and messages look on a terminal.
+struct TerminalOptions {
+  ColorChoice color = ColorChoice::automatic;
+  bool ascii = false;  ///< --ascii, or the locale is not UTF-8.
+
+  static TerminalOptions from(const CommandLine& line);
+};
+
+/// Shows a text on the terminal of standard output, each time in the place of the one before, as long as nothing else
+/// was written there. Lines that do not fit the height are left out, and counted.
+class Redraw {
+ public:
+  /// Both must outlive this.
+  Redraw(OutputFile& out, const Diagnostics& messages) : out_(out), messages_(messages) {}
+
+  /// `text`: whole lines, made for the terminal's width.
+  void show(const std::string& text);
+
+ private:
+  OutputFile& out_;
+  const Diagnostics& messages_;
+  std::vector<std::size_t> widths_;  // of the lines shown
+  std::size_t said_ = 0;             // how many messages were written before them
+};
+
+/// Whether bytes for standard output were lost at a place that could not report it.
+[[nodiscard]] bool standard_output_failed() noexcept;
 
 }  // namespace smd::tool

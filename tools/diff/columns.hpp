@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
+#include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
+#include "options.hpp"
 #include "rows/row_writer.hpp"
-#include "select/by.hpp"
+#include "select/selection.hpp"
+
+#include <smd/difference.hpp>
+#include <smd/shape.hpp>
+#include <smd/step.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace smd::tool::diff {
 
@@ -16,5 +29,57 @@ namespace smd::tool::diff {
 
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::vector<ColumnTable> column_tables();
+
+/// What a row says of two values.
+enum class State : std::uint8_t {
+  equal,
+  differs,
+  dtype,   ///< Equal as numbers.
+  shape,   ///< Of different shapes.
+  only_a,  ///< In A only.
+  only_b,
+  unread,  ///< One of them cannot be read.
+};
+
+/// The text in the column `state`.
+[[nodiscard]] std::string_view to_string(State state) noexcept;
+
+/// What is known of a value besides its elements. Borrowed.
+struct ValueFacts {
+  const Shape* shape = nullptr;
+  std::string_view dtype;
+};
+
+/// One row of results. Names and forms are valid until the view's `row` returns. Fields that rows are not grouped `by`
+/// are not set.
+struct DiffRow {
+  std::string_view tensor;
+  std::string_view worker;
+  std::optional<GlobalStep> step;
+  std::optional<GlobalStep> step_b;
+  State state = State::equal;
+  std::optional<Difference> statistics;  ///< If elements were compared.
+  ValueFacts a;                          ///< Not of pools.
+  ValueFacts b;
+};
+
+/// Where rows go. Every value, or pool of values, that was compared has one; the view shows those that are asked for.
+class DiffView {
+ public:
+  virtual ~DiffView() = default;
+  /// Called once both trials are open.
+  virtual void begin() {}
+  virtual void row(const DiffRow& row) = 0;
+  virtual void finish() = 0;
+};
+
+/// Shows the rows themselves, with --summary one row about them, with -f svg their curves. `operands`: A, and B if it
+/// is another trial. All arguments must outlive the view.
+[[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
+                                                  std::span<const std::string> operands, Diagnostics& messages);
+
+/// The view for -f svg.
+[[nodiscard]] std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
+                                                          std::span<const std::string> operands, Diagnostics& messages);
 
 }  // namespace smd::tool::diff

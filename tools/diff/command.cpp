@@ -2,9 +2,9 @@
 #include "command.hpp"
 
 #include "cli/operands.hpp"
+#include "columns.hpp"
 #include "comparison.hpp"
 #include "paired_steps.hpp"
-#include "row.hpp"
 #include "select/select.hpp"
 
 #include <functional>

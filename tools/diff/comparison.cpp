@@ -6,7 +6,7 @@
 #include "cli/operands.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "paired_entries.hpp"
+#include "paired_steps.hpp"
 #include "piece.hpp"
 #include "select/nothing_selected.hpp"
 

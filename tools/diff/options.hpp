@@ -13,7 +13,6 @@
 #include "cli/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
-#include "select/by.hpp"
 #include "select/selection.hpp"
 
 namespace smd::detail {

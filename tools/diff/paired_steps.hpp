@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-#include <smd/trial.hpp>
-#include <string>
-#include <vector>
-
 #include "cli/diagnostics.hpp"
 #include "name_mapping.hpp"
 #include "options.hpp"
 #include "select/select.hpp"
+
+#include <smd/trial.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace smd::tool::diff {
 
@@ -36,5 +40,33 @@ struct PairedStep {
 /// @throws UsageError if --steps-b chooses another number of steps than -s.
 [[nodiscard]] std::vector<PairedStep> pair_steps(const ComparedTrial& a, const ComparedTrial& b,
                                                  const DiffCommandOptions& options, Diagnostics& messages);
+
+/// What was saved of one tensor at one step by one worker, in both trials or in one.
+struct PairedEntry {
+  std::optional<TensorEntry> a;
+  std::optional<TensorEntry> b;
+  std::optional<GlobalStep> step;  ///< Of the pair of steps, even if the trial lacks the tensor.
+  std::optional<GlobalStep> step_b;
+  std::string_view name;  ///< By which the two are compared; borrowed from the trials.
+
+  [[nodiscard]] std::string_view tensor() const noexcept { return name; }
+  /// A's worker, or B's if A has no entry. The two have the same name if all workers were selected; else each is its
+  /// trial's first.
+  [[nodiscard]] std::string_view worker() const noexcept { return a ? a->worker : b->worker; }
+  [[nodiscard]] GlobalStep place() const noexcept { return step ? *step : *step_b; }
+};
+
+/// Some of the tensors: those from `first` up to `end`, in byte order. Nullopt: no bound.
+struct NameRange {
+  std::optional<std::string> first;
+  std::optional<std::string> end;
+};
+
+/// Returns ranges that have no more tensors each than can be held at once.
+[[nodiscard]] std::vector<NameRange> name_ranges(const ComparedTrial& a, const ComparedTrial& b);
+
+/// Pairs the entries of steps that are at the same place, ordered by tensor, then worker.
+[[nodiscard]] std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTrial& b,
+                                                    std::span<const PairedStep> steps, const NameRange& names);
 
 }  // namespace smd::tool::diff

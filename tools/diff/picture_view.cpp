@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // -f svg: how much the trials differ, over A's steps.
-#include "row.hpp"
+#include "columns.hpp"
 #include "rows/curves.hpp"
 
 #include <fmt/format.h>

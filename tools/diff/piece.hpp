@@ -10,7 +10,7 @@
 #include <smd/value_reader.hpp>
 #include <vector>
 
-#include "paired_entries.hpp"
+#include "paired_steps.hpp"
 
 namespace smd::tool::diff {
 

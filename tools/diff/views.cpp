@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
-#include "row.hpp"
 
 #include <algorithm>
 #include <array>

@@ -66,4 +66,80 @@ std::string curve_text(std::span<const double> numbers, std::size_t columns, boo
   return text;
 }
 
+bool GapFinder::is_gap(double distance, double before, double after) noexcept {
+  if (before == 0 || after == 0) {  // at an end, where only one distance says what is usual
+    const double other = std::max(before, after);
+    return other > 0 && distance > 4 * other;
+  }
+  return distance > 1.5 * std::max(before, after);
+}
+
+void GapFinder::add(std::int64_t step) {
+  // Unsigned, since steps may lie farther apart than a signed integer holds.
+  const double distance =
+      count_ == 0 ? 0 : static_cast<double>(static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(last_));
+  if (count_ >= 2 && (gaps_.empty() || gaps_.back() != count_ - 1) && is_gap(distance_, before_, distance)) {
+    gaps_.push_back(count_ - 1);
+  }
+  if (skipped_) {
+    gaps_.push_back(count_);
+    skipped_ = false;
+  }
+  before_ = distance_;
+  distance_ = distance;
+  last_ = step;
+  ++count_;
+}
+
+std::vector<std::size_t> GapFinder::gaps() const {
+  std::vector<std::size_t> all = gaps_;
+  if (count_ >= 2 && (all.empty() || all.back() != count_ - 1) && is_gap(distance_, before_, 0)) {
+    all.push_back(count_ - 1);
+  }
+  return all;
+}
+
+std::vector<JoinedPoints> joined_points(const ChartCurve& curve, const Scale& y) {
+  std::vector<JoinedPoints> parts;
+  auto gap = curve.gaps.begin();
+  bool joined = false;
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    while (gap != curve.gaps.end() && *gap < i) {
+      ++gap;
+    }
+    if (gap != curve.gaps.end() && *gap == i) {
+      joined = false;
+    }
+    if (!y.shows(curve.points[i].y)) {
+      joined = false;
+      continue;
+    }
+    if (!joined) {
+      parts.push_back({i, i});
+    }
+    parts.back().end = i + 1;
+    joined = true;
+  }
+  return parts;
+}
+
+std::vector<std::size_t> thinned(std::span<const ChartPoint> points, const Scale& x) {
+  std::vector<std::size_t> kept;
+  for (std::size_t begin = 0; begin < points.size();) {
+    const double column = std::floor(x.place(points[begin].x));
+    std::size_t least = begin;
+    std::size_t greatest = begin;
+    std::size_t end = begin;
+    for (; end < points.size() && std::floor(x.place(points[end].x)) == column; ++end) {
+      least = points[end].y < points[least].y ? end : least;
+      greatest = points[end].y > points[greatest].y ? end : greatest;
+    }
+    std::array<std::size_t, 4> of_column = {begin, least, greatest, end - 1};
+    std::sort(of_column.begin(), of_column.end());
+    kept.insert(kept.end(), of_column.begin(), std::unique(of_column.begin(), of_column.end()));
+    begin = end;
+  }
+  return kept;
+}
+
 }  // namespace smd::tool

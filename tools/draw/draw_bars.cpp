@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "draw/curve.hpp"
 #include "draw/drawing.hpp"
-#include "draw/thinning.hpp"
 
 #include "cli/number_format.hpp"
 

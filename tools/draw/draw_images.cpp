@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/png.hpp"

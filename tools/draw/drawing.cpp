@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/drawing.hpp"
 
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "draw/palette.hpp"
 #include "draw/text_fit.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of a plot: grid, ticks, names of the axes, findings.
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/text_fit.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/png.hpp"
 
-#include "draw/base64.hpp"
-
 #include <zlib.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string_view>
@@ -74,6 +73,22 @@ std::string png_base64(std::span<const double> levels, std::size_t rows, std::si
   append_chunk(png, "IDAT", deflated(pixels));
   append_chunk(png, "IEND", {});
   return base64(png);
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    std::uint32_t three = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      three = three << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      out += at + i <= bytes.size() ? digits[(three >> (18 - 6 * i)) & 63u] : '=';
+    }
+  }
+  return out;
 }
 
 }  // namespace smd::tool

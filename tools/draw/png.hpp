@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "draw/palette.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string>
-
-#include "draw/palette.hpp"
+#include <string_view>
 
 namespace smd::tool {
 
@@ -14,5 +15,8 @@ namespace smd::tool {
 /// @pre levels.size() == rows * columns, and neither is 0.
 [[nodiscard]] std::string png_base64(std::span<const double> levels, std::size_t rows, std::size_t columns,
                                      const Rgb* nothing);
+
+/// Bytes as base64 (RFC 4648, section 4), padded.
+[[nodiscard]] std::string base64(std::string_view bytes);
 
 }  // namespace smd::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/svg.hpp"
 
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/text_fit.hpp"
 
+#include "cli/escape.hpp"
 #include "cli/text.hpp"
-#include "cli/xml_text.hpp"
 
 #include <algorithm>
 

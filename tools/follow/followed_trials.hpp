@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/diagnostics.hpp"
+#include "cli/interruption.hpp"
+#include "cli/reading_options.hpp"
+#include "follow/following.hpp"
+
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
 
@@ -9,12 +14,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "cli/diagnostics.hpp"
-#include "cli/interruption.hpp"
-#include "cli/reading_options.hpp"
-#include "follow/following_options.hpp"
 
 namespace smd::tool {
 
@@ -71,5 +72,21 @@ void report_problems(const Trial& trial, Diagnostics& messages);
 
 /// Reports the files that a step lacks. Call `Diagnostics::say_missing` afterwards.
 void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnostics& messages);
+
+/// Opens a trial that need not exist yet: waits for its directory and the first collections file, and announces at
+/// `announced` (`warning`: unless -q; `info`: with -v) that it waits. Returns nullopt if no trial appeared in time,
+/// which it reports with status 124, or if a stop was requested. If nothing marks the end of the job, it counts as
+/// running.
+/// @param hint as for `fail_to_open`.
+/// @param following The options that `wait` was made from.
+/// @throws as `Trial::open_when_there`; NotFound only if the path can never be a trial, or with a timeout of 0.
+[[nodiscard]] std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
+                                                const FollowingOptions& following, const WaitOptions& wait,
+                                                Diagnostics& messages, Level announced, std::string_view hint = {});
+
+/// Calls `visit` with each number below `count`, all at once, each in a thread of its own; a single one in the
+/// caller's. The first exception, or failure to start a thread, requests a stop of `interruption`, so that the others
+/// end too, and is thrown when they have.
+void side_by_side(std::size_t count, Interruption& interruption, const std::function<void(std::size_t)>& visit);
 
 }  // namespace smd::tool

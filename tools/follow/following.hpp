@@ -1,20 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/reading_options.hpp"
+#include "select/select.hpp"
+
+#include <smd/trial.hpp>
+#include <smd/trial_options.hpp>
+#include <smd/wait.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <smd/trial.hpp>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/diagnostics.hpp"
-#include "cli/reading_options.hpp"
-#include "follow/following_options.hpp"
-#include "select/select.hpp"
-
 namespace smd::tool {
+
+/// The options that are about waiting: -F, --timeout, --idle, --interval.
+struct FollowingOptions {
+  bool follow = false;
+  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::chrono::nanoseconds> idle;
+  std::optional<std::chrono::milliseconds> interval;
+
+  /// All four.
+  static std::span<const OptionSpec> table() noexcept;
+  /// Without -F: for a command that always waits.
+  static std::span<const OptionSpec> waiting_table() noexcept;
+  /// @throws UsageError; also for the other three without --follow, if the command has that.
+  static FollowingOptions from(const CommandLine& line);
+  /// As `from`, for a view that is drawn again as a whole: rows can be sorted and limited.
+  static FollowingOptions from_redrawn(const CommandLine& line);
+
+  /// The waits that the options mean, counted from now.
+  [[nodiscard]] WaitOptions wait_options(std::stop_token stop) const;
+  /// Tells whether time is up or a signal has come: then requests end too. With a timeout of 0, everything is requested
+  /// once, for as long as it takes.
+  [[nodiscard]] std::function<bool()> request_stop(const WaitOptions& wait) const;
+  /// Makes `request_stop` end the requests of one trial; with --idle, a store that has not answered for so long ends
+  /// them too.
+  void end_requests(TrialOptions& options, const std::string& path, const WaitOptions& wait) const;
+};
+
+/// `30`, `1.5s`, `5m`, `2h`: seconds unless said otherwise. At most 10^8 seconds. @throws InvalidValue.
+[[nodiscard]] std::chrono::nanoseconds parse_duration(std::string_view text);
+
+/// For messages: `10s`, `1.5s`, `5m`, `2h`.
+[[nodiscard]] std::string duration_text(std::chrono::nanoseconds duration);
 
 /// What to follow, and how. Everything referred to outlives it.
 struct FollowSetup {

@@ -13,7 +13,6 @@
 
 #include "cli/in_turn.hpp"
 #include "cli/message_options.hpp"
-#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "next_commands.hpp"
 #include "view.hpp"

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <optional>
-#include <smd/trial.hpp>
-#include <string>
-#include <vector>
-
 #include "rows/cell.hpp"
 #include "selected.hpp"
+
+#include <smd/trial.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace smd::tool::ls {
 
@@ -38,5 +39,11 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
 
 /// The collections of each tensor, by name, in byte order. Tensors of no collection are absent.
 [[nodiscard]] std::map<std::string, std::vector<std::string>, std::less<>> collections_of(const Trial& trial);
+
+/// Finds whether a tensor's shape or dtype may change over the steps and workers of `query`: sets `shape_varies` from
+/// shapes saved by themselves, and adds to `others` one record for each worker and each length of records. Records of
+/// one worker and of the same length are taken to have one shape and dtype, unless the last is different.
+/// @param facts by name, in byte order.
+void find_variants(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts);
 
 }  // namespace smd::tool::ls

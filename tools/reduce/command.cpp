@@ -2,7 +2,6 @@
 #include "command.hpp"
 
 #include "cli/in_turn.hpp"
-#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"

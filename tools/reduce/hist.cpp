@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// --hist: bars in a table, charts in -f svg; elsewhere one row per bin, in JSON one object per row.
 #include "hist.hpp"
 
-#include "cli/errors.hpp"
+// --hist: bars in a table, charts in -f svg; elsewhere one row per bin, in JSON one object per row.
+
+#include "cli/exit_status.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "pieces.hpp"
 #include "rows/buckets.hpp"
+#include "rows/cell.hpp"
 #include "rows/histogram_charts.hpp"
 #include "rows/row_writer.hpp"
-#include "rows/written.hpp"
 #include "select/slice.hpp"
 
 #include <unistd.h>

@@ -2,9 +2,9 @@
 #include "options.hpp"
 
 #include "cli/text.hpp"
-#include "reduction_list.hpp"
 #include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
+#include "statistic.hpp"
 
 #include <algorithm>
 #include <array>

@@ -13,10 +13,9 @@
 #include "cli/reading_options.hpp"
 #include "cli/shard.hpp"
 #include "draw/bins.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
-#include "select/by.hpp"
 #include "select/selection.hpp"
 #include "select/slice.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "result_view.hpp"

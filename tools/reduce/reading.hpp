@@ -8,9 +8,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "reduction_list.hpp"
 #include "result_view.hpp"
 #include "session.hpp"
+#include "statistic.hpp"
 
 namespace smd::tool::reduce {
 

@@ -13,7 +13,6 @@
 #include "cli/in_turn.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
-#include "reduction_list.hpp"
 #include "statistic.hpp"
 
 namespace smd::tool::reduce {

@@ -2,7 +2,7 @@
 #include "row_maker.hpp"
 
 #include "row_source.hpp"
-#include "rows/written.hpp"
+#include "rows/cell.hpp"
 
 #include <algorithm>
 #include <utility>

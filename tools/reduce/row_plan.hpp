@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "options.hpp"
-#include "reduction_list.hpp"
+#include "statistic.hpp"
 
 namespace smd::tool::reduce {
 

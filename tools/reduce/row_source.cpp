@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "row_source.hpp"
 
-#include "partial_text.hpp"
+#include "shard_row.hpp"
 
 namespace smd::tool::reduce {
 

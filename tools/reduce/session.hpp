@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "select/select.hpp"
+
+#include <smd/trial.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <smd/trial.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "cli/diagnostics.hpp"
-#include "options.hpp"
-#include "select/select.hpp"
-#include "sharded_steps.hpp"
-
 namespace smd::tool::reduce {
+
+/// The steps that shards divide. Shards belong together if these are equal: the job may have saved more in between.
+struct ShardedSteps {
+  std::uint64_t count = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  bool operator==(const ShardedSteps&) const = default;
+};
 
 /// The forms in which something was saved.
 struct Forms {

@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
+#include "cli/shard.hpp"
 #include "options.hpp"
-#include "partial_text.hpp"
+#include "session.hpp"
 #include "statistic.hpp"
 
+#include <smd/reduction.hpp>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace smd::tool::reduce {
+
+/// What a shard's row holds beside its statistics, so that rows can be pooled: which part of which steps it is, where
+/// each statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of
+/// those computed, and what is known of their elements.
+struct Partial {
+  Shard shard;
+  ShardedSteps steps;
+  std::string how;
+  ReduceOptions options;
+  std::optional<PartialReduction> data;  ///< Absent for complex numbers.
+};
+
+/// Words separated by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
+[[nodiscard]] std::string to_text(const Partial& partial);
+/// Nullopt if the text is not of that form.
+[[nodiscard]] std::optional<Partial> parse_partial(std::string_view text);
 
 /// A line that is no JSON object of a shard.
 class MalformedShardLine : public std::runtime_error {

@@ -8,7 +8,7 @@
 #include "examination.hpp"
 #include "live.hpp"
 #include "page.hpp"
-#include "requests/evaluated_steps.hpp"
+#include "requests/evaluation.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,6 @@
 #include <smd/rule_registry.hpp>
 
 #include "cli/progress.hpp"
-#include "requests/evaluated_steps.hpp"
 #include "requests/evaluation.hpp"
 #include "rows/date.hpp"
 #include "saved_histograms.hpp"

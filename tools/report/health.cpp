@@ -5,7 +5,7 @@
 #include "sections.hpp"
 #include "select/selection.hpp"
 
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 
 #include <fmt/format.h>
 

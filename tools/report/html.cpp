@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "html.hpp"
 
+#include "cli/escape.hpp"
 #include "cli/number_format.hpp"
-#include "cli/xml_text.hpp"
 #include "draw/text_fit.hpp"
 
 #include <fmt/format.h>

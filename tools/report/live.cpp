@@ -2,7 +2,7 @@
 #include "live.hpp"
 
 #include "follow/followed_trials.hpp"
-#include "requests/evaluated_steps.hpp"
+#include "requests/evaluation.hpp"
 
 #include <algorithm>
 #include <chrono>

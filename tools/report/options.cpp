@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "requests/evaluated_steps.hpp"
+#include "requests/evaluation.hpp"
 
 #include <array>
 

@@ -8,8 +8,8 @@
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
-#include "follow/following_options.hpp"
-#include "requests/rule_options.hpp"
+#include "follow/following.hpp"
+#include "requests/requests.hpp"
 #include "select/selection.hpp"
 
 namespace smd::tool::report {

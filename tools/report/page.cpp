@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "page.hpp"
 
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "html.hpp"
 #include "page_text.hpp"
 #include "sections.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures and text that the job logged: the first and the last of each tag.
+#include "cli/escape.hpp"
 #include "cli/text.hpp"
-#include "cli/xml_text.hpp"
-#include "draw/base64.hpp"
+#include "draw/png.hpp"
 #include "html.hpp"
 #include "rows/elements.hpp"
 #include "sections.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of many tensors in one figure: norms of gradients and weights, updates, zeros of activations.
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "html.hpp"
 #include "layers.hpp"
 #include "sections.hpp"

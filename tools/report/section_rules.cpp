@@ -2,7 +2,7 @@
 // The results of the rules, the worst first.
 #include <smd/rule_registry.hpp>
 
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the trial is, and its workers.
-#include "cli/xml_text.hpp"
+#include "cli/escape.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "draw/chart.hpp"
-#include "draw/gap_finder.hpp"
+#include "draw/curve.hpp"
 
 namespace smd::tool::report {
 

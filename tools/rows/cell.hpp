@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/number_format.hpp"
+
+#include <smd/elements.hpp>
+#include <smd/tensor.hpp>
+
+#include <algorithm>
 #include <compare>
 #include <complex>
 #include <cstdint>
 #include <functional>
-#include <smd/elements.hpp>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
-
-#include "cli/number_format.hpp"
 
 namespace smd::tool {
 
@@ -108,5 +112,17 @@ void append_text(std::string& out, const Cell& cell, int precision);
 /// Appends a cell as JSON. A JsonCell cannot be appended: formats write it themselves. Returns false if a string was
 /// not UTF-8.
 bool append_json_cell(std::string& out, const Cell& cell, int precision, NonFinite style);
+
+/// Where the first record of an entry was written.
+[[nodiscard]] inline PlaceCell place_of(const TensorEntry& entry) noexcept {
+  PlaceCell place{entry.step.value, std::numeric_limits<std::uint64_t>::max()};
+  if (entry.value) {
+    place.offset = entry.value->offset;
+  }
+  for (const SavedReduction& reduction : entry.reductions) {
+    place.offset = std::min(place.offset, reduction.place.offset);
+  }
+  return place;
+}
 
 }  // namespace smd::tool

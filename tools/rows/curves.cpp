@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/curves.hpp"
 
+#include "draw/palette.hpp"
+#include "rows/statistic_axis.hpp"
 #include "select/selection.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace smd::tool {
 
@@ -109,6 +114,175 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
               CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
   }
   rows.finish();
+}
+
+// Curves as charts: what all have in common is above the chart, what differs names the curves.
+
+namespace {
+
+constexpr std::size_t dashes = 4;
+
+void join(std::string& to, std::string_view part) {
+  if (!part.empty()) {
+    to += to.empty() ? "" : ", ";
+    to += part;
+  }
+}
+
+// If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
+void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
+  const bool by_mode = different_modes > 1 && curves.size() <= hues * different_modes;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    if (!by_mode) {
+      curves[i].hue = i % hues;
+      curves[i].dash = static_cast<Dash>(i / hues % dashes);
+      continue;
+    }
+    // Curves that differ only in their mode are neighbours: in the keys, only the reduction follows the mode.
+    curves[i].dash = modes[i] == Mode::eval ? Dash::dashed : modes[i] == Mode::predict ? Dash::dotted : Dash::solid;
+    const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
+    curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
+  }
+}
+
+// Whether all curves have the same steps.
+bool aligned(const std::vector<ChartCurve>& curves) {
+  return std::all_of(curves.begin(), curves.end(), [&](const ChartCurve& curve) {
+    return std::equal(curve.points.begin(), curve.points.end(), curves.front().points.begin(),
+                      curves.front().points.end(), [](const ChartPoint& a, const ChartPoint& b) { return a.x == b.x; });
+  });
+}
+
+}  // namespace
+
+void Curves::Parts::add(const Key& key) {
+  const auto& [trial, tensor, worker, mode, reduction] = key;
+  trials.insert(trial);
+  tensors.insert(tensor);
+  workers.insert(worker);
+  modes.insert(mode);
+}
+
+std::string Curves::Parts::common(const std::vector<std::string>& names) const {
+  std::string text;
+  join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
+  if (modes.size() == 1 && *modes.begin() != Mode::global) {
+    join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+  }
+  if (workers.size() == 1 && !workers.begin()->empty()) {
+    join(text, fmt::format("worker {}", *workers.begin()));
+  }
+  return text;
+}
+
+std::string Curves::Parts::all_tensors() const {
+  return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
+         : tensors.begin()->empty() ? "all that is selected"
+                                    : *tensors.begin();
+}
+
+std::string Curves::Parts::name_of(const Key& key, const std::vector<std::string>& names) const {
+  const auto& [trial, tensor, worker, mode, reduction] = key;
+  std::string name;
+  join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
+  join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
+  join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+  join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
+  return name.empty() ? all_tensors() : name;
+}
+
+ChartAxis Curves::Parts::steps() const {
+  const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
+  return {.name = global ? "step" : "step (of all modes)", .whole = true};
+}
+
+ChartCurve Curves::take_curve(Curve& curve, std::string name) {
+  ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};
+  drawn.points.reserve(curve.numbers.size());
+  for (std::size_t i = 0; i < curve.numbers.size(); ++i) {
+    drawn.points.push_back({static_cast<double>(curve.steps[i]), curve.numbers[i]});
+  }
+  curve = {};
+  return drawn;
+}
+
+std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::string> reductions,
+                                     std::span<const std::size_t> order, ScaleKind scale) {
+  std::vector<Chart> charts;
+  for (auto first = curves_.begin(); first != curves_.end();) {
+    const auto end = std::find_if_not(first, curves_.end(), [&first](const auto& one) {
+      Key key = one.first;
+      std::get<reduction_of_key>(key) = std::get<reduction_of_key>(first->first);
+      return key == first->first;
+    });
+    std::vector<ChartCurve> curves(order.size());
+    for (auto one = first; one != end; ++one) {
+      const std::size_t reduction = std::get<reduction_of_key>(one->first);
+      const auto place = std::find(order.begin(), order.end(), reduction) - order.begin();
+      curves[static_cast<std::size_t>(place)] = take_curve(one->second, reductions[reduction]);
+    }
+    Chart chart = {.title = parts.name_of(first->first, trials_),
+                   .subtitle = parts.common(trials_),
+                   .x = parts.steps(),
+                   .y = {.name = "percentiles of the elements", .scale = scale}};
+    if (aligned(curves)) {
+      chart.content = PercentileFan{std::move(curves)};
+    } else {  // some were not available everywhere
+      choose_looks(curves, std::vector<Mode>(curves.size()), 1);
+      chart.content = CurveSet{std::move(curves)};
+    }
+    charts.push_back(std::move(chart));
+    first = end;
+  }
+  return charts;
+}
+
+std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reduction, const std::string* name,
+                                        ScaleKind scale) {
+  std::vector<ChartCurve> curves;
+  std::vector<Mode> modes;
+  for (auto& [key, curve] : curves_) {
+    if (std::get<reduction_of_key>(key) == reduction) {
+      curves.push_back(take_curve(curve, parts.name_of(key, trials_)));
+      modes.push_back(std::get<Mode>(key));
+    }
+  }
+  if (curves.empty()) {
+    return std::nullopt;
+  }
+  choose_looks(curves, modes, parts.modes.size());
+  ChartAxis y = name == nullptr ? ChartAxis{.name = "value"} : statistic_axis(*name);
+  y.scale = scale;
+  if (scale == ScaleKind::logarithmic) {
+    y.least.reset();
+    y.greatest.reset();
+  }
+  return Chart{.title = name == nullptr ? parts.all_tensors() : fmt::format("{} of {}", *name, parts.all_tensors()),
+               .subtitle = parts.common(trials_),
+               .x = parts.steps(),
+               .y = std::move(y),
+               .content = CurveSet{std::move(curves)}};
+}
+
+std::vector<Chart> Curves::take_charts(std::span<const std::string> reductions, ScaleKind scale) {
+  std::erase_if(curves_, [](const auto& one) { return one.second.numbers.empty(); });
+  Parts parts;
+  for (const auto& [key, curve] : curves_) {
+    parts.add(key);
+  }
+  std::vector<Chart> charts;
+  const std::vector<std::size_t> order = percentile_order(reductions);
+  if (order.size() >= 3) {
+    charts = take_fans(parts, reductions, order, scale);
+  } else {
+    for (std::size_t at = 0; at < std::max<std::size_t>(reductions.size(), 1); ++at) {
+      if (std::optional<Chart> chart = take_chart(parts, at, reductions.empty() ? nullptr : &reductions[at], scale)) {
+        charts.push_back(std::move(*chart));
+      }
+    }
+  }
+  curves_.clear();
+  return charts;
 }
 
 }  // namespace smd::tool

@@ -16,9 +16,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "cli/redraw.hpp"
+#include "cli/terminal.hpp"
 #include "draw/chart.hpp"
-#include "draw/gap_finder.hpp"
+#include "draw/curve.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"

@@ -12,7 +12,7 @@
 #include "cli/diagnostics.hpp"
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
-#include "cli/terminal_options.hpp"
+#include "cli/terminal.hpp"
 
 namespace smd::tool {
 

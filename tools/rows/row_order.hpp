@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/comparison.hpp"
+#include "rows/cell.hpp"
+#include "rows/output_options.hpp"
+
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "rows/cell.hpp"
-#include "rows/output_options.hpp"
 
 namespace smd::tool {
 
@@ -104,6 +106,33 @@ class SortedRows {
   std::optional<std::uint64_t> limit_;
   std::uint64_t next_ = 0;
   std::vector<Row> rows_;
+};
+
+}  // namespace smd::tool
+
+namespace smd::detail {
+class Pattern;
+}
+
+namespace smd::tool {
+
+/// A condition of --where on one cell of a row. A value that is missing never meets it.
+///
+/// Numbers are compared as numbers of the cell's type, so that a float32 that prints as 0.1 equals 0.1; nan equals nan,
+/// and is neither less nor greater than anything. All else is compared by its text: `=` byte by byte, `<` in natural
+/// order, and `~` searches a pattern.
+class RowCondition {
+ public:
+  /// @throws UsageError for a pattern that does not compile.
+  explicit RowCondition(const Comparison& comparison);
+
+  [[nodiscard]] bool holds(const Cell& cell);
+
+ private:
+  Comparison comparison_;
+  std::optional<double> number_;              // what the value is as a number
+  std::shared_ptr<detail::Pattern> pattern_;  // null for other relations
+  std::string text_;
 };
 
 }  // namespace smd::tool

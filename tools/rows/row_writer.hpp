@@ -15,7 +15,6 @@
 #include "cli/output_file.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
-#include "rows/row_condition.hpp"
 #include "rows/row_order.hpp"
 #include "rows/row_pattern.hpp"
 

@@ -5,20 +5,18 @@
 #include <smd/rule_plugin.hpp>
 #include <smd/rule_registry.hpp>
 
-#include "about_requests.hpp"
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/in_turn.hpp"
 #include "cli/interruption.hpp"
-#include "cli/operand_source.hpp"
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
 #include "explain.hpp"
 #include "live.hpp"
 #include "merge.hpp"
-#include "part_line.hpp"
 #include "python_rules.hpp"
-#include "records_in_turn.hpp"
+#include "record.hpp"
+#include "reports.hpp"
 #include "rule_views.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/diagnostics.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "requests/evaluation.hpp"
+#include "requests/other_trials.hpp"
+#include "requests/requests.hpp"
+
 #include <smd/evaluator.hpp>
+#include <smd/rule_result.hpp>
 #include <smd/trial.hpp>
 
 #include <functional>
@@ -11,13 +19,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "cli/diagnostics.hpp"
-#include "options.hpp"
-#include "report.hpp"
-#include "requests/evaluated_steps.hpp"
-#include "requests/other_trials.hpp"
-#include "requests/requests.hpp"
 
 namespace smd::tool::rule {
 
@@ -78,5 +79,13 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
 /// anyway.
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
                    ReportSink& reports);
+
+/// What a triggered result adds if its configuration asked for StopTraining, which a file of rules alone does not
+/// perform. Empty if it did not ask, or if -p did.
+[[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
+
+/// Reports what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
+void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,
+                     Diagnostics& messages);
 
 }  // namespace smd::tool::rule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // json: one array of records; jsonl: the same objects, one a line. Findings and results have keys of their own.
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "report.hpp"
 

@@ -2,9 +2,9 @@
 // junit: a test suite for each trial, a test case for each rule, as Ant's junitreport and CI systems read it.
 #include <smd/version.hpp>
 
+#include "cli/escape.hpp"
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
-#include "cli/xml_text.hpp"
 #include "report.hpp"
 
 #include <unistd.h>

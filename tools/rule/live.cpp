@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live.hpp"
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "follow/followed_trials.hpp"
 #include "other_records.hpp"
 

@@ -4,7 +4,7 @@
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "record.hpp"
-#include "requests/evaluated_steps.hpp"
+#include "requests/evaluation.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -13,8 +13,8 @@
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
 #include "cli/shard.hpp"
-#include "follow/following_options.hpp"
-#include "requests/rule_options.hpp"
+#include "follow/following.hpp"
+#include "requests/requests.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 

@@ -4,11 +4,11 @@
 #include <smd/rule_registry.hpp>
 #include <smd/snapshot.hpp>
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
 #include "cli/text.hpp"
 #include "command_group.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 
 #include <nlohmann/json.hpp>
 

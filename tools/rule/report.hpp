@@ -9,7 +9,6 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "part_line.hpp"
 #include "record.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/diagnostics.hpp"
+#include "cli/in_turn.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "rows/output_options.hpp"
+
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
-
-#include "cli/diagnostics.hpp"
-#include "options.hpp"
-#include "report.hpp"
+#include <vector>
 
 namespace smd::tool::rule {
 
@@ -43,5 +46,33 @@ class Reports : public ReportSink {
   };
   std::deque<Destination> destinations_;
 };
+
+/// Takes the records of one of several trials that are evaluated side by side, and holds them until the trials before
+/// it were shown: `most_held` at most, then the evaluation waits for its turn.
+class RecordsInTurn : public ReportSink {
+ public:
+  RecordsInTurn(ReportSink& to, Turn& turn) : to_(to), turn_(turn) {}
+
+  void finding(const ReportRecord& record) override { take(record); }
+  void result(const ReportRecord& record) override { take(record); }
+
+  /// Passes on what is held, once the turn has come.
+  void show();
+
+ private:
+  void take(const ReportRecord& record);
+  void hand_on(const ReportRecord& record);
+
+  static constexpr std::size_t most_held = 256;
+
+  ReportSink& to_;
+  Turn& turn_;  // valid during the visit
+  std::vector<OwnedRecord> held_;
+};
+
+/// Sorts the records of another report, and leaves out those for which --where does not hold: holds them until the end,
+/// with --limit no more than that many. `options` must outlive it.
+/// @throws UsageError for a column that records do not have.
+std::unique_ptr<Report> make_sorted_report(std::unique_ptr<Report> report, const OutputOptions& options);
 
 }  // namespace smd::tool::rule

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <variant>
 
-#include "part_line.hpp"
 #include "record.hpp"
 
 namespace smd::tool::rule {

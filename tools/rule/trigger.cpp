@@ -3,7 +3,7 @@
 
 #include "cli/number_format.hpp"
 #include "command_group.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

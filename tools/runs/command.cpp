@@ -15,7 +15,7 @@
 #include "cli/interruption.hpp"
 #include "cli/message_options.hpp"
 #include "cli/operands.hpp"
-#include "cli/redraw.hpp"
+#include "cli/terminal.hpp"
 #include "run_facts.hpp"
 #include "run_table.hpp"
 #include "select/found_trials.hpp"

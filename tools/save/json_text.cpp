@@ -3,7 +3,7 @@
 
 #include <smd/limits.hpp>
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>

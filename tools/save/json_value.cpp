@@ -4,7 +4,7 @@
 #include <smd/elements.hpp>
 #include <smd/limits.hpp>
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "text/half.hpp"
 #include "text/json.hpp"

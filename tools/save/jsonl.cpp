@@ -20,7 +20,7 @@
 #include <optional>
 #include <system_error>
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "json_text.hpp"
 #include "json_value.hpp"

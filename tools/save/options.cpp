@@ -2,9 +2,9 @@
 #include "options.hpp"
 
 #include "cli/option_hints.hpp"
-#include "cli/remote_options.hpp"
+#include "cli/reading_options.hpp"
 #include "cli/text.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 #include "select/selection.hpp"
 
 #include <smd/error.hpp>

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/command_line.hpp"
+#include "cli/diagnostics.hpp"
+#include "select/step_spec.hpp"
+
+#include <smd/trial.hpp>
+
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <smd/trial.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "cli/command_line.hpp"
-#include "cli/diagnostics.hpp"
-#include "select/step_spec.hpp"
 
 namespace smd::tool {
 
@@ -152,5 +154,32 @@ void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::st
 /// `train`, `eval`, `predict`, `global`: as messages and captions name modes, and as -m takes them. Rows name them as
 /// the trial stores them: `smd::to_string`.
 [[nodiscard]] std::string_view mode_text(Mode mode) noexcept;
+
+/// What may be grouped by, in every command that groups.
+inline constexpr std::array<std::string_view, 3> by_words = {"tensor", "step", "worker"};
+
+/// What rows are grouped by; the rest is pooled.
+struct By {
+  bool tensor = true;
+  bool step = true;
+  bool worker = true;
+  bool row = false;  ///< The index on the first axis; only with the tensor.
+
+  bool operator==(const By&) const = default;
+
+  /// The value of --by, which must have been given, of these words. @throws UsageError.
+  static By from(const CommandLine& line, std::span<const std::string_view> words = by_words);
+};
+
+/// --by.
+inline constexpr OptionSpec by_option = {
+    .short_name = 'b',
+    .name = "by",
+    .metavar = "LIST",
+    .help = "of tensor,step,worker: a row for each; what is left out is pooled as one array (default: all three)",
+    .group = group::view,
+    .kind = ArgumentKind::text,
+    .split_commas = true,
+    .choices = by_words};
 
 }  // namespace smd::tool

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cli/number_format.hpp"
+#include "cli/output_file.hpp"
+#include "rows/elements.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <string_view>
-
-#include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
 
@@ -27,5 +29,11 @@ void print_array(const Elements& elements, const ArrayTextOptions& options,
 
 /// One element as a table shows it; strings in quotes.
 [[nodiscard]] std::string element_text(const Cell& cell, int precision, bool ascii);
+
+/// A value as nested JSON arrays; a scalar as itself.
+///
+/// Without elements, as NumPy's `tolist`: `[[], []]` for 2x0. A shape that would make millions of empty arrays becomes
+/// `[]`; the shape has a key of its own.
+void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style);
 
 }  // namespace smd::tool::tensor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // -o DIR/ with npy and raw: a file for each value, or for each of several strings. All lie in DIR itself, whatever the
 // tensors' names, and each appears when it is whole.
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "value_view.hpp"
 

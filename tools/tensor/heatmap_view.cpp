@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --heatmap: the last two axes as a picture; one per plane. -f svg: a chart for each value.
 #include "cli/text.hpp"
-#include "grey.hpp"
 #include "plane_picture.hpp"
 #include "value_view.hpp"
 

@@ -12,7 +12,7 @@
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
 #include "draw/bins.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"

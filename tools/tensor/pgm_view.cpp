@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pgm: two axes as an 8-bit grey image, least to greatest finite element; NaN is black.
-#include "grey.hpp"
+#include "plane_picture.hpp"
 #include "value_view.hpp"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
+#include "array_text.hpp"
 #include "cli/text.hpp"
 #include "rows/date.hpp"
 #include "rows/row_writer.hpp"
-#include "value_json.hpp"
 #include "value_view.hpp"
 
 #include <array>

@@ -6,7 +6,7 @@
 #include "follow/following.hpp"
 #include "held_numbers.hpp"
 #include "rows/buckets.hpp"
-#include "rows/written.hpp"
+#include "rows/cell.hpp"
 #include "select/nothing_selected.hpp"
 #include "select/slice.hpp"
 #include "select/trial_times.hpp"

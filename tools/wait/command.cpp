@@ -5,7 +5,7 @@
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "condition.hpp"
-#include "follow/awaited_trial.hpp"
+#include "follow/followed_trials.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>

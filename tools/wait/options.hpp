@@ -10,7 +10,7 @@
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
 #include "cli/reading_options.hpp"
-#include "follow/following_options.hpp"
+#include "follow/following.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 

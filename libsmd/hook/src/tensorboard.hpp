@@ -4,7 +4,7 @@
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 
-#include "wire/encode_summary.hpp"
+#include "wire/encode.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "reduce/block_moments.hpp"
 #include "reduce/doubles.hpp"
 #include "reduce/kernels.hpp"
-#include "reduce/wide_squares.hpp"
+#include "reduce/wide_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include "reduce/accumulator.hpp"
 
 #include "reduce/block_moments.hpp"
-#include "reduce/integer_moments.hpp"
 #include "reduce/kernels.hpp"
+#include "reduce/moments.hpp"
 
 #include <algorithm>
 #include <bit>

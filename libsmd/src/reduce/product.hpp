@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "reduce/double_double.hpp"
+#include "reduce/doubles.hpp"
 
 #include <algorithm>
 #include <cmath>

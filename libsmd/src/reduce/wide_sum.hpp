@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reduce/doubles.hpp"
 #include "reduce/exact_sum.hpp"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace smd::detail::reduce {
@@ -32,5 +35,11 @@ class WideSum {
   ExactSum middle_;
   std::unique_ptr<Ends> ends_;  // few sums need it
 };
+
+/// Returns the squared distances from the mean of 64-bit integers, or of their magnitudes, that are too far apart for
+/// doubles to hold the distances. With few elements, rounding errors would not average out.
+/// @param n at most block_size, so that no sum overflows.
+/// @param base not greater than any of them.
+DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base);
 
 }  // namespace smd::detail::reduce

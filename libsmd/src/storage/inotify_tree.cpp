@@ -2,6 +2,8 @@
 #include "storage/inotify_tree.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -9,13 +11,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
 
 namespace smd::detail::storage {
+
 namespace {
 
 constexpr std::uint32_t wanted = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
@@ -192,6 +198,194 @@ bool InotifyTree::take_events() {
     rebuild();
   }
   return news;
+}
+
+using Clock = std::chrono::steady_clock;
+
+static_assert(std::atomic<bool>::is_always_lock_free, "wake() is called from signal handlers");
+
+PolledWatch::PolledWatch(std::chrono::milliseconds poll_interval, std::string method)
+    : interval_(std::max(poll_interval, std::chrono::milliseconds(1))),
+      next_look_(Clock::now() + interval_),
+      method_(std::move(method)),
+      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+bool PolledWatch::wait_until(Clock::time_point deadline) {
+  while (true) {
+    if (woken_.exchange(false)) {
+      return false;
+    }
+    const auto now = Clock::now();
+    if (now >= next_look_) {
+      look();
+      return changed(now);
+    }
+    std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {events(), POLLIN, 0}}};
+    const int ready = ::poll(fds.data(), fds.size(),
+                             timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
+    if (ready > 0 && fds[0].revents != 0) {
+      drain_wake();  // Before `woken_` is checked, which is set before the write: so no wake-up is lost.
+    }
+    if (ready > 0 && fds[1].revents != 0 && take_events()) {
+      look();
+      return changed(Clock::now());
+    }
+    if (now >= deadline && !woken_.load()) {  // After the poll: a past deadline still reports pending events.
+      return false;
+    }
+  }
+}
+
+void PolledWatch::wake() noexcept {
+  woken_.store(true);
+  const int saved = errno;  // A signal handler must not change it.
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+  errno = saved;
+}
+
+int PolledWatch::timeout(Clock::duration left) const noexcept {
+  // Without an eventfd (no descriptor left), short polls notice wake().
+  constexpr std::chrono::milliseconds slice(50);
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
+  return static_cast<int>(
+      std::min<std::chrono::milliseconds::rep>(wake_ ? ms.count() : std::min(ms, slice).count(), INT_MAX));
+}
+
+bool PolledWatch::changed(Clock::time_point now) {
+  next_look_ = now + interval_;
+  return true;
+}
+
+void PolledWatch::drain_wake() noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
+}
+
+namespace {
+
+/// Looks each `poll_interval` at the latest: no event reports what another machine wrote, and events get lost.
+class LocalWatch final : public PolledWatch {
+ public:
+  LocalWatch(std::shared_ptr<LocalRoot> root, bool inotify, std::chrono::milliseconds poll_interval,
+             const WatchScope& scope)
+      : PolledWatch(poll_interval, "polling (inotify not asked for)"), root_(std::move(root)) {
+    if (inotify) {
+      tree_.emplace(root_, scope);
+    }
+  }
+
+  bool wait_until(std::chrono::steady_clock::time_point deadline) override {
+    if (const std::uint64_t now = root_->generation(); now != generation_) {
+      generation_ = now;  // another directory took the root's place
+      if (tree_) {
+        tree_->rebuild();
+      }
+      return true;
+    }
+    return PolledWatch::wait_until(deadline);
+  }
+
+  [[nodiscard]] bool quiet() const noexcept override {
+    // The kernel queues an event before the call that caused it returns.
+    pollfd noted{events(), POLLIN, 0};
+    return noted.fd >= 0 && root_->generation() == generation_ && ::poll(&noted, 1, 0) == 0;
+  }
+
+  [[nodiscard]] std::string method() const override {
+    if (!tree_) {
+      return PolledWatch::method();
+    }
+    return tree_->why_not().empty() ? "inotify" : "polling (" + tree_->why_not() + ")";
+  }
+
+ protected:
+  [[nodiscard]] int events() const noexcept override { return tree_ ? tree_->fd() : -1; }
+  bool take_events() override { return tree_->take_events(); }
+  void look() override {
+    if (root_->reopen_if_removed()) {
+      generation_ = root_->generation();
+      if (tree_) {
+        tree_->rebuild();
+      }
+    }
+  }
+
+ private:
+  std::shared_ptr<LocalRoot> root_;
+  std::uint64_t generation_ = root_->generation();
+  std::optional<InotifyTree> tree_;
+};
+
+/// Watches the deepest existing folder above a path.
+class PathWatch final : public PolledWatch {
+ public:
+  PathWatch(std::string path, std::chrono::milliseconds poll_interval)
+      : PolledWatch(poll_interval, "inotify"),
+        path_(std::move(path)),
+        inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    aim();
+  }
+
+  [[nodiscard]] std::string method() const override {
+    return inotify_ ? PolledWatch::method() : "polling (inotify is unavailable)";
+  }
+
+ protected:
+  [[nodiscard]] int events() const noexcept override { return inotify_.get(); }
+  bool take_events() override {
+    alignas(inotify_event) std::array<char, 16 << 10> buffer;
+    while (uninterrupted([&] { return ::read(inotify_.get(), buffer.data(), buffer.size()); }) > 0) {
+    }
+    aim();
+    return true;
+  }
+  void look() override { aim(); }
+
+ private:
+  /// Repeats until the watch stays the same: a folder may be made while the watch above it is set.
+  void aim() {
+    for (int tries = 0; inotify_ && tries < 64; ++tries) {
+      std::string folder = path_;
+      int watch = -1;
+      do {
+        const std::size_t slash = folder.find_last_not_of('/');
+        folder.resize(slash == std::string::npos ? 0 : slash + 1);
+        const std::size_t cut = folder.rfind('/');
+        folder = cut == std::string::npos ? "." : cut == 0 ? "/" : folder.substr(0, cut);
+        watch = ::inotify_add_watch(inotify_.get(), folder.c_str(),
+                                    IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+      } while (watch < 0 && (errno == ENOENT || errno == ENOTDIR) && folder != "." && folder != "/");
+      if (watch < 0) {
+        return;
+      }
+      if (watch == watch_) {
+        return;
+      }
+      if (watch_ >= 0) {
+        ::inotify_rm_watch(inotify_.get(), watch_);
+      }
+      watch_ = watch;
+    }
+  }
+
+  std::string path_;
+  Descriptor inotify_;
+  int watch_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
+                                   std::chrono::milliseconds poll_interval, const WatchScope& scope) {
+  return std::make_unique<LocalWatch>(std::move(root), inotify, poll_interval, scope);
+}
+
+std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval) {
+  if (path.starts_with("s3://")) {
+    return std::make_unique<PolledWatch>(poll_interval, "polling");
+  }
+  return std::make_unique<PathWatch>(path, poll_interval);
 }
 
 }  // namespace smd::detail::storage

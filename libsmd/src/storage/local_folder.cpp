@@ -14,7 +14,6 @@
 #include "base/parallel.hpp"
 #include "storage/local_file.hpp"
 #include "storage/system_problem.hpp"
-#include "storage/too_long.hpp"
 
 namespace smd::detail::storage {
 namespace {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "types/outcome.hpp"
+
 #include <smd/problem.hpp>
+
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace smd::detail::storage {
 
@@ -11,5 +16,18 @@ namespace smd::detail::storage {
 
 /// Returns the problem, in words for a user, for an `errno` of opening, listing or reading `file`.
 [[nodiscard]] Problem system_problem(int error, std::string file);
+
+/// Returns the problem of a file that is longer than the caller allows.
+[[nodiscard]] inline Problem too_long(std::string file, std::uint64_t most) {
+  return {ProblemKind::damaged,
+          std::move(file),
+          {},
+          "is longer than " + std::to_string(most) + " bytes, the most allowed here"};
+}
+
+/// Returns whether a problem is that of `too_long`: a retry with a larger `most` may succeed.
+[[nodiscard]] inline bool is_too_long(const Problem& problem, std::uint64_t most) {
+  return problem == too_long(problem.file, most);
+}
 
 }  // namespace smd::detail::storage

@@ -4,7 +4,7 @@
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
 #include "trial/snapshot.hpp"
-#include "trial/wait_limits.hpp"
+#include "trial/wait.hpp"
 
 #include <smd/layout.hpp>
 #include <smd/step_range.hpp>

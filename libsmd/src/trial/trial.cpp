@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/trial.hpp>
-
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 #include "trial/tensor_impl.hpp"
 #include "trial/trial_impl.hpp"
+
+#include <smd/refresh.hpp>
+#include <smd/trial.hpp>
 
 #include <algorithm>
 #include <set>
@@ -297,5 +298,22 @@ std::string reduction_tensor_name(std::string_view reduction, std::string_view t
   name.append(tensor);
   return name;
 }
+
+/// Hidden: otherwise it would be exported with its class.
+struct __attribute__((visibility("hidden"))) NoRefreshInThread::Impl {
+  explicit Impl(std::vector<const detail::trial::TrialState*> states) : still(std::move(states)) {}
+
+  detail::trial::HoldStill still;
+};
+
+NoRefreshInThread::NoRefreshInThread(std::span<const Trial* const> trials) {
+  std::vector<const detail::trial::TrialState*> states;
+  states.reserve(trials.size());
+  for (const Trial* const trial : trials) {
+    states.push_back(&detail::TrialAccess::state(*trial));
+  }
+  impl_ = std::make_unique<Impl>(std::move(states));
+}
+NoRefreshInThread::~NoRefreshInThread() = default;
 
 }  // namespace smd

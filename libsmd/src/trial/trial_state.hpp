@@ -10,7 +10,7 @@
 #include "trial/records.hpp"
 #include "trial/snapshot.hpp"
 #include "trial/snapshot_maker.hpp"
-#include "trial/wait_limits.hpp"
+#include "trial/wait.hpp"
 
 #include <smd/trial.hpp>
 

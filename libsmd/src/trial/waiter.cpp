@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/waiter.hpp"
 
-#include "storage/polled_watch.hpp"
+#include "storage/inotify_tree.hpp"
 
 #include <smd/error.hpp>
 

@@ -2,7 +2,6 @@
 #include "wire/event.hpp"
 
 #include "text/escape.hpp"
-#include "wire/event_parser.hpp"
 #include "wire/message.hpp"
 #include "wire/tensor_proto.hpp"
 

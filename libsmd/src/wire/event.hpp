@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "types/outcome.hpp"
+
+#include <smd/dtype.hpp>
+#include <smd/place.hpp>
+#include <smd/shape.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <smd/dtype.hpp>
-#include <smd/place.hpp>
-#include <smd/shape.hpp>
 #include <span>
 #include <string_view>
-
-#include "types/outcome.hpp"
 
 namespace smd::detail::wire {
 
@@ -58,5 +59,14 @@ void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element
 
 /// Sets every byte other than 0 to 1.
 void normalise_boolean(std::span<std::byte> bytes) noexcept;
+
+/// The common part of `parse_value` and `parse_outline`. With `outlined`, the payload is a skeleton from which that
+/// many bytes of content were removed. Nullopt if the tensor to which they belong is ambiguous.
+Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
+                                          std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form);
+
+/// As `parse_event`, for `ValueKinds::summaries`. @throws protozero::exception, std::bad_alloc
+Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> payload, std::string_view tag,
+                                                  std::optional<std::uint64_t> outlined, ValueForm form);
 
 }  // namespace smd::detail::wire

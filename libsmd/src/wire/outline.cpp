@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/outline.hpp"
 
-#include "wire/event_parser.hpp"
+#include "wire/event.hpp"
 
 #include <protozero/varint.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/comparison.hpp"
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 
 #include <doctest/doctest.h>
 

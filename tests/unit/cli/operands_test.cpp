@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/operands.hpp"
 
-#include "cli/operand_source.hpp"
-
 #include "unit/select/selection_support.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include "cli/output_file.hpp"
 
 #include "cli/diagnostics.hpp"
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/gap_finder.hpp"
+#include "draw/curve.hpp"
 
 #include <doctest/doctest.h>
 

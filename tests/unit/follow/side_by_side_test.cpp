@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "follow/side_by_side.hpp"
+#include "follow/followed_trials.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/slice.hpp"
 
-#include "cli/errors.hpp"
+#include "cli/exit_status.hpp"
 
 #include <doctest/doctest.h>
 

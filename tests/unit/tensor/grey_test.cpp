@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor/grey.hpp"
+#include "tensor/plane_picture.hpp"
 
 #include "sample_values.hpp"
 

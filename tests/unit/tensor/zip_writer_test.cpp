@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor/zip_writer.hpp"
+#include "tensor/npz_writer.hpp"
 
 #include "support/temp_dir.hpp"
 

@@ -2,7 +2,7 @@
 // Logs of so many steps that these are kept as sequences, and made when somebody asks for them.
 #include "support/temp_dir.hpp"
 #include "trial/step_chunk.hpp"
-#include "wire/encode_summary.hpp"
+#include "wire/encode.hpp"
 #include "wire/framing.hpp"
 
 #include <smd/column.hpp>

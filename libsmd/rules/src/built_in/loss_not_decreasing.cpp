@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
-#include "built_in/zero_losses.hpp"
-#include "framework/finding_text.hpp"
+#include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/saves.hpp"

@@ -2,9 +2,12 @@
 #include "built_in/losses.hpp"
 
 #include "framework/rule_run.hpp"
+#include "text/escape.hpp"
 
 #include <smd/reduction.hpp>
 #include <smd/trial.hpp>
+
+#include <fmt/format.h>
 
 #include <cstddef>
 #include <utility>
@@ -112,6 +115,23 @@ std::map<std::string, double> Losses::pooled(const StepView& step) const {
     means.emplace(tensor, sum.first / static_cast<double>(sum.second));
   }
   return means;
+}
+
+void ZeroLosses::see(StepView& step, const Unit& unit, double loss) {
+  const RuleRun& run = RuleAccess::context(step).run();
+  if (run.base().snapshot().layout().has_modes) {
+    return;
+  }
+  Seen& seen = seen_[{std::string(unit.tensor()), std::string(unit.worker())}];
+  seen.positive = seen.positive || loss > 0;
+  if (loss != 0 || !seen.positive || seen.warned) {
+    return;
+  }
+  seen.warned = true;
+  step.warn(
+      fmt::format("{} is exactly 0 at step {}, after positive losses: the Hugging Face Trainer logs 0 where the loss "
+                  "is NaN or infinite (logging_nan_inf_filter)",
+                  printable(unit.tensor()), unit.step().value));
 }
 
 }  // namespace smd::detail::rules

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "built_in/losses.hpp"
-#include "built_in/zero_losses.hpp"
 #include "framework/sides.hpp"
 
 #include <smd/rule.hpp>

@@ -3,7 +3,6 @@
 
 #include "built_in/losses.hpp"
 #include "built_in/paired_losses.hpp"
-#include "built_in/zero_losses.hpp"
 
 #include <smd/rule.hpp>
 #include <smd/rule_result.hpp>

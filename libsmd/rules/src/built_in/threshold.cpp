@@ -3,7 +3,6 @@
 
 #include "built_in/buckets.hpp"
 #include "framework/common.hpp"
-#include "framework/finding_text.hpp"
 #include "framework/saves.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/buckets.hpp"
 #include "built_in/builtin.hpp"
-#include "framework/finding_text.hpp"
+#include "framework/common.hpp"
 #include "framework/saves.hpp"
 
 #include <string>

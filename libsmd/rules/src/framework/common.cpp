@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/common.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace smd::detail::rules {
@@ -44,6 +46,17 @@ std::optional<double> variance_of(const StepView& step, const Unit& unit) {
   }
   const std::optional<double> deviation = step.saved(unit, "std");
   return deviation ? std::optional(*deviation * *deviation) : std::nullopt;
+}
+
+std::string finding_text(const Finding& finding, std::string_view bound) {
+  std::string value = fmt::format("{:.6g}", finding.value);
+  std::string threshold = fmt::format("{:.6g}", finding.threshold);
+  if (value == threshold && finding.value != finding.threshold) {
+    value = fmt::format("{}", finding.value);
+    threshold = fmt::format("{}", finding.threshold);
+  }
+  return fmt::format("{}{}{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
+                     finding.check, bound.empty() ? "" : " ", bound, value, finding.relation, threshold);
 }
 
 }  // namespace smd::detail::rules

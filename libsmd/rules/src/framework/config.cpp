@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule_config.hpp>
 
-#include "framework/elsewhere.hpp"
+#include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/custom_rule.hpp>
 
-#include "framework/class_name.hpp"
+#include "framework/common.hpp"
 #include "framework/condition_met.hpp"
 
 #include <smd/error.hpp>

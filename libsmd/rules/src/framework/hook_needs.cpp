@@ -3,7 +3,7 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "framework/elsewhere.hpp"
+#include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
 #include <fmt/format.h>

@@ -5,11 +5,16 @@
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 
+#include <smd/trial.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <span>
+#include <string_view>
+#include <utility>
 
 namespace smd::detail::rules {
 
@@ -258,6 +263,136 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   }
   return "what the rule needs of " + names +
          fmt::format(" is not there at any of {}", counted(run.result().steps_skipped, "step"));
+}
+
+namespace {
+
+/// Returns whether a problem with an index file or folder means that steps or records are unknown.
+bool hides_records(ProblemKind kind) {
+  return kind != ProblemKind::note && kind != ProblemKind::warning && kind != ProblemKind::not_yet &&
+         kind != ProblemKind::stopped && kind != ProblemKind::remark;
+}
+
+}  // namespace
+
+void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
+  Problem placed = problem;
+  if (trial.number() > 0) {  // problems name files relative to the base trial
+    placed = {problem.kind, {}, {}, "in " + printable(trial.trial().path()) + ": " + to_string(problem)};
+  }
+  if (texts_.insert(to_string(placed)).second) {
+    problems_.push_back(std::move(placed));
+  }
+}
+
+void Unread::add_record(const Slot& slot) {
+  if (records_.insert({slot.trial->number(), slot.row.id(), slot.position}).second) {
+    add_problem(*slot.trial, *slot.problem);
+  }
+}
+
+void Unread::add_record(const EvaluatedTrial& trial, const Problem& problem) {
+  others_.insert(to_string(problem));
+  add_problem(trial, problem);
+}
+
+void Unread::add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted) {
+  for (const IndexProblem& found : trial.snapshot().index_problems()) {
+    const bool of_others = (found.worker && !trial.has_worker(*found.worker)) || (found.step && !wanted(*found.step));
+    if (of_others || !hides_records(found.problem.kind)) {
+      continue;
+    }
+    (trial.trial().layout().marks_steps ? index_files_ : other_files_).insert({trial.number(), found.problem.file});
+    add_problem(trial, found.problem);
+    if (found.worker && found.step && !trial.snapshot().find_step(*found.step)) {
+      add_step(*found.step);
+    }
+  }
+}
+
+void Unread::add_collections_files(const EvaluatedTrial& trial) {
+  for (const Problem& problem : trial.snapshot().collection_problems()) {
+    if (hides_records(problem.kind)) {
+      collections_files_.insert({trial.number(), problem.file});
+      add_problem(trial, problem);
+    }
+  }
+}
+
+std::string Unread::text(std::size_t steps_evaluated) const {
+  const std::size_t steps = steps_evaluated + steps_.size();
+  std::string what = records() == 0 ? std::string() : counted(records(), "record");
+  for (const auto& [files, noun] : {std::pair(&index_files_, "index file"), std::pair(&other_files_, "file"),
+                                    std::pair(&collections_files_, "collections file")}) {
+    if (!files->empty()) {
+      what += (what.empty() ? "" : " and ") + counted(files->size(), noun);
+    }
+  }
+  return fmt::format("{} of {} evaluated; {} could not be read: {}", steps_evaluated, counted(steps, "step"), what,
+                     to_string(problems_.front()));
+}
+
+namespace {
+
+using Kind = ConfigurationErrorKind;
+
+// In lower case, without underscores.
+constexpr std::array<std::string_view, 12> profiler_rules = {
+    "batchsize",          "cpubottleneck",         "dataloader",
+    "gpumemoryincrease",  "iobottleneck",          "loadbalancing",
+    "lowgpuutilization",  "maxinitializationtime", "overallframeworkmetrics",
+    "overallsystemusage", "profilerreport",        "stepoutlier"};
+constexpr std::string_view report_rule = "createxgboostreport";
+
+std::string plain(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != '_') {
+      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+  }
+  return plain;
+}
+
+/// Returns whether the image is not SageMaker's: such an image contains the rule itself, so no `rule_to_invoke` names
+/// it.
+bool is_own_image(const std::string& image) {
+  return !image.empty() && image.find("sagemaker-debugger-rule") == std::string::npos;
+}
+
+}  // namespace
+
+std::optional<RuleDescription> known_rule(const std::string& name) {
+  try {
+    return describe_rule(name);
+  } catch (const ConfigurationError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration, const std::string& image) {
+  const std::string name = printable(configuration.rule_to_invoke);
+  const std::optional<RuleDescription> known = known_rule(configuration.rule_to_invoke);
+  if (!configuration.source_s3_uri.empty() && (!known || known->plugin.empty())) {
+    return ConfigurationError(Kind::custom_rule,
+                              fmt::format("{} is a rule in Python ({}), which is not evaluated here", name,
+                                          printable(configuration.source_s3_uri)),
+                              "source_s3_uri");
+  }
+  if (configuration.rule_to_invoke.empty() && is_own_image(image)) {
+    return ConfigurationError(
+        Kind::custom_rule,
+        fmt::format("the rule is in an image of its own ({}), which is not run here", printable(image)),
+        "RuleEvaluatorImage");
+  }
+  const std::string word = plain(configuration.rule_to_invoke);
+  const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
+  if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
+    return std::nullopt;
+  }
+  return ConfigurationError(Kind::unsupported_rule,
+                            name + (profiler ? " is a rule of SageMaker's profiler, which is not evaluated here"
+                                             : " makes a report, which is not done here"));
 }
 
 }  // namespace smd::detail::rules

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "framework/window.hpp"
 #include "text/words.hpp"
 
+#include <smd/problem.hpp>
+#include <smd/rule_config.hpp>
+#include <smd/rule_registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {
@@ -20,5 +31,57 @@ using text::first_names;
 
 /// Returns the longest piece of plain text in each alternative of a pattern, which matching names probably contain.
 [[nodiscard]] std::vector<std::string> plain_pieces(std::string_view pattern);
+
+/// What a rule needed and could not read: records, and the files that would say which records exist.
+class Unread {
+ public:
+  /// Adds the record of a slot, counted once. Precondition: the slot has a problem.
+  void add_record(const Slot& slot);
+  /// As above, for a record that the rule read itself, identified by its problem.
+  void add_record(const EvaluatedTrial& trial, const Problem& problem);
+  /// Adds a step at which nothing was evaluated because of a record.
+  void add_step(GlobalStep step) { steps_.insert(step); }
+  /// Adds index files of a trial for steps that are `wanted`. Ignores files that may still appear: their steps are not
+  /// available yet.
+  void add_index_files(const EvaluatedTrial& trial, const std::function<bool(GlobalStep)>& wanted);
+
+  /// Adds collections files of a trial, which define the members of collections.
+  void add_collections_files(const EvaluatedTrial& trial);
+
+  [[nodiscard]] std::size_t count() const noexcept {
+    return records() + index_files_.size() + other_files_.size() + collections_files_.size();
+  }
+  /// Returns the problems, each once, in the order in which they were added.
+  [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
+  /// Returns `2 of 3 steps evaluated; 1 record could not be read: FILE: byte N: why`. Precondition: `count` is not 0.
+  [[nodiscard]] std::string text(std::size_t steps_evaluated) const;
+
+ private:
+  void add_problem(const EvaluatedTrial& trial, const Problem& problem);
+
+  [[nodiscard]] std::size_t records() const noexcept { return records_.size() + others_.size(); }
+
+  std::set<KeptValues::Key> records_;
+  std::set<std::string> others_;                               // problems of records that rules read themselves
+  std::set<std::pair<std::size_t, std::string>> index_files_;  // by trial
+  std::set<std::pair<std::size_t, std::string>> other_files_;  // as above, for layouts without index files
+  std::set<std::pair<std::size_t, std::string>> collections_files_;
+  std::set<GlobalStep> steps_;
+  std::vector<Problem> problems_;
+  std::set<std::string> texts_;  // of `problems_`
+};
+
+}  // namespace smd::detail::rules
+
+/// Rules of SageMaker's jobs that the library does not evaluate.
+namespace smd::detail::rules {
+
+/// Returns the rule with this name or alias; nullopt if there is none.
+[[nodiscard]] std::optional<RuleDescription> known_rule(const std::string& name);
+
+/// Returns why a configuration is evaluated elsewhere, whatever else is wrong with it; nullopt if it is evaluated here.
+/// `image`: its RuleEvaluatorImage.
+[[nodiscard]] std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration,
+                                                          const std::string& image);
 
 }  // namespace smd::detail::rules

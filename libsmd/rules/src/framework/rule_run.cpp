@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/rule_run.hpp"
 
-#include "framework/class_name.hpp"
-#include "framework/finding_text.hpp"
+#include "framework/common.hpp"
 #include "framework/histogram_gaps.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"

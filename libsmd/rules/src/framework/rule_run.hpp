@@ -2,8 +2,8 @@
 #pragma once
 
 #include "framework/evaluated_trial.hpp"
+#include "framework/nothing_evaluated.hpp"
 #include "framework/step_context.hpp"
-#include "framework/unread.hpp"
 
 #include <smd/error.hpp>
 #include <smd/evaluator.hpp>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "framework/evaluated_trial.hpp"
-#include "framework/reduction_sets.hpp"
 
 #include <smd/evaluator.hpp>
 #include <smd/problem.hpp>
+#include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/value_reducer.hpp>
 
@@ -18,9 +18,27 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {
+
+/// Numbered sets of reductions: hundreds of thousands of values share a few sets, so each value stores only a number.
+/// Set 0 is empty.
+class ReductionSets {
+ public:
+  using Id = std::uint32_t;
+
+  /// Returns the set that also contains `reduction`. @throws InvalidArgument for a reduction that `Reducer` refuses.
+  [[nodiscard]] Id with(Id set, const Reduction& reduction);
+  [[nodiscard]] const std::vector<Reduction>& of(Id set) const noexcept { return sets_[set]; }
+  /// Returns the position of a reduction in a set; the set's size if it is not in the set.
+  [[nodiscard]] std::size_t place(Id set, const Reduction& reduction) const noexcept;
+
+ private:
+  std::vector<std::vector<Reduction>> sets_{{}};
+  std::map<std::pair<Id, std::uint64_t>, std::vector<std::pair<Reduction, Id>>> steps_;
+};
 
 /// What a record holds. Rules look at real numbers and skip all else.
 enum class Held : std::uint8_t { nothing, numbers, no_elements, complex_numbers, text };

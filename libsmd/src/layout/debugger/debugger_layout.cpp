@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/debugger_layout.hpp"
 
-#include "layout/debugger/check_names.hpp"
 #include "layout/debugger/load_steps.hpp"
 #include "layout/debugger/look.hpp"
 #include "layout/debugger/trial_paths.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/debugger/listing.hpp"
+#include "layout/debugger/look.hpp"
 
 namespace smd::detail::layout {
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "storage/storage.hpp"
+
+#include <smd/problem.hpp>
+
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 /// Names of the files of a debugger trial: docs/format.md.
 namespace smd::detail::layout {
@@ -44,5 +50,13 @@ void append_step_digits(std::string& text, std::int64_t step);
 
 /// Returns the step in the name of an event file in `events/`. Nullopt for other paths.
 [[nodiscard]] std::optional<std::int64_t> event_file_step(std::string_view path) noexcept;
+
+}  // namespace smd::detail::layout
+
+namespace smd::detail::layout {
+
+/// `Layout::check_names` for a debugger trial.
+void check_trial_names(storage::Storage& storage, const std::unordered_set<std::string>& event_files,
+                       const std::function<void(Problem)>& report);
 
 }  // namespace smd::detail::layout

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/whole_file.hpp"
 
-#include "storage/too_long.hpp"
+#include "storage/system_problem.hpp"
 
 #include <smd/limits.hpp>
 

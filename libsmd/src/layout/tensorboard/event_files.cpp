@@ -2,12 +2,14 @@
 #include "layout/tensorboard/event_files.hpp"
 
 #include "layout/folder_walk.hpp"
-#include "layout/tensorboard/runs.hpp"
 #include "text/escape.hpp"
+#include "text/words.hpp"
 #include "wire/framing.hpp"
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -211,6 +213,46 @@ Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& ch
   leave_out_foreign(storage, files, checked);
   keep_own(files.paths);
   return files;
+}
+
+bool ends_in_side(std::string_view name) {
+  const std::vector<std::string> words = text::split_words(name);
+  return !words.empty() && text::side_of_word(words.back(), words.size() == 1) != text::Side::none;
+}
+
+std::vector<std::string> sides_of_one(std::span<const std::string> runs) {
+  using Words = std::vector<std::string>;
+  std::map<Words, std::vector<std::string>> by_rest;  // by the words before the side
+  for (const std::string& run : runs) {
+    Words rest = text::split_words(run);
+    rest.pop_back();
+    by_rest[std::move(rest)].push_back(run);
+  }
+  if (const auto alone = by_rest.find(Words()); alone != by_rest.end()) {
+    return alone->second;
+  }
+  std::erase_if(by_rest, [](const auto& one) { return one.second.size() < 2; });
+  return by_rest.size() == 1 ? by_rest.begin()->second : std::vector<std::string>();
+}
+
+std::uint32_t WorkersOfRun::begin_file(std::string_view writer, double first_time) {
+  if (const auto known = worker_of_.find(writer); known != worker_of_.end()) {
+    return known->second;
+  }
+  const auto free =
+      std::find_if(last_times_.begin(), last_times_.end(), [&](double last_time) { return !(first_time < last_time); });
+  const auto worker = static_cast<std::uint32_t>(free - last_times_.begin());
+  if (free == last_times_.end()) {
+    last_times_.push_back(-std::numeric_limits<double>::infinity());
+  }
+  worker_of_.emplace(writer, worker);
+  return worker;
+}
+
+void WorkersOfRun::end_file(std::uint32_t worker, double last_time) {
+  if (last_time > last_times_[worker]) {
+    last_times_[worker] = last_time;
+  }
 }
 
 }  // namespace smd::detail::layout

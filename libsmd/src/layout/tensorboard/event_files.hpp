@@ -8,9 +8,11 @@
 
 #include <smd/limits.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,5 +54,37 @@ using CheckedFiles = std::map<std::string, CheckedFile, std::less<>>;
 /// those in the sides of one run. Returns a problem if the trial's folder cannot be listed. `checked`: by an earlier
 /// call; updated.
 [[nodiscard]] Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& checked);
+
+}  // namespace smd::detail::layout
+
+/// Which runs beside each other are sides of one: `train` and `validation`, `loss_train` and `loss_val`.
+namespace smd::detail::layout {
+
+/// Returns whether a folder's name is a word for a part of the data, or ends in one: `train`, `loss_val`.
+[[nodiscard]] bool ends_in_side(std::string_view name);
+
+/// Returns those of the runs in one folder that are sides of one run: names that are a side alone; else the names, two
+/// or more, that are equal without it, unless there are several such sets. Other runs do not matter, so that a run
+/// keeps its path when another one appears beside it. `runs`: names that end in a side.
+[[nodiscard]] std::vector<std::string> sides_of_one(std::span<const std::string> runs);
+
+}  // namespace smd::detail::layout
+
+namespace smd::detail::layout {
+
+/// Distinguishes the workers of one run: a file that begins before the end of an earlier one of another process is that
+/// of a concurrent worker. Files must be passed in the order of their first events.
+class WorkersOfRun {
+ public:
+  /// Returns the worker of the next file: that of an earlier file of the same writer, else the lowest worker without a
+  /// file that overlaps it.
+  [[nodiscard]] std::uint32_t begin_file(std::string_view writer, double first_time);
+  /// Ends a file. `last_time`: when its last event was written.
+  void end_file(std::uint32_t worker, double last_time);
+
+ private:
+  std::map<std::string, std::uint32_t, std::less<>> worker_of_;  // by writer
+  std::vector<double> last_times_;                               // by worker
+};
 
 }  // namespace smd::detail::layout

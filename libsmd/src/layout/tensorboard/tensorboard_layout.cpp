@@ -4,7 +4,6 @@
 #include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/look_at_logs.hpp"
-#include "layout/tensorboard/runs.hpp"
 
 #include <algorithm>
 #include <string>

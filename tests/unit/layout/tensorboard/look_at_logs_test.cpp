@@ -2,9 +2,8 @@
 #include "layout/tensorboard/look_at_logs.hpp"
 #include "support/compressed.hpp"
 #include "support/temp_dir.hpp"
-#include "wire/encode_summary.hpp"
+#include "wire/encode.hpp"
 #include "wire/framing.hpp"
-#include "wire/message_writer.hpp"
 
 #include <doctest/doctest.h>
 

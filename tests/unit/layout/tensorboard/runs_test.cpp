@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/runs.hpp"
+#include "layout/tensorboard/event_files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "grey.hpp"
+#include "plane_picture.hpp"
 
 #include <algorithm>
 #include <cmath>
