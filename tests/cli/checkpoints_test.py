@@ -90,6 +90,13 @@ def one_nan(array):
     return array
 
 
+def half_unit(dtype, number):
+    """Half of what the last bit of a number of this type counts for: the fewest digits that tell it apart are as near."""
+    bits, least = {"float32": (24, -149), "float16": (11, -24), "bfloat16": (8, -133), "float8_e4m3fn": (4, -9),
+                   "float8_e5m2": (3, -16), "float8_e8m0fnu": (1, -127)}.get(dtype, (None, None))
+    return 0 if bits is None else max(2.0 ** (math.frexp(number)[1] - bits), 2.0 ** least) / 2
+
+
 def values_of(right):
     for name, tensor in right["tensors"].items():
         for value in tensor["values"]:
@@ -239,9 +246,13 @@ class Recorded(unittest.TestCase):
                     if value[kind] is None or value["dtype"].startswith("complex"):
                         continue  # of no elements; in the answers each part of a complex number counts
                     result, right_one = number(row[kind]), number(value[kind])
-                    if math.isnan(right_one) or math.isinf(right_one) or kind in exact:
+                    if math.isnan(right_one) or math.isinf(right_one):
                         self.assertTrue(result == right_one or (math.isnan(result) and math.isnan(right_one)),
                                         (name, kind, result, right_one))
+                    elif kind in exact or math.prod(value["shape"]) == 1:
+                        # With the digits that tell the number apart in the type of the elements.
+                        self.assertLessEqual(abs(result - right_one), half_unit(value["dtype"], right_one),
+                                             (name, kind, result, right_one))
                     else:
                         scale = max(abs(right_one), abs(number(value["abs_mean"])) if kind == "mean" else 0)
                         self.assertLessEqual(abs(result - right_one), 1e-13 * scale, (name, kind, result, right_one))

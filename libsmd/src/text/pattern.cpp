@@ -8,6 +8,7 @@
 
 #include <array>
 #include <charconv>
+#include <new>
 
 namespace smd::detail {
 
@@ -273,6 +274,9 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
   }
   if (result >= 0) {
     return Answer::yes;
+  }
+  if (result == PCRE2_ERROR_NOMEMORY) {
+    throw std::bad_alloc();
   }
   // Any other failure is a limit of steps, memory or stack, and never means "no match".
   return result == PCRE2_ERROR_CALLOUT && limit < limits::pattern_match_steps ? Answer::spent : Answer::limit;
