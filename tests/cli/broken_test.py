@@ -325,14 +325,17 @@ def recorded_values(answers):
 def reduced(name, step, mode_step, value):
     """Returns the row of smd-reduce: count, min, max, and the exact sum, rounded once."""
     _, texts = value
+    own = "float64"
     if "false" in texts or "true" in texts:
         numbers = [int(text == "true") for text in texts]
     elif name == "a" and not all(text.lstrip("-").isdigit() for text in texts):
-        # float32: the text is the shortest, the number behind it has more digits.
+        # The text is the shortest, the number behind it has more digits.
+        own = "float32"
         numbers = [struct.unpack("<f", struct.pack("<f", float(text)))[0] for text in texts]
     else:
         numbers = [float(text) for text in texts]
-    statistics = [shortest(float(number), "float64") for number in (min(numbers), max(numbers), math.fsum(numbers))]
+    statistics = [shortest(float(number), dtype) for number, dtype in
+                  ((min(numbers), own), (max(numbers), own), (math.fsum(numbers), "float64" if numbers[1:] else own))]
     return "\t".join([name, str(step), str(mode_step), "computed", str(len(numbers)), *statistics])
 
 

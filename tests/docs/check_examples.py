@@ -26,7 +26,7 @@ def main():
     for path in sorted((root / "man").glob("*.1")):
         for example in examples(path.read_text(encoding="utf-8")):
             # Requires a network, or programs that may not be installed.
-            if "aws " in example or "s3://" in example or "gnuplot" in example or "mlr " in example:
+            if re.search(r"aws |s3://|gnuplot|mlr |--python ", example):
                 continue
             count += 1
             work = tempfile.mkdtemp(prefix="smd-examples-")

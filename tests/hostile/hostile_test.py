@@ -65,10 +65,6 @@ class InFolder(unittest.TestCase):
         return sorted(os.path.relpath(os.path.join(at, name), self.folder)
                       for at, _, names in os.walk(self.folder) for name in names)
 
-
-class Times(InFolder):
-    """How long a command takes to stop: nothing else should run meanwhile."""
-
     def assert_ends_by(self, number, delay, command):
         """Sends a signal after a delay: the command must die of it at once, and leave nothing."""
         before = self.files()
@@ -89,6 +85,10 @@ class Times(InFolder):
             left = [name for name in self.files() if name not in before]
             self.assertFalse([name for name in left if ".smd-" in name or name.endswith(".tmp")],
                              f"{command}: left behind after {delay:.3f} s")
+
+
+class Times(InFolder):
+    """How long a command takes to stop: nothing else should run meanwhile."""
 
     def test_signals_within_one_step(self):
         """In the middle of a tensor, of opening, of drawing, of an archive's array, of a copy."""

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/s3_module.hpp"
 
-#include "storage/bucket_name.hpp"
-#include "text/escape.hpp"
+#include <dlfcn.h>
 
-#include <smd/aws.hpp>
 #include <smd/error.hpp>
 #include <smd/version.hpp>
 
-#include <dlfcn.h>
+#include "storage/bucket_name.hpp"
+#include "text/escape.hpp"
 
 namespace smd::detail::storage {
 
@@ -89,19 +88,3 @@ Outcome<std::unique_ptr<RemoteWriter>> open_remote_writer(const std::string& url
 }
 
 }  // namespace smd::detail::storage
-
-namespace smd {
-
-std::string call_sagemaker(std::string_view action, std::string_view request, const RemoteOptions& options) {
-  const auto module = detail::storage::s3_module();
-  if (!module) {
-    throw ReadError(module.problem());
-  }
-  auto answer = (*module)->sagemaker(std::string(action), std::string(request), options);
-  if (!answer) {
-    throw ReadError(std::move(answer.problem()));
-  }
-  return *std::move(answer);
-}
-
-}  // namespace smd

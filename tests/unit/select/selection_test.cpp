@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "selection_support.hpp"
-
 #include <doctest/doctest.h>
+
+#include "select/selection.hpp"
+#include "selection_support.hpp"
+#include "unit/cli/sample_line.hpp"
+
+#include <vector>
 
 using namespace smd::tool;        // NOLINT: a test of most of the header
 using namespace smd::tool::test;  // NOLINT
@@ -52,4 +56,42 @@ TEST_CASE("workers that do not exist are named with those that do") {
   CHECK(outcome.messages == "test: InvalidWorker: there is no worker 'worker_7'; workers: 'worker_0'\n");
   options.worker = "worker_0";
   CHECK(check().messages.empty());
+}
+
+TEST_CASE("what to read at first follows from steps and modes") {
+  using smd::Mode;
+  using smd::tool::range_to_read;
+  using smd::tool::StepSpec;
+  const std::vector<Mode> global = {Mode::global};
+  const std::vector<Mode> train = {Mode::train};
+  CHECK(range_to_read(StepSpec::parse("last"), global).newest() == 1);
+  CHECK(range_to_read(StepSpec::parse("-3:"), train).newest() == 3);
+  CHECK(range_to_read(StepSpec::parse("5000:8000"), global).first() == smd::GlobalStep(5000));
+  CHECK(range_to_read(StepSpec::parse("5000:8000"), global).end() == smd::GlobalStep(8000));
+  // Mode step 5000 may be any global step.
+  CHECK_FALSE(range_to_read(StepSpec::parse("5000:8000"), train).first().has_value());
+  CHECK_FALSE(range_to_read(std::nullopt, global).newest().has_value());
+}
+
+using smd::tool::test::parse;
+using smd::tool::test::usage_error;
+
+TEST_CASE("options become values") {
+  const auto selection = smd::tool::SelectionOptions::from(
+      parse({"-m", "TRAIN,eval,train", "-w", "all", "--every=3", "-s", "first,-2:", "--incomplete", "t"}));
+  CHECK(selection.modes == std::vector<smd::Mode>{smd::Mode::train, smd::Mode::eval});
+  CHECK(selection.all_workers);
+  CHECK_FALSE(selection.worker.has_value());
+  CHECK(selection.every == 3);
+  CHECK(selection.incomplete);
+  REQUIRE(selection.steps.has_value());
+  CHECK(selection.steps->terms().size() == 2);
+  CHECK(smd::tool::SelectionOptions::from(parse({"t"})).modes == std::vector<smd::Mode>{smd::Mode::global});
+}
+
+TEST_CASE("a glob where a pattern is due is refused with the pattern") {
+  CHECK(usage_error({"-e", "*weight", "t"}) == "--regex: '*weight' is a regular expression, not a glob: try 'weight$'");
+  CHECK(usage_error({"-x", "*.bias", "t"}) ==
+        "--exclude: '*.bias' is a regular expression, not a glob: try '\\.bias$'");
+  CHECK(usage_error({"-e", "fc*", "t"}).empty());  // a pattern too
 }

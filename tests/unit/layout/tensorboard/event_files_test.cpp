@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
 #include "layout/tensorboard/event_files.hpp"
 #include "support/temp_dir.hpp"
-
-#include <doctest/doctest.h>
 
 #include <filesystem>
 
@@ -128,4 +128,70 @@ TEST_CASE("links are followed, each folder is taken once and by its own name") {
   fs::create_symlink("../file/tfevents.4", dir / "log/tfevents.linked");
   fs::create_symlink("nowhere", dir / "log/dangling");
   CHECK(event_files_in(dir, "log") == Paths{"tfevents.linked", "b/tfevents.2", "b/sub/tfevents.3", "z/tfevents.1"});
+}
+
+using smd::detail::layout::ends_in_side;
+using smd::detail::layout::sides_of_one;
+using Names = std::vector<std::string>;
+
+TEST_CASE("names that are sides") {
+  for (const char* name :
+       {"train", "validation", "loss_val", "loss_train", "test", "dev", "myTest", "x.eval", "TRAIN"}) {
+    CHECK(ends_in_side(name));
+  }
+  for (const char* name : {"exp1", "std_dev", "train_1", "contest", ""}) {
+    CHECK_FALSE(ends_in_side(name));
+  }
+}
+
+TEST_CASE("names that are a side alone, or equal without it, are sides of one run") {
+  CHECK(sides_of_one(Names{"train", "validation", "test"}) == Names{"train", "validation", "test"});
+  CHECK(sides_of_one(Names{"loss_train", "loss_val"}) == Names{"loss_train", "loss_val"});
+  CHECK(sides_of_one(Names{"train"}) == Names{"train"});
+  CHECK(sides_of_one(Names{}).empty());
+}
+
+TEST_CASE("a run beside does not change what a run is") {
+  CHECK(sides_of_one(Names{"bert_train"}).empty());
+  CHECK(sides_of_one(Names{"bert_train", "resnet_train"}).empty());
+  CHECK(sides_of_one(Names{"bert_train", "bert_val", "resnet_train"}) == Names{"bert_train", "bert_val"});
+  CHECK(sides_of_one(Names{"bert_train", "train", "val"}) == Names{"train", "val"});
+  CHECK(sides_of_one(Names{"bert_train", "bert_val", "resnet_train", "resnet_val"}).empty());
+}
+
+using smd::detail::layout::WorkersOfRun;
+
+TEST_CASE("a file that begins after the end of all others goes on as the first worker") {
+  WorkersOfRun workers;
+  CHECK(workers.begin_file("h.1", 10) == 0);
+  workers.end_file(0, 20);
+  CHECK(workers.begin_file("h.2", 20) == 0);
+  workers.end_file(0, 30);
+  CHECK(workers.begin_file("h.3", 31) == 0);
+}
+
+TEST_CASE("a file of another process that begins before the end of an earlier one is of a concurrent worker") {
+  WorkersOfRun workers;
+  CHECK(workers.begin_file("h.1", 10) == 0);
+  workers.end_file(0, 20);
+  CHECK(workers.begin_file("h.2", 11) == 1);
+  workers.end_file(1, 19);
+  CHECK(workers.begin_file("h.3", 12) == 2);
+  workers.end_file(2, 15);
+  CHECK(workers.begin_file("h.4", 16) == 2);  // the lowest that it does not overlap
+  workers.end_file(2, 40);
+  CHECK(workers.begin_file("h.5", 19.5) == 1);
+  CHECK(workers.begin_file("h.6", 20) == 0);
+}
+
+TEST_CASE("files of one process are of one worker") {
+  WorkersOfRun workers;
+  CHECK(workers.begin_file("h.1", 10) == 0);
+  workers.end_file(0, 20);
+  CHECK(workers.begin_file("h.2", 15) == 1);
+  workers.end_file(1, 25);
+  CHECK(workers.begin_file("h.1", 16) == 0);
+  workers.end_file(0, 18);  // ends before the one before
+  CHECK(workers.begin_file("h.3", 19) == 2);
+  CHECK(workers.begin_file("h.2", 30) == 1);
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <smd/aws.hpp>
+
+#include <smd/error.hpp>
+
+#include "storage/s3_module.hpp"
+
+namespace smd {
+
+std::string call_sagemaker(std::string_view action, std::string_view request, const RemoteOptions& options) {
+  const auto module = detail::storage::s3_module();
+  if (!module) {
+    throw ReadError(module.problem());
+  }
+  auto answer = (*module)->sagemaker(std::string(action), std::string(request), options);
+  if (!answer) {
+    throw ReadError(std::move(answer.problem()));
+  }
+  return *std::move(answer);
+}
+
+}  // namespace smd
