@@ -4,6 +4,7 @@
 of recorded checkpoint folders, against the recorded answers, and of some that are made here."""
 
 import argparse
+import collections
 import hashlib
 import io
 import json
@@ -191,7 +192,9 @@ class Recorded(unittest.TestCase):
         self.each(check)
 
     def test_elements(self):
+        """All as bytes; as arrays of NumPy, which is another hundred processes, two of each type of a folder."""
         def check(operand, right):
+            arrays = collections.Counter()
             for name, _, value in values_of(right):
                 command = ("smd-tensor", operand, f"--name={name}", "-s", str(value["step"]), "-f")
                 if value.get("listed_only"):
@@ -201,6 +204,9 @@ class Recorded(unittest.TestCase):
                     continue
                 raw, _ = run(*command, "raw", status=right["status"])
                 self.assertEqual(hashlib.sha256(raw).hexdigest(), value["raw_sha256"], name)
+                arrays[value["dtype"]] += 1
+                if arrays[value["dtype"]] > 2:
+                    continue
                 array = np.load(io.BytesIO(run(*command, "npy", status=right["status"])[0]))
                 self.assertEqual(list(array.shape), value["shape"], name)
                 array = one_nan(array.reshape(-1))
