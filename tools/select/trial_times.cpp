@@ -97,6 +97,7 @@ double first_time(const Trial& trial, Diagnostics& messages) {
     return true;
   });
   std::vector<WantedValue> wanted;
+  wanted.reserve(records.size());
   for (const auto& [file, record] : records) {
     wanted.push_back({record.first, record.second});
   }
