@@ -54,7 +54,7 @@ constexpr std::array<Prose, 9> prose = {{
          "element; the median is p50. Median and percentiles keep the elements in memory; all others need little, "
          "however large a value is.\n\n"
          "min, max and median are printed in the type of the elements (0.1 of float32 is 0.1), and so are mean and sum "
-         "of one element; all others, and everything with --shard, in double.\n\n"
+         "of one element; all others, and with --shard everything that is pooled over steps, in double.\n\n"
          "A statistic that is neither saved nor can be computed is NA, and a warning says what is saved. Strings "
          "have none; complex numbers have no order: min, max, median, percentiles and prod of them are NA, those "
          "of their absolute values are not."},
@@ -87,7 +87,8 @@ constexpr std::array<Prose, 9> prose = {{
      .text =
          "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection.\n\n"
          "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. With "
-         "steps among --by, merging gives the numbers that the whole would have given. Rows that are pooled have the "
+         "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
+         "the "
          "same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
          "the last place. median and pN cannot be pooled. Where steps are pooled, shards read values also where "
          "statistics are saved, unless --source says saved: only all shards together determine which is needed. A "

@@ -59,6 +59,8 @@ struct ReduceCommandOptions {
   [[nodiscard]] bool asks_for_saved() const noexcept;
   /// Whether a row may pool several values.
   [[nodiscard]] bool pools() const noexcept { return !by.tensor || !by.step || !by.worker || across; }
+  /// Whether other shards may have more to pool with the rows, as doubles: the shortest text of a float32 would not do.
+  [[nodiscard]] bool pooled_later() const noexcept { return shard.has_value() && !by.step; }
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 

@@ -233,8 +233,7 @@ void RowMaker::take_saved(const Target& target) {
   if (!rows_[target.row].pools) {
     Statistic& statistic = statistics_of(target.row)[target.statistic];
     statistic = result_.saved();
-    if (options_.shard && is_floating(result_.dtype())) {
-      // Another shard may have more to pool with it, as a double: the shortest text of a float32 would not do.
+    if (options_.pooled_later() && is_floating(result_.dtype())) {
       statistic.set(statistic.number());
     }
     return;
@@ -315,9 +314,8 @@ void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> valu
       unavailable_.undefined(wanted_[position].name, tensor);
       any_unavailable_ = true;
     }
-    // Shards are merged, for which the shortest text of a float32 would not do.
     statistics[position] =
-        options_.shard ? Statistic::of(values[i]) : Statistic::of(values[i], plan.computed[i], dtype, one);
+        options_.pooled_later() ? Statistic::of(values[i]) : Statistic::of(values[i], plan.computed[i], dtype, one);
   }
 }
 
@@ -394,7 +392,8 @@ void RowMaker::finish_pool(std::uint32_t row, const Pooled& pooled) {
     if (const Pool& saved = pooled.saved[i]; saved.reducer) {
       const Reduction pooling = *pooling_of(wanted_[i]);
       const ReducedValue value = saved.reducer->result(pooling);
-      statistics_of(row)[i] = options_.shard ? Statistic::of(value) : Statistic::of(value, pooling, saved.dtype, false);
+      statistics_of(row)[i] =
+          options_.pooled_later() ? Statistic::of(value) : Statistic::of(value, pooling, saved.dtype, false);
     }
   }
 }
