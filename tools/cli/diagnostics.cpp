@@ -236,7 +236,11 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       return;
     case ProblemKind::remark:
       // The library's texts of these remarks: `'x' is left out: it is a trial of its own`, `3 more trials below …`.
-      low_remarks_&& problem.text.find(" trial") != std::string::npos ? info(text) : note(text);
+      if (low_remarks_ && problem.text.find(" trial") != std::string::npos) {
+        info(text);
+      } else {
+        note(text);
+      }
       return;
     case ProblemKind::stopped:
       info(text);
