@@ -235,8 +235,10 @@ void Diagnostics::report(const Problem& problem, std::string_view trial) {
       info(text);
       return;
     case ProblemKind::remark:
-      // The library's texts of these remarks: `'x' is left out: it is a trial of its own`, `3 more trials below …`.
-      if (low_remarks_ && problem.text.find(" trial") != std::string::npos) {
+      note(text);
+      return;
+    case ProblemKind::other_trial:
+      if (other_trials_have_rows_) {
         info(text);
       } else {
         note(text);

@@ -66,12 +66,12 @@ class Diagnostics {
   void debug(std::string_view text);         ///< Shown with -vv.
 
   /// Reports a problem of a trial, with its path. Damage: an error, status 4. No access, a failed read, no such file:
-  /// an error, status 3. `absent` and `warning`: a warning. `remark`: a note. `note` and `not_yet`: info. `stopped`: an
-  /// error, status 124.
+  /// an error, status 3. `absent` and `warning`: a warning. `remark` and `other_trial`: a note. `note` and `not_yet`:
+  /// info. `stopped`: an error, status 124.
   void report(const Problem& problem, std::string_view trial);
 
-  /// From now on a `remark` about other trials is shown only with -v: for commands that are about those too.
-  void lower_remarks() noexcept { low_remarks_ = true; }
+  /// From now on `other_trial` is shown only with -v: for commands that are about those too.
+  void other_trials_have_rows() noexcept { other_trials_have_rows_ = true; }
 
   /// As `report`, unless the same problem was reported before.
   void report_once(const Problem& problem, std::string_view trial);
@@ -132,7 +132,7 @@ class Diagnostics {
   bool ascii_ = false;
   bool color_ = false;
   bool names_trials_ = false;
-  bool low_remarks_ = false;
+  bool other_trials_have_rows_ = false;
   int log_ = -1;  // descriptor of the log file
   void (*before_line_)() = nullptr;
   mutable std::mutex mutex_;

@@ -62,6 +62,7 @@ ExitStatus status_of(ProblemKind kind) noexcept {
     case ProblemKind::warning:
     case ProblemKind::note:
     case ProblemKind::remark:
+    case ProblemKind::other_trial:
       return ExitStatus::yes;
   }
   return ExitStatus::unreadable;

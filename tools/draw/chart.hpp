@@ -36,6 +36,7 @@ struct ChartCurve {
   std::vector<std::size_t> gaps = {};  ///< Points, ascending, not joined to the one before: data is missing.
   std::size_t hue = 0;                 ///< A place in the palette, which repeats.
   Dash dash = Dash::solid;
+  bool pale = false;  ///< Behind another of this hue and dash, such as its smooth form, and not in the legend.
   /// If the points represent more, with the same first, last, least and greatest: the counts of those.
   std::optional<PointCounts> counts = {};
 };

@@ -185,7 +185,9 @@ std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const bool finite = std::all_of(curves[i].points.begin(), curves[i].points.end(),
                                     [](const ChartPoint& point) { return std::isfinite(point.y); });
-    (finite ? others : chosen).push_back(i);
+    if (!curves[i].pale) {
+      (finite ? others : chosen).push_back(i);
+    }
   }
   std::stable_sort(others.begin(), others.end(),
                    [&](std::size_t a, std::size_t b) { return last_finite(curves[a]) > last_finite(curves[b]); });
@@ -254,32 +256,37 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
     }
   };
   const auto draw_named = [&](const ChartCurve& curve, std::size_t hue, std::string_view dash) {
-    const std::string color = fmt::format("c{}", hue % hues);
+    const std::string color = fmt::format("c{}{}", hue % hues, curve.pale ? " pale" : "");
     draw(curve, color, dash);
+    if (curve.pale) {
+      return;
+    }
     const std::string not_finite = not_finite_text(curve);
     entries.push_back(
         {not_finite.empty() ? curve.name : fmt::format("{} ({})", curve.name, not_finite), line_sign(color, dash)});
   };
-  if (curves.size() <= most_named) {
+  const auto named = static_cast<std::size_t>(
+      std::count_if(curves.begin(), curves.end(), [](const ChartCurve& curve) { return !curve.pale; }));
+  if (named <= most_named) {
     for (const ChartCurve& curve : curves) {
       draw_named(curve, curve.hue, dash_classes[static_cast<std::size_t>(curve.dash)]);
     }
   } else {
     const std::vector<std::size_t> notable = most_notable(curves);
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      if (std::find(notable.begin(), notable.end(), i) == notable.end()) {
+      if (!curves[i].pale && std::find(notable.begin(), notable.end(), i) == notable.end()) {
         draw(curves[i], "faint", "");
       }
     }
     for (std::size_t hue = 0; hue < notable.size(); ++hue) {
       draw_named(curves[notable[hue]], hue, "");
     }
-    entries.push_back({fmt::format("{} more", curves.size() - notable.size()), line_sign("faint", "")});
+    entries.push_back({fmt::format("{} more", named - notable.size()), line_sign("faint", "")});
   }
   if (curves.size() > 1) {
     put_legend(to, entries);
   }
-  if (curves.size() > most_named) {
+  if (named > most_named) {
     put_paragraph(to, "quiet", 13, "In colour: curves with NaN or infinities, then those that end highest and lowest.",
                   2);
   }

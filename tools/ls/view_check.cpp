@@ -62,7 +62,8 @@ class CheckView final : public View {
 
   void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
     // Remarks, and notes about no file, are no rows: a complete trial may have them.
-    if (problem.kind == ProblemKind::remark || (problem.kind == ProblemKind::note && problem.file.empty())) {
+    if (problem.kind == ProblemKind::remark || problem.kind == ProblemKind::other_trial ||
+        (problem.kind == ProblemKind::note && problem.file.empty())) {
       messages.report(problem, {});
       return;
     }

@@ -68,8 +68,8 @@ constexpr std::array<OptionSpec, 16> own_options = {{
      .manual =
          "Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as TensorBoard "
          "shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps "
-         "are chosen; n counts finite numbers, and others stay as they are. --spark and -f svg draw it beside "
-         "the statistic."},
+         "are chosen; n counts finite numbers, and others stay as they are. --spark has a curve of it, and -f "
+         "svg draws it over the pale statistic."},
     {.name = "hist",
      .metavar = "",
      .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",

@@ -21,12 +21,11 @@ class SparkView : public ResultView {
   void end_step() override { live_.draw(context_.options.output, context_.several_trials, names_, false); }
 
   void row(const ResultRow& row) override {
-    const std::string smooth = context_.smoothed ? std::string(row.tensor) + " (smooth)" : std::string();
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
-      const bool smoothed = context_.smoothed && i % 2 != 0;
-      const Curves::Point point = {.tensor = smoothed ? smooth : row.tensor,
+      const Curves::Point point = {.tensor = row.tensor,
                                    .worker = row.worker,
                                    .mode = row.mode,
+                                   .smooth = context_.smoothed && i % 2 != 0,
                                    .reduction = context_.smoothed ? i / 2 : i,
                                    .step = row.step.value,
                                    .mode_step = row.mode_step.value,

@@ -17,6 +17,7 @@ namespace smd::tool {
 namespace {
 
 constexpr int curve_precision = 4;
+constexpr const char* smooth_suffix = " (smooth)";
 
 constexpr std::size_t reduction_place = 3;
 constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
@@ -75,7 +76,8 @@ void LiveCurves::draw(const OutputOptions& options, bool several_trials, std::sp
 }
 
 Curves::Curve& Curves::curve_of(const Point& point) {
-  return curves_[{trial_, std::string(point.tensor), std::string(point.worker), point.mode, point.reduction}];
+  return curves_[{trial_, std::string(point.tensor), std::string(point.worker), point.mode, point.smooth,
+                  point.reduction}];
 }
 
 void Curves::add(const Point& point, double number) {
@@ -100,7 +102,7 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
   RowWriter rows(out, adapted, shown, several_trials, messages);
   std::size_t of_trial = 0;
   for (const auto& [key, curve] : curves_) {
-    const auto& [trial, tensor, worker, mode, reduction] = key;
+    const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
     if (trial != of_trial) {
       of_trial = trial;
       rows.set_trial(trials_[trial - 1]);
@@ -110,7 +112,8 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
     }
     const Extremes extremes = finite_extremes(curve.numbers);
     const std::string steps = std::to_string(curve.steps.front()) + " to " + std::to_string(curve.steps.back());
-    rows.row({tensor, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
+    const std::string name = smooth ? tensor + smooth_suffix : tensor;
+    rows.row({name, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
               CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
   }
   rows.finish();
@@ -138,7 +141,7 @@ void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& mode
       curves[i].dash = static_cast<Dash>(i / hues % dashes);
       continue;
     }
-    // Curves that differ only in their mode are neighbours: in the keys, only the reduction follows the mode.
+    // Curves that differ only in their mode are neighbours: of what follows it in the keys, all are alike.
     curves[i].dash = modes[i] == Mode::eval ? Dash::dashed : modes[i] == Mode::predict ? Dash::dotted : Dash::solid;
     const bool again = i != 0 && modes[i] > modes[i - 1] && curves.size() > different_modes;
     curves[i].hue = i == 0 ? 0 : again ? curves[i - 1].hue : (curves[i - 1].hue + 1) % hues;
@@ -156,7 +159,7 @@ bool aligned(const std::vector<ChartCurve>& curves) {
 }  // namespace
 
 void Curves::Parts::add(const Key& key) {
-  const auto& [trial, tensor, worker, mode, reduction] = key;
+  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
   trials.insert(trial);
   tensors.insert(tensor);
   workers.insert(worker);
@@ -182,13 +185,13 @@ std::string Curves::Parts::all_tensors() const {
 }
 
 std::string Curves::Parts::name_of(const Key& key, const std::vector<std::string>& names) const {
-  const auto& [trial, tensor, worker, mode, reduction] = key;
+  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
   std::string name;
   join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
   join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
   join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
   join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
-  return name.empty() ? all_tensors() : name;
+  return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
 }
 
 ChartAxis Curves::Parts::steps() const {
@@ -241,9 +244,16 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
                                         ScaleKind scale) {
   std::vector<ChartCurve> curves;
   std::vector<Mode> modes;
+  std::vector<std::pair<std::size_t, ChartCurve>> behind;  // and the place of the smooth one in `curves`
   for (auto& [key, curve] : curves_) {
-    if (std::get<reduction_of_key>(key) == reduction) {
-      curves.push_back(take_curve(curve, parts.name_of(key, trials_)));
+    if (std::get<reduction_of_key>(key) != reduction) {
+      continue;
+    }
+    ChartCurve taken = take_curve(curve, parts.name_of(key, trials_));
+    if (std::get<bool>(key)) {  // its values are just before it
+      behind.emplace_back(curves.size() - 1, std::exchange(curves.back(), std::move(taken)));
+    } else {
+      curves.push_back(std::move(taken));
       modes.push_back(std::get<Mode>(key));
     }
   }
@@ -251,6 +261,17 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
     return std::nullopt;
   }
   choose_looks(curves, modes, parts.modes.size());
+  std::string subtitle = parts.common(trials_);
+  if (!behind.empty()) {
+    join(subtitle, "pale: not smoothed");
+  }
+  for (auto& [smooth, pale] : behind) {
+    pale.hue = curves[smooth].hue;
+    pale.dash = curves[smooth].dash;
+    pale.pale = true;
+    curves.push_back(std::move(pale));
+  }
+  std::rotate(curves.begin(), curves.end() - static_cast<std::ptrdiff_t>(behind.size()), curves.end());
   ChartAxis y = name == nullptr ? ChartAxis{.name = "value"} : statistic_axis(*name);
   y.scale = scale;
   if (scale == ScaleKind::logarithmic) {
@@ -258,7 +279,7 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
     y.greatest.reset();
   }
   return Chart{.title = name == nullptr ? parts.all_tensors() : fmt::format("{} of {}", *name, parts.all_tensors()),
-               .subtitle = parts.common(trials_),
+               .subtitle = std::move(subtitle),
                .x = parts.steps(),
                .y = std::move(y),
                .content = CurveSet{std::move(curves)}};

@@ -40,6 +40,7 @@ class Curves {
     std::string_view tensor;
     std::string_view worker;
     Mode mode = Mode::global;
+    bool smooth = false;        ///< Of --smooth: drawn over the curve that is not, which is pale then.
     std::size_t reduction = 0;  ///< Its place in the names given to `print`.
     std::int64_t step = 0;      ///< Global.
     std::int64_t mode_step = 0;
@@ -59,8 +60,8 @@ class Curves {
   [[nodiscard]] std::vector<Chart> take_charts(std::span<const std::string> reductions, ScaleKind scale);
 
  private:
-  // Trial (from 1), tensor, worker, mode, reduction.
-  using Key = std::tuple<std::size_t, std::string, std::string, Mode, std::size_t>;
+  // Trial (from 1), tensor, worker, mode, whether smooth, reduction.
+  using Key = std::tuple<std::size_t, std::string, std::string, Mode, bool, std::size_t>;
   struct Curve {
     std::vector<std::int64_t> steps;
     PlaceCell written;
@@ -68,7 +69,7 @@ class Curves {
     GapFinder gaps;
   };
 
-  static constexpr std::size_t reduction_of_key = 4;
+  static constexpr std::size_t reduction_of_key = 5;
 
   // Which parts of the keys differ: common parts are above a chart, the others name its curves.
   struct Parts {

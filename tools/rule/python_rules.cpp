@@ -274,7 +274,7 @@ class PythonRule final : public Rule {
  private:
   static Problem problem_from(const nlohmann::json& json) {
     Problem problem{ProblemKind::io, json["file"].get<std::string>(), {}, json["text"].get<std::string>()};
-    for (int kind = 0; kind <= static_cast<int>(ProblemKind::remark); ++kind) {
+    for (int kind = 0; kind <= static_cast<int>(ProblemKind::other_trial); ++kind) {
       if (to_string(static_cast<ProblemKind>(kind)) == json["kind"].get<std::string>()) {
         problem.kind = static_cast<ProblemKind>(kind);
       }

@@ -212,7 +212,7 @@ const CommandDefinition& RunsCommand::definition() const {
 void RunsCommand::setup(const CommandLine& line) { options_ = RunsOptions::from(line); }
 
 ExitStatus RunsCommand::run(Diagnostics& messages) {
-  messages.lower_remarks();  // a trial within another one has its own row
+  messages.other_trials_have_rows();
   OutputFile out = options_.output.open();
   bool found = false;
   if (options_.following.follow) {

@@ -53,7 +53,8 @@ constexpr std::array<OptionSpec, 11> own_options = {{
      .manual =
          "Add the column value_smooth: the exponential mean of each series of scalars as TensorBoard shows it, s = W "
          "s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps are chosen; n counts "
-         "finite values, and others stay as they are. --spark and -f svg draw it beside the values."},
+         "finite values, and others stay as they are. --spark has a curve of it, and -f svg draws it over the pale "
+         "values."},
     {.name = "stack",
      .metavar = "",
      .help = "with npy and npz: join the steps on a new first axis; npz adds NAME@steps",

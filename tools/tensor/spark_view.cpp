@@ -24,18 +24,16 @@ class SparkView : public ValueView {
       others_.emplace(std::string(key.tensor), std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
       return;
     }
-    const Curves::Point point = {.tensor = key.tensor,
-                                 .worker = key.worker,
-                                 .mode = key.mode,
-                                 .step = key.step.value,
-                                 .mode_step = key.mode_step.value,
-                                 .written = key.written};
+    Curves::Point point = {.tensor = key.tensor,
+                           .worker = key.worker,
+                           .mode = key.mode,
+                           .step = key.step.value,
+                           .mode_step = key.mode_step.value,
+                           .written = key.written};
     curves_.add(point, Elements(value.view()).number(0));
     if (key.smooth) {
-      const std::string name = std::string(key.tensor) + " (smooth)";
-      Curves::Point smooth = point;
-      smooth.tensor = name;
-      curves_.add(smooth, *key.smooth);
+      point.smooth = true;
+      curves_.add(point, *key.smooth);
     }
   }
 

@@ -23,10 +23,11 @@ enum class ProblemKind : std::uint8_t {
   note,           ///< Worth knowing, but harmless.
   stopped,        ///< `RemoteOptions::stop` ended the request, so its result is unknown.
   remark,         ///< Reported although nothing is wrong, for instance a checkpoint that is left out.
+  other_trial,    ///< Left out because it is a trial of its own, to be opened by its own path. Nothing is wrong.
 };
 
 /// Returns the stable tag used in messages: `NotYet`, `Absent`, `NotFound`, `AccessDenied`, `ReadError`, `Network`,
-/// `Damaged`, `Warning`, `Note`, `Stopped`, `Remark`.
+/// `Damaged`, `Warning`, `Note`, `Stopped`, `Remark`, `OtherTrial`.
 [[nodiscard]] SMD_EXPORT std::string_view to_string(ProblemKind kind) noexcept;
 
 /// One problem at one place: what is wrong and where, in words for people. A value, not an exception.

@@ -42,8 +42,8 @@ std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Stor
   return *std::move(opened);
 }
 
-void remark(OpenedTrial& trial, std::string text) {
-  trial.notes.push_back({ProblemKind::remark, {}, {}, std::move(text)});
+void remark(OpenedTrial& trial, std::string text, ProblemKind kind = ProblemKind::remark) {
+  trial.notes.push_back({kind, {}, {}, std::move(text)});
 }
 
 class Opener {
@@ -212,11 +212,13 @@ class Opener {
     constexpr std::size_t most_named = 3;
     const auto others = walk.next() ? layout::find_trials(walk, {}) : std::vector<std::string>();
     for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
-      remark(trial_, "'" + printable(others[i]) + "' is left out: it is a trial of its own");
+      remark(trial_, "'" + printable(others[i]) + "' is left out: it is a trial of its own", ProblemKind::other_trial);
     }
     if (others.size() > most_named) {
-      remark(trial_, std::to_string(others.size() - most_named) + " more trials below '" + printable(where_.path()) +
-                         "' are left out; `smd-ls --find " + printable(where_.path()) + "` lists them");
+      remark(trial_,
+             std::to_string(others.size() - most_named) + " more trials below '" + printable(where_.path()) +
+                 "' are left out; `smd-ls --find " + printable(where_.path()) + "` lists them",
+             ProblemKind::other_trial);
     }
   }
 

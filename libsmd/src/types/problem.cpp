@@ -36,6 +36,8 @@ std::string_view to_string(ProblemKind kind) noexcept {
       return "Stopped";
     case ProblemKind::remark:
       return "Remark";
+    case ProblemKind::other_trial:
+      return "OtherTrial";
   }
   return "unknown";
 }

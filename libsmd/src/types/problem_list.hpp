@@ -35,7 +35,7 @@ class ProblemList {
   [[nodiscard]] std::vector<Problem> all(const std::string& file = {}) const;
 
  private:
-  static constexpr std::size_t kinds = static_cast<std::size_t>(ProblemKind::remark) + 1;
+  static constexpr std::size_t kinds = static_cast<std::size_t>(ProblemKind::other_trial) + 1;
   static constexpr std::size_t index(ProblemKind kind) noexcept { return static_cast<std::size_t>(kind); }
 
   std::size_t most_;

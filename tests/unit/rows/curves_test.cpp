@@ -56,6 +56,36 @@ TEST_CASE("what is the same of all curves stands above the chart, what differs n
   CHECK(curves.empty());
 }
 
+TEST_CASE(
+    "a smooth curve is drawn over its values, which are pale, of the same colour and without a name in the legend") {
+  Curves curves;
+  curves.set_trial("run");
+  for (const char* const tensor : {"accuracy", "loss"}) {
+    for (const bool smooth : {false, true}) {
+      Curves::Point point = at(tensor, Mode::global, 0, 0);
+      point.smooth = smooth;
+      curves.add(point, smooth ? 0.5 : 1);
+    }
+  }
+  const std::vector<Chart> charts = curves.take_charts({}, ScaleKind::linear);
+  REQUIRE(charts.size() == 1);
+  CHECK(charts[0].title == "2 tensors");
+  CHECK(charts[0].subtitle == "run, worker w, pale: not smoothed");
+  const std::vector<ChartCurve>& drawn = curves_of(charts[0]);
+  REQUIRE(drawn.size() == 4);  // what comes later lies above
+  CHECK(drawn[0].name == "accuracy");
+  CHECK(drawn[0].pale);
+  CHECK(drawn[1].name == "loss");
+  CHECK(drawn[1].pale);
+  CHECK(drawn[2].name == "accuracy (smooth)");
+  CHECK(drawn[3].name == "loss (smooth)");
+  CHECK_FALSE(drawn[3].pale);
+  CHECK(drawn[3].points[0].y == 0.5);
+  CHECK(drawn[0].hue == drawn[2].hue);
+  CHECK(drawn[1].hue == drawn[3].hue);
+  CHECK(drawn[0].hue != drawn[1].hue);
+}
+
 TEST_CASE("a chart for each reduction; a number that is not available leaves a gap, or no curve") {
   Curves curves;
   curves.set_trial("a");

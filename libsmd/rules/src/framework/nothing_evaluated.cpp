@@ -270,7 +270,7 @@ namespace {
 /// Returns whether a problem with an index file or folder means that steps or records are unknown.
 bool hides_records(ProblemKind kind) {
   return kind != ProblemKind::note && kind != ProblemKind::warning && kind != ProblemKind::not_yet &&
-         kind != ProblemKind::stopped && kind != ProblemKind::remark;
+         kind != ProblemKind::stopped && kind != ProblemKind::remark && kind != ProblemKind::other_trial;
 }
 
 }  // namespace
