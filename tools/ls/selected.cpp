@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 
 namespace smd::tool::ls {
 std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
