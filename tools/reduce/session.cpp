@@ -28,12 +28,7 @@ SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
 }
 
 bool Session::shows(std::string_view tensor, GlobalStep step) const {
-  const auto before = [](const SelectedStep& one, GlobalStep wanted) { return one.step < wanted; };
-  if (!shown) {
-    return true;
-  }
-  const auto place = std::lower_bound(shown->steps.begin(), shown->steps.end(), step, before);
-  return place != shown->steps.end() && place->step == step && (tensor.empty() || shown->wants(tensor, step));
+  return !shown || (shown->has(step) && (tensor.empty() || shown->wants(tensor, step)));
 }
 
 void Session::for_each_entry(const ReduceCommandOptions& options,

@@ -125,6 +125,10 @@ std::string without_modes(const Trial& trial, Mode asked) {
          "; -n and -e select by name";
 }
 
+void say(Diagnostics& messages, std::string_view tag, std::string_view text) {
+  messages.fail(tag, text, ExitStatus::no);
+}
+
 /// The tensor of a request in quotes; empty if it is of the trial.
 std::string quoted_tensor(const StepRequest& request) {
   return request.tensors.empty() ? std::string() : single_quoted(request.tensors.front());
@@ -167,33 +171,27 @@ void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, D
   const std::string tensor = quoted_tensor(request);
   const std::vector<Mode> saved = trial.modes();
   if (mode != Mode::global && !trial.layout().has_modes) {
-    messages.fail("StepUnavailable", without_modes(trial, mode), ExitStatus::no);
+    say(messages, "StepUnavailable", without_modes(trial, mode));
   } else if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
     std::string names;
     for (const Mode other : saved) {
       names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
     }
-    messages.fail("StepUnavailable",
-                  "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
-                      (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names),
-                  ExitStatus::no);
+    say(messages, "StepUnavailable",
+        "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
+            (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names));
   } else if (!candidates_in(trial, request, mode, true).empty()) {
-    messages.fail("StepNotYetAvailable",
-                  tensor + (tensor.empty() ? "" : ": ") + "no step" + in_the_mode(mode) +
-                      " is complete; --incomplete shows those there are",
-                  ExitStatus::no);
+    say(messages, "StepNotYetAvailable",
+        tensor + (tensor.empty() ? "" : ": ") + "no step" + in_the_mode(mode) +
+            " is complete; --incomplete shows those there are");
   } else if (tensor.empty()) {
-    messages.fail("StepUnavailable", "no step" + in_the_mode(mode) + " can be read", ExitStatus::no);
+    say(messages, "StepUnavailable", "no step" + in_the_mode(mode) + " can be read");
   } else if (request.options.worker) {
-    messages.fail(
-        "InvalidWorker",
-        single_quoted(*request.options.worker) + " did not save " + tensor + " at any step" + in_the_mode(mode),
-        ExitStatus::no);
+    say(messages, "InvalidWorker",
+        single_quoted(*request.options.worker) + " did not save " + tensor + " at any step" + in_the_mode(mode));
   } else {
-    messages.fail(
-        "TensorUnavailableForStep",
-        tensor + not_saved_in(trial, mode, candidates_in(trial, request, Mode::global, true)) + as_far_as_read(trial),
-        ExitStatus::no);
+    say(messages, "TensorUnavailableForStep",
+        tensor + not_saved_in(trial, mode, candidates_in(trial, request, Mode::global, true)) + as_far_as_read(trial));
   }
 }
 
@@ -204,10 +202,9 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   const std::string tensor = quoted_tensor(request);
   const std::string subject = tensor + (tensor.empty() ? "" : ": ");
   if (counts_from_end(term)) {
-    messages.fail("StepUnavailable",
-                  subject + "there is no " + kind_of_step(mode) + " " + term.text + ": " +
-                      counted(numbers.size(), "step") + (numbers.size() == 1 ? " was saved" : " were saved"),
-                  ExitStatus::no);
+    say(messages, "StepUnavailable",
+        subject + "there is no " + kind_of_step(mode) + " " + term.text + ": " + counted(numbers.size(), "step") +
+            (numbers.size() == 1 ? " was saved" : " were saved"));
     return;
   }
   const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
@@ -228,29 +225,26 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
     } else if (tag == "NoMoreData") {
       why = " never came, the job has ended" + as_far_as_read(trial) + last + others;
     }
-    messages.fail(tag.empty() ? "StepUnavailable" : tag, subject + name + why, ExitStatus::no);
+    say(messages, tag.empty() ? "StepUnavailable" : tag, subject + name + why);
     return;
   }
   const SavedForms there = tensor.empty() ? SavedForms() : forms_of(trial, request.tensors.front(), at->step);
   if (request.options.worker && !there.workers.empty()) {
-    messages.fail("InvalidWorker",
-                  tensor + " at " + name + ": not saved by " + single_quoted(*request.options.worker) + "; by " +
-                      listed(there.workers),
-                  ExitStatus::no);
+    say(messages, "InvalidWorker",
+        tensor + " at " + name + ": not saved by " + single_quoted(*request.options.worker) + "; by " +
+            listed(there.workers));
   } else {
-    messages.fail(tensor.empty() ? "StepUnavailable" : "TensorUnavailableForStep",
-                  (tensor.empty() ? name + " was not saved" : tensor + " was not saved at " + name) + nearest,
-                  ExitStatus::no);
+    say(messages, tensor.empty() ? "StepUnavailable" : "TensorUnavailableForStep",
+        (tensor.empty() ? name + " was not saved" : tensor + " was not saved at " + name) + nearest);
   }
 }
 
 void say_fewer_steps(Mode mode, const StepTerm& term, std::span<const std::string> tensors, std::size_t steps_of_first,
                      Diagnostics& messages) {
-  messages.fail("StepUnavailable",
-                "there is no " + kind_of_step(mode) + " " + term.text + " of " + quoted_list(tensors, 3) +
-                    (tensors.size() == 1 ? ": it was saved at " + counted(steps_of_first, "step")
-                                         : ": they were saved at fewer steps"),
-                ExitStatus::no);
+  say(messages, "StepUnavailable",
+      "there is no " + kind_of_step(mode) + " " + term.text + " of " + quoted_list(tensors, 3) +
+          (tensors.size() == 1 ? ": it was saved at " + counted(steps_of_first, "step")
+                               : ": they were saved at fewer steps"));
 }
 
 void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Diagnostics& messages) {
@@ -273,11 +267,9 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
   }
   if (!numbers.empty()) {
     const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
-    messages.fail("TensorUnavailableForStep",
-                  quoted_tensor(request) + " was not saved in that range; it was at " +
-                      counted(numbers.size(), "step") + ", " + std::to_string(*least) + " to " +
-                      std::to_string(*greatest),
-                  ExitStatus::no);
+    say(messages, "TensorUnavailableForStep",
+        quoted_tensor(request) + " was not saved in that range; it was at " + counted(numbers.size(), "step") + ", " +
+            std::to_string(*least) + " to " + std::to_string(*greatest));
   }
 }
 
@@ -286,16 +278,14 @@ void say_no_value(const Trial& trial, const SelectionOptions& options, const std
   const SavedForms saved = forms_of(trial, tensor, step);
   const std::string place = single_quoted(tensor) + (step ? " at step " + std::to_string(step->value) : "");
   if (saved.workers.empty()) {
-    messages.fail("TensorUnavailableForStep", place + ": not saved", ExitStatus::no);
+    say(messages, "TensorUnavailableForStep", place + ": not saved");
     return;
   }
   if (options.worker && !saved.workers.contains(*options.worker)) {
     const std::string worker = single_quoted(*options.worker);
-    messages.fail(
-        "InvalidWorker",
+    say(messages, "InvalidWorker",
         (step ? place + ": not saved by " + worker + "; by " : worker + " did not save " + place + "; there are ") +
-            listed(saved.workers),
-        ExitStatus::no);
+            listed(saved.workers));
     return;
   }
   std::string instead;
@@ -310,7 +300,7 @@ void say_no_value(const Trial& trial, const SelectionOptions& options, const std
   } else if (saved.shape) {
     instead = ", only its shape; see smd-ls -l";
   }
-  messages.fail("TensorUnavailableForStep", place + ": no value was saved" + instead, ExitStatus::no);
+  say(messages, "TensorUnavailableForStep", place + ": no value was saved" + instead);
 }
 
 void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& messages) {
@@ -390,7 +380,7 @@ bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& m
   if (trial.layout().has_modes || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
     return true;
   }
-  messages.fail("StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()), ExitStatus::no);
+  say(messages, "StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()));
   return false;
 }
 
@@ -425,111 +415,97 @@ std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std:
   return nearest_names(literal, std::vector<std::string>(parts.begin(), parts.end()));
 }
 
-class Explanation {
- public:
-  Explanation(Trial& trial, const SelectionOptions& options) : trial_(trial), options_(options) {
-    trial_.load_range(StepRange());
-    names_ = trial_.tensor_names();
-  }
-
-  NothingSelected make() {
-    const std::optional<TensorQuery> query = tensor_query(trial_, options_);
-    tensors_ = query ? trial_.tensor_names(*query) : std::vector<std::string>();
-    return tensors_.empty() ? no_tensor(query.value_or(TensorQuery{.exclude = options_.excludes})) : other_steps();
-  }
-
- private:
-  NothingSelected no_tensor(TensorQuery query) const {
-    std::string text;
-    for (const std::string& regex : options_.regexes) {
-      if (trial_.tensor_names({.regex = {regex}}).empty()) {
-        const std::string glob = glob_for_regex(regex);
-        text += "; no tensor matches " + single_quoted(regex) +
-                (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names_))
-                              : ", which" + glob.substr(single_quoted(regex).size()));
-      }
+NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, TensorQuery query) {
+  const std::vector<std::string> names = trial.tensor_names();
+  std::string text;
+  for (const std::string& regex : options.regexes) {
+    if (trial.tensor_names({.regex = {regex}}).empty()) {
+      const std::string glob = glob_for_regex(regex);
+      text += "; no tensor matches " + single_quoted(regex) +
+              (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names))
+                            : ", which" + glob.substr(single_quoted(regex).size()));
     }
-    for (const std::string& name : query.collections) {
-      if (trial_.tensor_names({.collections = {name}}).empty()) {
-        text += "; no tensor of collection " + single_quoted(name) + " was saved";
-      }
-    }
-    query.exclude.clear();
-    const std::size_t matching = trial_.tensor_names(query).size();
-    if (matching > 0 && !options_.excludes.empty()) {
-      text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
-              (options_.selects_tensors() ? " selected" : "");
-    }
-    const bool one = names_.size() == 1;
-    return {"TensorUnavailable", (text.empty() ? "no tensor is among those asked for" : text.substr(2)) +
-                                     as_far_as_read(trial_) + "; " + counted(names_.size(), "tensor") +
-                                     (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
   }
-
-  /// Whether a SPEC that gives steps by their numbers includes the step of an entry.
-  [[nodiscard]] bool is_asked_for(const TensorEntry& entry) const {
-    if (!options_.steps || counts_from_end(*options_.steps)) {
-      return false;
+  for (const std::string& name : query.collections) {
+    if (trial.tensor_names({.collections = {name}}).empty()) {
+      text += "; no tensor of collection " + single_quoted(name) + " was saved";
     }
-    return std::any_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
-      const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
-      return (mode == Mode::global || mode == entry.mode) &&
-             !options_.steps->choose(std::span(&number, 1)).indices.empty();
-    });
   }
+  query.exclude.clear();
+  const std::size_t matching = trial.tensor_names(query).size();
+  if (matching > 0 && !options.excludes.empty()) {
+    text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
+            (options.selects_tensors() ? " selected" : "");
+  }
+  const bool one = names.size() == 1;
+  return {"TensorUnavailable", (text.empty() ? "no tensor is among those asked for" : text.substr(2)) +
+                                   as_far_as_read(trial) + "; " + counted(names.size(), "tensor") +
+                                   (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
+}
 
-  NothingSelected other_steps() const {
-    std::vector<SelectedStep> steps;
-    bool complete = false;
-    std::set<std::string, std::less<>> workers;
-    EntryQuery query;
-    query.tensors = tensors_;
-    query.include_incomplete = true;
-    std::vector<GlobalStep> complete_steps = trial_.steps();
-    std::set<std::string, std::less<>> at_steps_asked;
-    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
-      workers.emplace(entry.worker);
-      if (options_.worker && is_asked_for(entry)) {
-        at_steps_asked.emplace(entry.worker);
-      }
-      if (options_.worker && entry.worker != *options_.worker) {
-        return true;
-      }
-      if (steps.empty() || steps.back().step != entry.step) {
-        steps.push_back(own_numbers_of(trial_, entry.step));
-        complete = complete || std::binary_search(complete_steps.begin(), complete_steps.end(), entry.step);
-      }
+/// Whether a SPEC that gives steps by their numbers includes the step of an entry.
+bool is_asked_for(const SelectionOptions& options, const TensorEntry& entry) {
+  if (!options.steps || counts_from_end(*options.steps)) {
+    return false;
+  }
+  return std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
+    const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+    return (mode == Mode::global || mode == entry.mode) &&
+           !options.steps->choose(std::span(&number, 1)).indices.empty();
+  });
+}
+
+NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
+                            const std::vector<std::string>& tensors) {
+  std::vector<SelectedStep> steps;
+  bool complete = false;
+  std::set<std::string, std::less<>> workers;
+  EntryQuery query;
+  query.tensors = tensors;
+  query.include_incomplete = true;
+  std::vector<GlobalStep> complete_steps = trial.steps();
+  std::set<std::string, std::less<>> at_steps_asked;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    workers.emplace(entry.worker);
+    if (options.worker && is_asked_for(options, entry)) {
+      at_steps_asked.emplace(entry.worker);
+    }
+    if (options.worker && entry.worker != *options.worker) {
       return true;
-    });
-    const bool one = tensors_.size() == 1;
-    const std::string subject = one ? single_quoted(tensors_.front()) : counted(tensors_.size(), "tensor") + " match";
-    const std::string were = one ? " was" : ", but were";
-    if (steps.empty()) {
-      return {"InvalidWorker", subject + were + " not saved by " + single_quoted(options_.worker.value_or("")) +
-                                   "; by " + listed(workers)};
     }
-    if (!at_steps_asked.empty() && !at_steps_asked.contains(*options_.worker)) {
-      return {"InvalidWorker", subject + were + " not saved by " + single_quoted(*options_.worker) +
-                                   " at the steps asked for; by " + listed(at_steps_asked)};
+    if (steps.empty() || steps.back().step != entry.step) {
+      steps.push_back(own_numbers_of(trial, entry.step));
+      complete = complete || std::binary_search(complete_steps.begin(), complete_steps.end(), entry.step);
     }
-    if (!complete && !options_.incomplete) {
-      return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
-                                         ", none of them complete; --incomplete shows them"};
-    }
-    return {"TensorUnavailableForStep", subject + were + " not saved at the steps asked for" + as_far_as_read(trial_) +
-                                            "; saved at " + steps_and_modes(steps)};
+    return true;
+  });
+  const bool one = tensors.size() == 1;
+  const std::string subject = one ? single_quoted(tensors.front()) : counted(tensors.size(), "tensor") + " match";
+  const std::string were = one ? " was" : ", but were";
+  if (steps.empty()) {
+    return {"InvalidWorker",
+            subject + were + " not saved by " + single_quoted(options.worker.value_or("")) + "; by " + listed(workers)};
   }
-
-  Trial& trial_;
-  const SelectionOptions& options_;
-  std::vector<std::string> names_;
-  std::vector<std::string> tensors_;
-};
+  if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
+    return {"InvalidWorker", subject + were + " not saved by " + single_quoted(*options.worker) +
+                                 " at the steps asked for; by " + listed(at_steps_asked)};
+  }
+  if (!complete && !options.incomplete) {
+    return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
+                                       ", none of them complete; --incomplete shows them"};
+  }
+  return {"TensorUnavailableForStep", subject + were + " not saved at the steps asked for" + as_far_as_read(trial) +
+                                          "; saved at " + steps_and_modes(steps)};
+}
 
 }  // namespace
 
 NothingSelected why_nothing(Trial& trial, const SelectionOptions& options) {
-  return Explanation(trial, options).make();
+  trial.load_range(StepRange());
+  const std::optional<TensorQuery> query = tensor_query(trial, options);
+  const std::vector<std::string> tensors = query ? trial.tensor_names(*query) : std::vector<std::string>();
+  return tensors.empty() ? no_tensor(trial, options, query.value_or(TensorQuery{.exclude = options.excludes}))
+                         : other_steps(trial, options, tensors);
 }
 
 void say_nothing_selected(Trial* trial, const SelectionOptions& options, Diagnostics& messages) {

@@ -307,6 +307,10 @@ bool TensorSteps::wants(std::string_view tensor, GlobalStep step) const {
   return found != own.end() && std::binary_search(found->second.begin(), found->second.end(), step);
 }
 
+bool TensorSteps::has(GlobalStep step) const {
+  return std::binary_search(steps.begin(), steps.end(), SelectedStep{step, Mode::global, {}}, before);
+}
+
 std::vector<SelectedStep> TensorSteps::of(std::string_view tensor) const {
   std::vector<SelectedStep> wanted;
   std::copy_if(steps.begin(), steps.end(), std::back_inserter(wanted),

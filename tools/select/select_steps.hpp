@@ -34,6 +34,8 @@ struct TensorSteps {
   std::map<std::string, std::vector<GlobalStep>, std::less<>> own;
 
   [[nodiscard]] bool wants(std::string_view tensor, GlobalStep step) const;
+  /// Whether `steps` has a step.
+  [[nodiscard]] bool has(GlobalStep step) const;
   /// Those of `steps` at which the tensor is wanted.
   [[nodiscard]] std::vector<SelectedStep> of(std::string_view tensor) const;
   /// Adds a tensor's own steps. Call `sort` afterwards.
