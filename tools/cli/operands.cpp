@@ -5,10 +5,10 @@
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/reading_options.hpp"
 #include "cli/text.hpp"
 
 #include <smd/error.hpp>
+#include <smd/find.hpp>
 #include <smd/limits.hpp>
 
 #include <boost/filesystem/directory.hpp>
@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -308,6 +309,34 @@ void OperandSource::read_list() {
       ++unfinished_;
     }
   }
+}
+
+std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading, Diagnostics& messages) {
+  constexpr std::size_t shown = 3;
+  std::vector<std::string> paths;
+  try {
+    std::vector<Problem> problems;
+    TrialOptions options = reading.trial_options();
+    say_remote(options, messages);
+    paths = find_trials(place, &problems, options);
+    std::map<std::pair<ProblemKind, std::string>, std::size_t> counts;
+    for (const Problem& problem : problems) {
+      if (++counts[{problem.kind, problem.text}] <= shown) {
+        messages.report(problem, {});
+      }
+    }
+    for (const auto& [key, count] : counts) {
+      if (count > shown) {
+        messages.report({key.first, place, {}, std::to_string(count - shown) + " more below it: " + key.second}, {});
+      }
+    }
+    if (paths.empty()) {
+      messages.note(place + ": there is no trial at or below it");
+    }
+  } catch (const Error& error) {
+    fail_to_open(error, place, messages);
+  }
+  return paths;
 }
 
 }  // namespace smd::tool

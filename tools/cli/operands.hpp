@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/diagnostics.hpp"
+#include "cli/reading_options.hpp"
 
 #include <smd/trial.hpp>
 
@@ -64,6 +65,11 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
 
 /// Opens a trial. Nullopt, after a message that says why, if it cannot be opened.
 using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options)>;
+
+/// Returns the paths of the trials at and below a place, in byte order. Reports what could not be searched, of each
+/// kind of problem three and then how many more, and with a note that there is none.
+[[nodiscard]] std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading,
+                                                    Diagnostics& messages);
 
 /// Opens a trial and passes it to `visit`. An exception of the library, here or in `visit`, is reported with its status
 /// and ends only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern

@@ -8,7 +8,7 @@
 #include "cli/text.hpp"
 #include "paired_steps.hpp"
 #include "piece.hpp"
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -77,7 +77,7 @@ class Comparison {
     }
     show_pools();
     if (!pairs.empty() && !compared_any_) {
-      say_nothing_selected(a_.trial, a_.options, messages_);
+      say_nothing_selected(&a_.trial, a_.options, messages_);
     }
     say_what_was_compared();
     messages_.say_missing();

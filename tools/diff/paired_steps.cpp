@@ -105,18 +105,8 @@ class StepPairing {
   }
 
   static Steps own_steps(const ComparedTrial& side, const std::string& tensor) {
-    const TensorSteps& all = side.selection.steps;
-    Steps steps;
-    const auto own = all.own.find(tensor);
-    if (own != all.own.end()) {
-      std::copy_if(all.steps.begin(), all.steps.end(), std::back_inserter(steps), [&](const SelectedStep& step) {
-        return std::binary_search(own->second.begin(), own->second.end(), step.step);
-      });
-    } else if (all.own.empty() &&
-               std::binary_search(side.selection.tensors.begin(), side.selection.tensors.end(), tensor)) {
-      steps = all.steps;
-    }
-    return steps;
+    const std::vector<std::string>& tensors = side.selection.tensors;
+    return std::binary_search(tensors.begin(), tensors.end(), tensor) ? side.selection.steps.of(tensor) : Steps();
   }
 
   void pair_own() {

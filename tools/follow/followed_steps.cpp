@@ -2,6 +2,7 @@
 #include "follow/followed_steps.hpp"
 
 #include "cli/text.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +37,8 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
     known_ = trial.steps();
     SelectionOptions all_steps = options;
     all_steps.every = 1;
-    own_ = own_steps_from_end(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), needs.counts);
+    own_ = select_steps_of_tensors(trial, all_steps, spec, tensors_at(trial, options, std::nullopt), needs.counts,
+                                   nullptr);
     if (own_.steps.empty()) {
       known_.clear();
     }
@@ -121,10 +123,8 @@ bool FollowedSteps::choose(const FollowEvent& step) {
   const bool new_since = grow_ && !(first_look && std::binary_search(there_.begin(), there_.end(), step.step));
   bool chosen = false;
   for (OfMode& of : modes_) {
-    const std::optional<ModeStep> claimed = trial_.mode_step(step.step, of.mode);
-    // A job restarted without its checkpoint counts its mode steps anew: only the first global step counts.
-    if (claimed && (of.mode == Mode::global || trial_.global_step(of.mode, *claimed) == step.step)) {
-      chosen = chooses(of, claimed->value, known, new_since) || chosen;
+    if (const std::optional<std::int64_t> number = number_in(trial_, of.mode, step.step)) {
+      chosen = chooses(of, *number, known, new_since) || chosen;
     }
   }
   reached_ = std::max(reached_, step.step);

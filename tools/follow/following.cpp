@@ -6,6 +6,7 @@
 #include "cli/text.hpp"
 #include "follow/followed_steps.hpp"
 #include "follow/followed_trials.hpp"
+#include "select/explanations.hpp"
 
 #include <smd/follow.hpp>
 

@@ -119,7 +119,7 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     rows.finish();
     out.close(messages);
     if (visited && rows.rows() == 0) {
-      say_nothing_selected(messages);
+      say_nothing_selected(nullptr, options_.selection, messages);
     }
     return ExitStatus::yes;
   }

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 
 namespace smd::tool::ls {
 std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
@@ -52,12 +52,7 @@ std::uint64_t record_bytes(const TensorEntry& entry) noexcept {
 std::vector<StepInfo> saved_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options) {
   std::vector<StepInfo> infos = trial.step_infos();
   if (!selection.every_step) {
-    const std::vector<SelectedStep>& steps = selection.steps.steps;
-    std::erase_if(infos, [&](const StepInfo& info) {
-      const auto place = std::lower_bound(steps.begin(), steps.end(), info.step,
-                                          [](const SelectedStep& step, GlobalStep other) { return step.step < other; });
-      return place == steps.end() || place->step != info.step;
-    });
+    std::erase_if(infos, [&](const StepInfo& info) { return !selection.steps.has(info.step); });
   }
   narrow(infos, trial, selection, options);
   return infos;

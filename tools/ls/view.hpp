@@ -12,7 +12,7 @@
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
 #include "rows/row_writer.hpp"
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 
 namespace smd::tool::ls {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/text.hpp"
+#include "select/explanations.hpp"
 #include "selected.hpp"
 #include "text_cells.hpp"
 #include "view.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "select/found_trials.hpp"
+#include "cli/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -89,7 +89,7 @@ class ReduceWork : public Work {
         sessions.size() == 1 ? sessions.front()->name : std::to_string(sessions.size()) + " trials";
     if (!view_) {
       const bool values = std::any_of(sessions.begin(), sessions.end(),
-                                      [this](const Session* one) { return one->forms(options_).values; });
+                                      [this](const Session* one) { return one->forms(options_).value; });
       if (values) {
         messages_.fail("TensorUnavailableForStep",
                        name + ": no reductions were saved of what is selected; try -r without saved", ExitStatus::no);
@@ -295,7 +295,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
                             .needs = selection_needs(options_),
                             .listed = lists_operands(options_.operands)};
     ReduceOutcome outcome = ReduceOutcome::nothing;
-    Forms forms;
+    SavedForms forms;
     const bool visited =
         follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
           const Session session{trial, trials[operand], std::move(selection)};

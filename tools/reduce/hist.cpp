@@ -13,6 +13,7 @@
 #include "rows/cell.hpp"
 #include "rows/histogram_charts.hpp"
 #include "rows/row_writer.hpp"
+#include "select/saved_forms.hpp"
 #include "select/slice.hpp"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "cli/progress.hpp"
 #include "pieces.hpp"
 #include "row_maker.hpp"
-#include "rows/buckets.hpp"
+#include "select/saved_forms.hpp"
 
 #include <algorithm>
 #include <memory>

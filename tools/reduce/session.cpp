@@ -2,8 +2,7 @@
 #include "session.hpp"
 
 #include "cli/text.hpp"
-#include "rows/buckets.hpp"
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 #include "select/trial_times.hpp"
 
 #include <algorithm>
@@ -29,12 +28,7 @@ SelectionNeeds selection_needs(const ReduceCommandOptions& options) {
 }
 
 bool Session::shows(std::string_view tensor, GlobalStep step) const {
-  const auto before = [](const SelectedStep& one, GlobalStep wanted) { return one.step < wanted; };
-  if (!shown) {
-    return true;
-  }
-  const auto place = std::lower_bound(shown->steps.begin(), shown->steps.end(), step, before);
-  return place != shown->steps.end() && place->step == step && (tensor.empty() || shown->wants(tensor, step));
+  return !shown || (shown->has(step) && (tensor.empty() || shown->wants(tensor, step)));
 }
 
 void Session::for_each_entry(const ReduceCommandOptions& options,
@@ -63,40 +57,32 @@ std::uint64_t Session::count_entries(const ReduceCommandOptions& options) const 
   return count;
 }
 
-Forms Session::forms(const ReduceCommandOptions& options) const {
-  Forms forms;
+SavedForms Session::forms(const ReduceCommandOptions& options) const {
+  SavedForms forms;
   if (!empty()) {
-    EntryQuery query = entry_query(options.selection, tensors(), steps());
-    query.arrivals = selection.arrivals;
-    trial.for_each_entry(query, [&](const TensorEntry& entry) {
-      if (!selection.steps.wants(entry.tensor, entry.step)) {
-        return true;
+    trial.for_each_entry(entry_query(options.selection, selection), [&](const TensorEntry& entry) {
+      if (selection.steps.wants(entry.tensor, entry.step)) {
+        forms.add(entry);
       }
-      forms.values = entry.value.has_value();
-      forms.reductions = forms.reductions || !entry.reductions.empty();
-      forms.shapes = forms.shapes || entry.shape.has_value();
-      return !forms.values;
+      return !forms.value;
     });
   }
   return forms;
 }
 
-void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
-                       Diagnostics& messages) {
-  if (messages.status() != ExitStatus::yes || forms.values || (!forms.reductions && !forms.shapes)) {
-    if (trial != nullptr) {
-      say_nothing_selected(*trial, options.selection, messages);
-    } else {
-      say_nothing_selected(messages);
-    }
+void say_nothing_found(std::string_view name, const SavedForms& forms, const ReduceCommandOptions& options,
+                       Trial* trial, Diagnostics& messages) {
+  const bool reductions = !forms.reductions.empty();
+  if (messages.status() != ExitStatus::yes || forms.value || (!reductions && !forms.shape)) {
+    say_nothing_selected(trial, options.selection, messages);
     return;
   }
-  const std::string_view what = forms.reductions && options.asks_for_saved()
+  const std::string_view what = reductions && options.asks_for_saved()
                                     ? ": only empty histograms were saved of what is selected, which have no statistics"
-                                : forms.reductions ? ": no values, only reductions, were saved of what is selected; "
-                                                     "smd-reduce -r saved prints them"
-                                                   : ": no values or reductions, only shapes, were saved of what is "
-                                                     "selected; smd-ls -l prints them";
+                                : reductions ? ": no values, only reductions, were saved of what is selected; "
+                                               "smd-reduce -r saved prints them"
+                                             : ": no values or reductions, only shapes, were saved of what is "
+                                               "selected; smd-ls -l prints them";
   messages.fail("TensorUnavailableForStep", std::string(name) + std::string(what), ExitStatus::no);
 }
 

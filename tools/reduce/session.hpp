@@ -3,6 +3,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
+#include "select/saved_forms.hpp"
 #include "select/select.hpp"
 
 #include <smd/trial.hpp>
@@ -23,13 +24,6 @@ struct ShardedSteps {
   std::int64_t last = 0;
 
   bool operator==(const ShardedSteps&) const = default;
-};
-
-/// The forms in which something was saved.
-struct Forms {
-  bool values = false;
-  bool reductions = false;
-  bool shapes = false;
 };
 
 /// One trial, and what is selected of it.
@@ -57,7 +51,7 @@ struct Session {
   /// How many entries `for_each_entry` visits.
   [[nodiscard]] std::uint64_t count_entries(const ReduceCommandOptions& options) const;
   /// The forms in which the selection was saved, for messages. Visits all entries if none has a value.
-  [[nodiscard]] Forms forms(const ReduceCommandOptions& options) const;
+  [[nodiscard]] SavedForms forms(const ReduceCommandOptions& options) const;
 };
 
 /// Resolves names, steps and the shard; reports what is missing.
@@ -72,8 +66,8 @@ struct Session {
 
 /// Reports that nothing selected can be reduced as asked, and in which forms it was saved, unless something was
 /// reported before; status 1. `trial` may be null.
-void say_nothing_found(std::string_view name, const Forms& forms, const ReduceCommandOptions& options, Trial* trial,
-                       Diagnostics& messages);
+void say_nothing_found(std::string_view name, const SavedForms& forms, const ReduceCommandOptions& options,
+                       Trial* trial, Diagnostics& messages);
 
 /// Reports that what was saved as a reduction is not one number.
 void report_no_number(std::string_view tensor, GlobalStep step, std::string_view reduction, Diagnostics& messages);

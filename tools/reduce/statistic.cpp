@@ -4,8 +4,8 @@
 #include "cli/exit_status.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
-#include "rows/buckets.hpp"
 #include "rows/elements.hpp"
+#include "select/saved_forms.hpp"
 
 #include <algorithm>
 #include <cmath>

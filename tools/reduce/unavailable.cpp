@@ -2,7 +2,7 @@
 #include "unavailable.hpp"
 
 #include "cli/text.hpp"
-#include "rows/buckets.hpp"
+#include "select/saved_forms.hpp"
 
 namespace smd::tool::reduce {
 

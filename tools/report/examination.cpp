@@ -7,6 +7,7 @@
 #include "requests/evaluation.hpp"
 #include "rows/date.hpp"
 #include "saved_histograms.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -2,6 +2,7 @@
 #include "saved_histograms.hpp"
 
 #include "rows/buckets.hpp"
+#include "select/saved_forms.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -9,12 +9,6 @@
 
 namespace smd::tool {
 
-const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
-  const auto found = std::find_if(entry.reductions.begin(), entry.reductions.end(),
-                                  [](const SavedReduction& one) { return one.name == buckets_name; });
-  return entry.value || found == entry.reductions.end() ? nullptr : &*found;
-}
-
 std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
   if (buckets.shape().size() != 2 || buckets.shape()[1] != 3 || buckets.dtype() != Dtype::float64) {
     return std::nullopt;

@@ -3,18 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <smd/tensor.hpp>
+#include <smd/tensor_view.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace smd::tool {
-
-/// The saved reduction that is no number: buckets as a float64 of shape [k,3], left and right edge and count of each.
-inline constexpr std::string_view buckets_name = "histogram";
-
-/// The buckets that an entry has in place of a value; null if there are none.
-[[nodiscard]] const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept;
 
 /// Counts of elements between edges. A part of a bucket counts as its share of the bucket's width.
 struct BucketCounts {

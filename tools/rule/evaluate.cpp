@@ -3,6 +3,7 @@
 
 #include "cli/progress.hpp"
 #include "requests/evaluation.hpp"
+#include "select/explanations.hpp"
 #include "trigger.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "cli/exit_status.hpp"
 #include "follow/followed_trials.hpp"
 #include "other_records.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <chrono>

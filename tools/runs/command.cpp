@@ -18,7 +18,6 @@
 #include "cli/terminal.hpp"
 #include "run_facts.hpp"
 #include "run_table.hpp"
-#include "select/found_trials.hpp"
 
 namespace smd::tool::runs {
 

@@ -9,6 +9,7 @@
 #include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
+#include "select/explanations.hpp"
 #include "select/trial_times.hpp"
 
 namespace smd::tool::runs {

@@ -2,8 +2,10 @@
 #include "select/select.hpp"
 
 #include "cli/text.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -48,11 +50,97 @@ bool takes_every_tensor(const Trial& trial, const SelectionOptions& options, con
   return !needs.lists && !options.selects_tensors() && options.excludes.empty() && !hides;
 }
 
+/// Whether tensors that were named are wanted at all their steps, where each step is complete: then there is no need to
+/// know which they are.
+bool takes_every_own_step(const Trial& trial, const SelectionOptions& options, const StepSpec& spec) {
+  return !trial.layout().marks_steps && options.regexes.empty() && options.collections.empty() && options.every == 1 &&
+         options.modes == std::vector{Mode::global} && spec.all();
+}
+
+/// Selects tensors that were named, each with its own steps.
+void select_named(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs, Selection& selection,
+                  Diagnostics& messages) {
+  const StepSpec spec = options.steps.value_or(needs.fallback);
+  read_until(trial, {.kind = StepNeed::Kind::newest, .count = 1, .windows = {}}, [&](std::size_t) {
+    return std::all_of(options.names.begin(), options.names.end(),
+                       [&](const std::string& name) { return trial.has_tensor(name); });
+  });
+  SelectionOptions names = options;
+  names.modes = {Mode::global};  // a mode in which a named tensor was not saved is reported, not filtered out
+  names.regexes.clear();
+  names.collections.clear();
+  selection.named = select_tensors(trial, names, messages);
+  selection.tensors = selection.named;
+  selection.every_step = takes_every_own_step(trial, options, spec);
+  if (selection.every_step) {
+    std::erase_if(selection.tensors, [&](const std::string& name) {
+      const bool none = !has_candidates(trial, options, name, needs.counts);
+      if (none) {
+        say_no_value(trial, options, name, std::nullopt, messages);
+      }
+      return none;
+    });
+    return;
+  }
+  // `last` is the last value, even if reductions were saved later. A step given by its number may hold nothing but
+  // reductions, which is reported as such.
+  const bool of_entries = counts_from_end(spec) || spec.all();
+  selection.steps = choose_steps(trial,
+                                 {.options = options,
+                                  .spec = spec,
+                                  .tensors = selection.tensors,
+                                  .counts = of_entries ? needs.counts : [](const TensorEntry&) { return true; }},
+                                 &messages);
+}
+
+/// Adds what patterns and collections select beside the tensors that were named.
+void add_others(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs, Selection& selection,
+                Diagnostics& messages) {
+  SelectionOptions others = options;
+  others.names.clear();
+  for (const StepRange& range : ranges_to_read(options.steps.value_or(needs.fallback), options.modes)) {
+    trial.load_range(range);
+  }
+  if (tensors_at(trial, others, std::nullopt).empty()) {
+    (void)select_tensors(trial, others, messages);  // the steps were reported for the names
+    return;
+  }
+  const Selection more = select(trial, others, needs, messages);
+  std::vector<std::string> tensors;
+  std::set_difference(more.tensors.begin(), more.tensors.end(), selection.named.begin(), selection.named.end(),
+                      std::back_inserter(tensors));
+  for (const std::string& name : tensors) {
+    if (const std::vector<SelectedStep> steps = more.steps.of(name); !steps.empty()) {
+      selection.steps.add(name, steps);
+    }
+  }
+  selection.tensors.insert(selection.tensors.end(), tensors.begin(), tensors.end());
+  std::sort(selection.tensors.begin(), selection.tensors.end());
+  selection.steps.sort();
+}
+
 }  // namespace
 
 Selection select(Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs, Diagnostics& messages) {
   Selection selection;
   selection.every_worker = !options.worker;
+  if (needs.own_steps_of_names && !options.names.empty()) {
+    if (!trial.last_complete_step() && trial.listed_steps().empty()) {
+      report_no_step(trial, messages);
+      return selection;
+    }
+    if (!check_worker(trial, options, messages)) {
+      return selection;
+    }
+    select_named(trial, options, needs, selection, messages);
+    if (!options.regexes.empty() || !options.collections.empty()) {
+      add_others(trial, options, needs, selection, messages);
+    }
+    if (selection.tensors.empty() && messages.status() == ExitStatus::yes) {
+      (void)select_steps(trial, options, needs.fallback, messages);  // says more of a missing mode or step
+    }
+    return selection;
+  }
   const StepSpec& spec = options.steps ? *options.steps : needs.fallback;
   const bool of_tensors = needs.counts && counts_from_end(spec) && !trial.listed_steps().empty();
   if (of_tensors) {
@@ -62,7 +150,7 @@ Selection select(Trial& trial, const SelectionOptions& options, const SelectionN
     }
     selection.tensors = select_tensors(trial, options, messages);
     if (!selection.tensors.empty()) {
-      selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, messages);
+      selection.steps = select_steps_of_tensors(trial, options, spec, selection.tensors, needs.counts, &messages);
     } else if (messages.status() == ExitStatus::yes) {
       selection.steps.steps = select_steps(trial, options, spec, messages);  // says more of an empty mode
     }
@@ -143,13 +231,35 @@ void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnost
   }
 }
 
-EntryQuery query_for(const Selection& selection, const SelectionOptions& options) {
+EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
+                       std::span<const SelectedStep> steps) {
+  EntryQuery query;
+  query.tensors = std::move(tensors);
+  query.steps.emplace();
+  for (const SelectedStep& step : steps) {
+    query.steps->push_back(step.step);
+  }
+  if (options.worker) {
+    query.workers.push_back(*options.worker);
+  }
+  query.mode = only_mode(options);
+  query.first_worker_only = !options.worker && !options.all_workers;
+  query.include_incomplete = options.incomplete;
+  return query;
+}
+
+EntryQuery entry_query(const SelectionOptions& options, const Selection& selection) {
   EntryQuery query = entry_query(options, selection.tensors, selection.steps.steps);
-  query.first_worker_only = false;
   query.arrivals = selection.arrivals;
   if (selection.every_step) {
     query.steps.reset();
   }
+  return query;
+}
+
+EntryQuery query_for(const Selection& selection, const SelectionOptions& options) {
+  EntryQuery query = entry_query(options, selection);
+  query.first_worker_only = false;
   return query;
 }
 

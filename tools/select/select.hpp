@@ -3,14 +3,14 @@
 
 #include <map>
 #include <smd/trial.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
 #include "cli/reading_options.hpp"
-#include "select/selection.hpp"
-#include "select/tensor_steps.hpp"
+#include "select/select_steps.hpp"
 
 namespace smd::tool {
 
@@ -23,12 +23,16 @@ struct SelectionNeeds {
   EntryFilter counts = {};
   /// False: a list that would hold everything may stay empty, which `Selection::every_step` and `every_tensor` say.
   bool lists = true;
+  /// Tensors of -n choose among their own steps whatever the SPEC, those of entries that count; of a step given by its
+  /// number, any entry counts. What is missing is reported for each.
+  bool own_steps_of_names = false;
 };
 
 /// What the selection options select of one trial.
 struct Selection {
-  std::vector<std::string> tensors;  ///< In byte order. Not all of them need have been saved at the steps.
-  TensorSteps steps;
+  std::vector<std::string> tensors = {};  ///< In byte order. Not all of them need have been saved at the steps.
+  std::vector<std::string> named = {};    ///< The tensors that chose by `SelectionNeeds::own_steps_of_names`.
+  TensorSteps steps = {};
   Arrivals arrivals = {};     ///< Of a followed trial whose steps grow: only what came since the step was last shown.
   bool every_tensor = false;  ///< Nothing narrows the tensors; `tensors` is empty.
   bool every_step = false;    ///< No known step is left out; `steps` is empty.
@@ -63,7 +67,12 @@ void note_superseded(const Trial& trial, const SelectionOptions& options, const 
 /// With -v: of which tensors how many values were superseded.
 void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages);
 
-/// The entries of a selection, of all workers unless one was named. @pre The selection is not empty.
+/// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).
+[[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
+                                     std::span<const SelectedStep> steps);
+/// The entries of a selection, with the same choice. @pre The selection is not empty.
+[[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, const Selection& selection);
+/// The same of all workers, unless one was named.
 [[nodiscard]] EntryQuery query_for(const Selection& selection, const SelectionOptions& options);
 
 }  // namespace smd::tool

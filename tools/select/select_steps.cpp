@@ -1,351 +1,439 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/text.hpp"
-#include "select/nothing_selected.hpp"
-#include "select/repeated_steps.hpp"
-#include "select/selection.hpp"
+#include "select/select_steps.hpp"
 
-#include <smd/snapshot.hpp>
+#include "select/explanations.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <utility>
 
 namespace smd::tool {
 
 namespace {
 
-/// Steps to choose from, in one mode: `numbers[i]` is what the mode calls `steps[i]`; ascending by number.
-struct Candidates {
-  std::vector<std::int64_t> numbers;
-  std::vector<GlobalStep> steps;
+/// A step at which something was saved, and the mode that its worker claims; nullopt: any mode that a worker claims.
+struct SavedStep {
+  GlobalStep step;
+  std::optional<Mode> claim;
+
+  bool operator==(const SavedStep&) const = default;
 };
+
+/// How many of a trial's steps may be read some at a time; 0 if reading a few means to read the whole trial.
+std::size_t steps_worth_reading(const Trial& trial) {
+  return trial.layout().marks_steps ? trial.listed_steps().size() : 0;
+}
+
+bool before(const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; }
+bool same_step(const SelectedStep& a, const SelectedStep& b) { return a.step == b.step; }
+
+/// The entries of tensors that may count, in order.
+EntryQuery query_of(const SelectionOptions& options, std::span<const std::string> tensors, bool incomplete) {
+  EntryQuery query;
+  query.tensors = {tensors.begin(), tensors.end()};
+  query.include_incomplete = incomplete;
+  if (options.worker) {
+    query.workers = {*options.worker};
+  }
+  return query;
+}
+
+/// The steps of the trial, or those of each tensor, ascending; of tensors only those `within`, if it is given.
+std::vector<std::vector<SavedStep>> saved_steps(const Trial& trial, const StepRequest& request, bool incomplete,
+                                                std::optional<std::vector<GlobalStep>> within = {}) {
+  if (!request.counts) {
+    std::vector<std::vector<SavedStep>> of_trial(1);
+    for (const GlobalStep step : trial.steps(incomplete)) {
+      of_trial.front().push_back({step, std::nullopt});
+    }
+    return of_trial;
+  }
+  const std::span<const std::string> tensors = request.tensors;
+  std::vector<std::vector<SavedStep>> saved(tensors.size());
+  EntryQuery query = query_of(request.options, tensors, incomplete);
+  query.steps = std::move(within);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    const auto tensor = std::lower_bound(tensors.begin(), tensors.end(), entry.tensor);
+    if (tensor != tensors.end() && *tensor == entry.tensor && request.counts(entry)) {
+      std::vector<SavedStep>& own = saved[static_cast<std::size_t>(tensor - tensors.begin())];
+      const SavedStep step{entry.step, entry.mode};
+      if (own.empty() || own.back() != step) {
+        own.push_back(step);
+      }
+    }
+    return true;
+  });
+  return saved;
+}
+
+std::vector<SelectedStep> in_mode(const Trial& trial, std::span<const SavedStep> saved, Mode mode) {
+  std::vector<SelectedStep> steps;
+  for (const SavedStep& at : saved) {
+    const bool claimed = mode == Mode::global || at.claim.value_or(mode) == mode;
+    if (const std::optional<std::int64_t> number = claimed ? number_in(trial, mode, at.step) : std::nullopt) {
+      steps.push_back({at.step, mode, ModeStep(*number)});
+    }
+  }
+  if (mode != Mode::global) {  // whose numbers ascend already
+    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.mode_step < b.mode_step; });
+  }
+  steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
+  return steps;
+}
 
 class StepSelector {
  public:
-  StepSelector(Trial& trial, const SelectionOptions& options, const StepSpec& spec, Diagnostics& messages,
-               StepSource source, std::string_view tensor)
-      : trial_(trial),
-        options_(options),
-        spec_(spec),
-        messages_(messages),
-        source_(std::move(source)),
-        tensor_(tensor) {}
+  StepSelector(Trial& trial, const StepRequest& request, Diagnostics* messages)
+      : trial_(trial), request_(request), options_(request.options), messages_(messages) {}
 
-  std::vector<SelectedStep> select() {
-    if (trial_.listed_steps().empty()) {
-      report_no_step(trial_, messages_);
-      return {};
-    }
+  TensorSteps select() {
     read_what_is_needed();
-    std::vector<SelectedStep> chosen;
-    bool told = false;
-    for (const Mode mode : options_.modes) {
-      Candidates candidates = candidates_in(mode, options_.incomplete);
-      if (candidates.steps.empty()) {
-        trial_.load_range(StepRange());
-        const Candidates all = candidates_in(mode, options_.incomplete);
-        if (all.steps.empty()) {
-          tell_nothing_there(mode);
-          told = true;
-          continue;
-        }
+    TensorSteps result;
+    for (std::size_t i = 0; i < saved_.size(); ++i) {
+      std::vector<SelectedStep> chosen = choose(i);
+      if (!request_.counts) {
+        result.steps = std::move(chosen);
+        return result;
       }
-      const StepChoice choice = spec_.choose(candidates.numbers);
-      for (const std::size_t index : choice.indices) {
-        const GlobalStep step = candidates.steps[index];
-        chosen.push_back(mode == Mode::global ? SelectedStep{step, trial_.mode(step).value_or(Mode::global),
-                                                             trial_.mode_step(step).value_or(ModeStep(step.value))}
-                                              : SelectedStep{step, mode, ModeStep(candidates.numbers[index])});
-        note_repeated(trial_, mode, ModeStep(candidates.numbers[index]), messages_);
-      }
-      if (!choice.indices.empty() && asks_for_last(spec_)) {
-        note_saved_since(trial_, mode, candidates.steps[choice.indices.back()], steps_from_source(options_.incomplete),
-                         messages_);
-      }
-      for (const StepTerm* term : choice.missing) {
-        tell_missing(mode, *term);
-        told = true;
+      if (request_.reports_each || !saved_[i].empty()) {
+        result.add(request_.tensors[i], chosen);
       }
     }
-    std::stable_sort(chosen.begin(), chosen.end(),
-                     [](const SelectedStep& a, const SelectedStep& b) { return a.step < b.step; });
-    chosen.erase(std::unique(chosen.begin(), chosen.end(),
-                             [](const SelectedStep& a, const SelectedStep& b) { return a.step == b.step; }),
-                 chosen.end());
-    std::vector<SelectedStep> result;
-    const auto every = static_cast<std::uint64_t>(options_.every);
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      if (i % every == 0) {
-        result.push_back(chosen[i]);
+    result.sort();
+    if (messages_ != nullptr) {
+      for (const auto& [place, lacking] : lacking_) {
+        say_fewer_steps(options_.modes[place.first], request_.spec.terms()[place.second], lacking.tensors,
+                        lacking.steps_of_first, *messages_);
       }
-    }
-    if (result.empty() && !told) {
-      if (tensor_.empty()) {
-        say_no_step_selected(trial_.name(), messages_,
-                             messages_.shows(Level::warning) ? all_steps_and_modes(trial_) : std::string());
-      }
-      messages_.raise(ExitStatus::no);
+      note_counted_anew(saved_);
     }
     return result;
   }
 
  private:
-  [[nodiscard]] std::vector<GlobalStep> steps_from_source(bool incomplete) const {
-    return source_ ? source_(incomplete) : trial_.steps(incomplete);
-  }
+  /// The tensors that have too few steps for a term that counts from an end.
+  struct Lacking {
+    std::vector<std::string> tensors;
+    std::size_t steps_of_first = 0;
+  };
 
-  Candidates candidates_in(Mode mode, bool incomplete) const {
-    const std::vector<GlobalStep> steps = steps_from_source(incomplete);
-    Candidates result;
-    if (mode == Mode::global) {
-      result.steps = steps;
-      for (const GlobalStep step : steps) {
-        result.numbers.push_back(step.value);
-      }
-      return result;
-    }
-    // A job restarted without its checkpoint counts its mode steps anew: only the first global step counts.
-    for (const ModeStep number : trial_.steps(mode, true)) {
-      const std::optional<GlobalStep> step = trial_.global_step(mode, number);
-      if (step && std::binary_search(steps.begin(), steps.end(), *step)) {
-        result.numbers.push_back(number.value);
-        result.steps.push_back(*step);
-      }
-    }
-    return result;
-  }
+  [[nodiscard]] bool reports_each() const { return request_.reports_each && messages_ != nullptr; }
 
-  /// Whether, as far as was read, no mode step can have been claimed before.
-  [[nodiscard]] bool counts_never_began_anew() const {
-    return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
-      if (mode == Mode::global) {
-        return true;
-      }
-      const Candidates candidates = candidates_in(mode, true);
-      return !candidates.numbers.empty() && candidates.numbers.back() == candidates.steps.back().value;
-    });
-  }
-
-  // Whether each mode has at least `count` steps, so that counting from an end is certain.
-  bool enough(std::size_t count) const {
-    return std::all_of(options_.modes.begin(), options_.modes.end(), [&](Mode mode) {
-      const Candidates candidates = candidates_in(mode, options_.incomplete);
-      return candidates.numbers.size() >= count;
-    });
+  /// The request for one of the tensors.
+  [[nodiscard]] StepRequest one(std::size_t i) const {
+    StepRequest request = request_;
+    request.tensors = request.counts ? request.tensors.subspan(i, 1) : request.tensors;
+    return request;
   }
 
   // The trial was opened with at least what `range_to_read` returns for the whole SPEC. There index files count by
   // their names alone; here only complete steps of the mode (and of the tensor) count.
   void read_what_is_needed() {
-    if (spec_.all()) {
-      return;
-    }
-    const StepNeed need = spec_.need();
-    if (need.kind == StepNeed::Kind::windows) {
-      const std::vector<StepRange> ranges = ranges_to_read(spec_, options_.modes);
-      for (std::size_t i = 1; i < ranges.size(); ++i) {
-        trial_.load_range(ranges[i]);
-      }
-    } else if (need.kind != StepNeed::Kind::everything) {
-      const std::size_t listed = steps_worth_reading(trial_);
-      std::size_t read = need.count;
-      while (read < listed && !enough(need.count)) {
-        read = std::max<std::size_t>(2 * read, 16);
-        trial_.load_range(need.kind == StepNeed::Kind::newest ? StepRange::newest(read) : StepRange::oldest(read));
-      }
-      if (!counts_never_began_anew()) {
-        trial_.load_range(StepRange());
-      }
-    }
-  }
-
-  // Call it when everything was read.
-  void tell_nothing_there(Mode mode) {
-    if (mode != Mode::global && !trial_.layout().has_modes) {
-      messages_.fail("StepUnavailable", without_modes(trial_, mode), ExitStatus::no);
-      return;
-    }
-    const std::vector<Mode> saved = trial_.modes();
-    if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
-      std::string names;
-      for (const Mode other : saved) {
-        names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
-      }
-      messages_.fail("StepUnavailable",
-                     "no step was saved in mode " + std::string(mode_text(mode)) + as_far_as_read(trial_) +
-                         (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names),
-                     ExitStatus::no);
-      return;
-    }
-    const Candidates incomplete = candidates_in(mode, true);
-    const std::string where = mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
-    if (!incomplete.steps.empty()) {
-      messages_.fail("StepNotYetAvailable",
-                     subject() + "no step" + where + " is complete; --incomplete shows those there are",
-                     ExitStatus::no);
-    } else if (!tensor_.empty() && options_.worker) {
-      messages_.fail(
-          "InvalidWorker",
-          single_quoted(*options_.worker) + " did not save " + single_quoted(tensor_) + " at any step" + where,
-          ExitStatus::no);
-    } else if (!tensor_.empty()) {
-      messages_.fail("TensorUnavailableForStep",
-                     single_quoted(tensor_) + not_saved_in(trial_, mode, source_(true)) + as_far_as_read(trial_),
-                     ExitStatus::no);
-    } else {
-      messages_.fail("StepUnavailable", "no step" + where + " can be read", ExitStatus::no);
-    }
-  }
-
-  [[nodiscard]] std::string subject() const { return tensor_.empty() ? std::string() : single_quoted(tensor_) + ": "; }
-
-  void tell_missing(Mode mode, const StepTerm& term) {
-    trial_.load_range(StepRange());
-    const Candidates all = candidates_in(mode, options_.incomplete);
-    const std::string kind = mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ";
-    if (term.number < 0 || term.oldest) {
-      messages_.fail("StepUnavailable",
-                     subject() + "there is no " + kind + term.text + ": " + std::to_string(all.numbers.size()) +
-                         (all.numbers.size() == 1 ? " step was saved" : " steps were saved"),
-                     ExitStatus::no);
-      return;
-    }
-    const std::string name = kind + std::to_string(term.number);
-    const std::string others = modes_that_have(trial_, mode, term.number);
-    const Candidates trial_wide = source_ ? trial_candidates(mode) : all;
-    const std::string_view tag = TrialSnapshot::last(trial_).unavailable_tag({mode, ModeStep(term.number)});
-    const bool chosen_from =
-        std::binary_search(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);  // --incomplete
-    if (!tag.empty() && !chosen_from) {
-      const Candidates incomplete = candidates_in(mode, true);
-      const std::string last =
-          trial_wide.numbers.empty() ? "" : ": the last is " + std::to_string(trial_wide.numbers.back());
-      std::string text = subject() + name;
-      if (std::binary_search(incomplete.numbers.begin(), incomplete.numbers.end(), term.number)) {
-        text += " is not complete yet; --incomplete shows it";
-      } else if (tag == "StepNotYetAvailable") {
-        text += " is not saved yet" + last + others;
-      } else if (tag == "NoMoreData") {
-        text += " never came, the job has ended" + as_far_as_read(trial_) + last + others;
-      } else {
-        text += " was not saved" + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others;
-      }
-      messages_.fail(tag, text, ExitStatus::no);
-      return;
-    }
-    const auto at = std::lower_bound(trial_wide.numbers.begin(), trial_wide.numbers.end(), term.number);
-    const bool of_tensor = !tensor_.empty() && at != trial_wide.numbers.end() && *at == term.number;
-    if (of_tensor && options_.worker) {
-      const GlobalStep step = trial_wide.steps[static_cast<std::size_t>(at - trial_wide.numbers.begin())];
-      if (const std::vector<std::string> workers = workers_that_saved(step); !workers.empty()) {
-        messages_.fail("InvalidWorker",
-                       single_quoted(tensor_) + " at " + name + ": not saved by " + single_quoted(*options_.worker) +
-                           "; by " + quoted_list(workers),
-                       ExitStatus::no);
+    const StepNeed need = request_.spec.all() ? StepNeed() : request_.spec.need();
+    switch (need.kind) {
+      case StepNeed::Kind::newest:
+      case StepNeed::Kind::oldest:
+        read_until(trial_, need, [&](std::size_t count) {
+          collect(need.kind, count);
+          bool enough = true;
+          bool certain = true;  // as far as was read, no mode step can have been claimed before
+          for (const std::vector<SavedStep>& saved : saved_) {
+            for (const Mode mode : options_.modes) {
+              const std::vector<SelectedStep> steps = in_mode(trial_, saved, mode);
+              enough = enough && steps.size() >= need.count;
+              certain = certain && !steps.empty() && steps.back().mode_step.value == steps.back().step.value;
+            }
+          }
+          if (enough && !certain) {
+            read_all();
+          }
+          return enough;
+        });
         return;
+      case StepNeed::Kind::windows:
+        for (const StepRange& range : ranges_to_read(request_.spec, options_.modes)) {
+          trial_.load_range(range);
+        }
+        break;
+      case StepNeed::Kind::everything:
+        break;
+    }
+    saved_ = saved_steps(trial_, request_, options_.incomplete);
+  }
+
+  /// Collects the candidates of all tensors in one pass. If the order of steps determines the last one, only as many
+  /// steps as needed, from the end that is counted from.
+  void collect(StepNeed::Kind end, std::size_t count) {
+    std::optional<std::vector<GlobalStep>> within;
+    if (request_.counts && options_.modes == std::vector{Mode::global} && options_.every == 1 &&
+        count < steps_worth_reading(trial_)) {
+      within = trial_.steps(true);
+      const std::size_t others = within->size() - std::min(within->size(), count);
+      const auto first =
+          end == StepNeed::Kind::newest ? within->begin() : within->end() - static_cast<std::ptrdiff_t>(others);
+      within->erase(first, first + static_cast<std::ptrdiff_t>(others));
+    }
+    saved_ = saved_steps(trial_, request_, options_.incomplete, std::move(within));
+  }
+
+  void read_all() {
+    trial_.load_range(StepRange());
+    saved_ = saved_steps(trial_, request_, options_.incomplete);
+  }
+
+  std::vector<SelectedStep> choose(std::size_t i) {
+    const StepSpec& spec = request_.spec;
+    const bool needs_entries = request_.counts && (counts_from_end(spec) || spec.all());
+    if (reports_each() && needs_entries && saved_[i].empty() &&
+        !has_candidates(trial_, options_, request_.tensors[i], request_.counts)) {
+      say_no_value(trial_, options_, request_.tensors[i], std::nullopt, *messages_);
+      return {};
+    }
+    std::vector<SelectedStep> chosen;
+    std::copy_if(
+        request_.beside.begin(), request_.beside.end(), std::back_inserter(chosen), [&](const SelectedStep& step) {
+          return options_.every == 1 || std::any_of(saved_[i].begin(), saved_[i].end(),
+                                                    [&](const SavedStep& own) { return own.step == step.step; });
+        });
+    bool told = false;
+    for (std::size_t m = 0; m < options_.modes.size(); ++m) {
+      const Mode mode = options_.modes[m];
+      std::vector<SelectedStep> candidates = in_mode(trial_, saved_[i], mode);
+      if (candidates.empty() && reports_each()) {
+        read_all();
+        candidates = in_mode(trial_, saved_[i], mode);
+        if (candidates.empty()) {
+          say_no_step_in(mode, trial_, one(i), *messages_);
+          told = true;
+        }
+      }
+      if (!candidates.empty()) {
+        told = choose_in(m, i, candidates, chosen) || told;
       }
     }
-    const std::string text =
-        of_tensor ? single_quoted(tensor_) + " was not saved at " + name : subject() + name + " was not saved";
-    messages_.fail(of_tensor ? "TensorUnavailableForStep" : "StepUnavailable",
-                   text + as_far_as_read(trial_) + nearest_steps(all.numbers, term.number) + others, ExitStatus::no);
+    std::stable_sort(chosen.begin(), chosen.end(), before);
+    chosen.erase(std::unique(chosen.begin(), chosen.end(), same_step), chosen.end());
+    std::vector<SelectedStep> kept;
+    for (std::size_t k = 0; k < chosen.size(); k += static_cast<std::size_t>(options_.every)) {
+      kept.push_back(chosen[k]);
+    }
+    if (kept.empty() && reports_each()) {
+      say_no_step_chosen(trial_, one(i), told, *messages_);
+    }
+    return kept;
   }
 
-  /// The workers that saved the tensor at a step, by name.
-  [[nodiscard]] std::vector<std::string> workers_that_saved(GlobalStep step) const {
-    std::vector<std::string> workers;
-    EntryQuery query;
-    query.tensors = {std::string(tensor_)};
-    query.steps = {{step}};
-    query.include_incomplete = true;
-    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
-      workers.emplace_back(entry.worker);
-      return true;
-    });
-    return workers;
+  /// Adds the steps chosen in one mode. Returns whether it was reported that a step is missing.
+  bool choose_in(std::size_t m, std::size_t i, std::span<const SelectedStep> candidates,
+                 std::vector<SelectedStep>& chosen) {
+    const Mode mode = options_.modes[m];
+    const StepChoice choice = request_.spec.choose(numbers_of(candidates));
+    for (const std::size_t index : choice.indices) {
+      chosen.push_back(candidates[index]);
+      if (reports_each()) {
+        note_repeated(trial_, candidates[index], *messages_);
+      }
+    }
+    GlobalStep& last = last_.try_emplace(mode, candidates.back().step).first->second;
+    last = std::max(last, candidates.back().step);
+    if (reports_each()) {
+      note_counted_anew(std::span(saved_).subspan(i, 1));
+    }
+    for (const StepTerm* const term : choice.missing) {
+      if (reports_each()) {
+        say_missing(mode, *term, trial_, one(i), *messages_);
+      } else {
+        Lacking& lacking = lacking_[{m, static_cast<std::size_t>(term - request_.spec.terms().data())}];
+        lacking.steps_of_first = lacking.tensors.empty() ? candidates.size() : lacking.steps_of_first;
+        lacking.tensors.push_back(request_.tensors[i]);
+      }
+    }
+    return !choice.missing.empty();
   }
 
-  Candidates trial_candidates(Mode mode) const {
-    return StepSelector(trial_, options_, spec_, messages_, {}, {}).candidates_in(mode, options_.incomplete);
+  /// Notes, once for each mode whose last step was chosen, what was saved after it.
+  void note_counted_anew(std::span<const std::vector<SavedStep>> saved) {
+    for (const Mode mode : options_.modes) {
+      const auto last = last_.find(mode);
+      if (mode == Mode::global || last == last_.end() || !asks_for_last(request_.spec)) {
+        continue;
+      }
+      std::vector<GlobalStep> steps;
+      for (const std::vector<SavedStep>& own : saved) {
+        std::transform(own.begin(), own.end(), std::back_inserter(steps), [](const auto& at) { return at.step; });
+      }
+      std::sort(steps.begin(), steps.end());
+      note_saved_since(trial_, mode, last->second, steps, *messages_);
+    }
+    last_.clear();
   }
 
   Trial& trial_;
+  const StepRequest& request_;
   const SelectionOptions& options_;
-  const StepSpec& spec_;
-  Diagnostics& messages_;
-  StepSource source_;
-  std::string_view tensor_;
+  Diagnostics* messages_;
+  std::vector<std::vector<SavedStep>> saved_;                       // of each tensor, or of the trial
+  std::map<std::pair<std::size_t, std::size_t>, Lacking> lacking_;  // by mode and term
+  std::map<Mode, GlobalStep> last_;  // the newest of the candidates with the last numbers
 };
 
-/// What the files hold in place of tensors: `, but 3 records are no tensors (2 graph, 1 hparams); …`.
-std::string instead_of_tensors(const Trial& trial) {
-  const std::vector<OtherValue> others = trial.other_values();
-  if (others.empty()) {
-    return {};
+// If there are more windows, their hull is read in one go.
+constexpr std::size_t most_windows = 8;
+
+StepRange range_of(const StepNeed::Window& window) {
+  std::optional<GlobalStep> end;
+  if (window.end) {
+    end = GlobalStep(*window.end);
   }
-  std::map<std::string, std::size_t> kinds;
-  for (const OtherValue& value : others) {
-    ++kinds[value.kind == "none" ? "without a value" : value.kind];
+  return StepRange::between(GlobalStep(window.first), end);
+}
+
+StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
+  StepNeed::Window result = windows.front();
+  for (const StepNeed::Window& window : windows) {
+    result.first = std::min(result.first, window.first);
+    result.end = result.end && window.end ? std::optional(std::max(*result.end, *window.end)) : std::nullopt;
   }
-  std::string list;
-  for (const auto& [kind, count] : kinds) {
-    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
-  }
-  return ", but " + counted(others.size(), "record") + (others.size() == 1 ? " is no tensor (" : " are no tensors (") +
-         list + "); smd-ls --locations -v lists " + (others.size() == 1 ? "it" : "them");
+  return result;
 }
 
 }  // namespace
 
-void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
-  const std::vector<Problem> problems = trial.problems();
-  const auto growing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
-    return problem.kind == ProblemKind::not_yet && !problem.file.empty();
-  });
-  if (partly_unread(trial)) {
-    messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
-  } else if (growing != problems.end()) {
-    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet; " + to_string(*growing), status);
-  } else if (trial.ended()) {
-    messages.fail("NoMoreData", trial.name() + ": no step was saved" + instead_of_tensors(trial), status);
-  } else {
-    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);
+bool TensorSteps::wants(std::string_view tensor, GlobalStep step) const {
+  if (own.empty()) {
+    return true;
   }
+  const auto found = own.find(tensor);
+  return found != own.end() && std::binary_search(found->second.begin(), found->second.end(), step);
 }
 
-std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
-  const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
-  std::string text;
-  if (above != numbers.begin()) {
-    text += std::to_string(*std::prev(above));
-  }
-  if (above != numbers.end()) {
-    text += (text.empty() ? "" : " and ") + std::to_string(*above);
-  }
-  return text.empty() ? text : "; nearest: " + text;
+bool TensorSteps::has(GlobalStep step) const {
+  return std::binary_search(steps.begin(), steps.end(), SelectedStep{step, Mode::global, {}}, before);
 }
 
-std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
-  std::string names;
-  const auto has = [&](Mode mode) { return mode != asked && trial.global_step(mode, ModeStep(number)); };
-  for (const Mode mode : trial.modes()) {
-    if (has(mode)) {
-      names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
-    }
+std::vector<SelectedStep> TensorSteps::of(std::string_view tensor) const {
+  std::vector<SelectedStep> wanted;
+  std::copy_if(steps.begin(), steps.end(), std::back_inserter(wanted),
+               [&](const SelectedStep& step) { return wants(tensor, step.step); });
+  return wanted;
+}
+
+void TensorSteps::add(const std::string& tensor, std::span<const SelectedStep> chosen) {
+  std::vector<GlobalStep>& of_tensor = own[tensor];
+  for (const SelectedStep& step : chosen) {
+    of_tensor.push_back(step.step);
   }
-  // Not "in mode global": the trial may have saved nothing without a mode.
-  const std::string global = has(Mode::global) ? "a global step " + std::to_string(number) : "";
-  if (names.empty()) {
-    return global.empty() ? global : "; there is " + global;
+  steps.insert(steps.end(), chosen.begin(), chosen.end());
+}
+
+void TensorSteps::sort() {
+  std::stable_sort(steps.begin(), steps.end(), before);
+  steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
+}
+
+TensorSteps choose_steps(Trial& trial, const StepRequest& request, Diagnostics* messages) {
+  if (messages != nullptr && request.reports_each && trial.listed_steps().empty()) {
+    report_no_step(trial, *messages);
+    return {};
   }
-  return "; there is a step " + std::to_string(number) + " in mode " + names +
-         (global.empty() ? "" : ", and " + global);
+  return StepSelector(trial, request, messages).select();
 }
 
 std::vector<SelectedStep> select_steps(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                                       Diagnostics& messages, const StepSource& source, std::string_view tensor) {
-  const StepSpec& spec = options.steps ? *options.steps : fallback;
-  return StepSelector(trial, options, spec, messages, source, tensor).select();
+                                       Diagnostics& messages) {
+  return choose_steps(trial, {.options = options, .spec = options.steps.value_or(fallback)}, &messages).steps;
+}
+
+TensorSteps select_steps_of_tensors(Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
+                                    std::span<const std::string> tensors, const EntryFilter& counts,
+                                    Diagnostics* messages) {
+  std::vector<StepTerm> from_end = options.steps.value_or(fallback).terms();
+  const auto numbered = std::stable_partition(from_end.begin(), from_end.end(),
+                                              [](const StepTerm& term) { return counts_from_end(term); });
+  std::vector<SelectedStep> beside;
+  if (numbered != from_end.end() && !tensors.empty() && messages != nullptr) {
+    SelectionOptions of_trial = options;
+    of_trial.steps = StepSpec(std::vector<StepTerm>(numbered, from_end.end()));
+    of_trial.every = 1;
+    beside = select_steps(trial, of_trial, {}, *messages);
+  }
+  from_end.erase(numbered, from_end.end());
+  return choose_steps(trial,
+                      {.options = options,
+                       .spec = StepSpec(std::move(from_end)),
+                       .tensors = tensors,
+                       .counts = counts,
+                       .reports_each = false,
+                       .beside = beside},
+                      messages);
+}
+
+std::optional<std::int64_t> number_in(const Trial& trial, Mode mode, GlobalStep step) {
+  if (mode == Mode::global) {
+    return step.value;
+  }
+  const std::optional<ModeStep> number = trial.mode_step(step, mode);
+  return number && trial.global_step(mode, *number) == step ? std::optional(number->value) : std::nullopt;
+}
+
+std::vector<std::int64_t> numbers_of(std::span<const SelectedStep> steps) {
+  std::vector<std::int64_t> numbers(steps.size());
+  std::transform(steps.begin(), steps.end(), numbers.begin(), [](const auto& step) { return step.mode_step.value; });
+  return numbers;
+}
+
+std::vector<SelectedStep> candidates_in(const Trial& trial, const StepRequest& request, Mode mode, bool incomplete) {
+  return in_mode(trial, saved_steps(trial, request, incomplete).front(), mode);
+}
+
+bool has_candidates(const Trial& trial, const SelectionOptions& options, const std::string& tensor,
+                    const EntryFilter& counts) {
+  bool any = false;
+  trial.for_each_entry(query_of(options, std::span(&tensor, 1), true), [&](const TensorEntry& entry) {
+    any = counts(entry);
+    return !any;
+  });
+  return any;
+}
+
+std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
+  const StepNeed need = !spec || spec->all() ? StepNeed() : spec->need();
+  switch (need.kind) {
+    case StepNeed::Kind::everything:
+      break;
+    case StepNeed::Kind::newest:
+      return {StepRange::newest(need.count)};
+    case StepNeed::Kind::oldest:
+      return {StepRange::oldest(need.count)};
+    case StepNeed::Kind::windows:
+      if (modes.size() != 1 || modes.front() != Mode::global) {
+        break;
+      }
+      if (need.windows.size() > most_windows) {
+        return {range_of(hull(need.windows))};
+      }
+      std::vector<StepRange> ranges;
+      std::transform(need.windows.begin(), need.windows.end(), std::back_inserter(ranges), range_of);
+      return ranges;
+  }
+  return {StepRange()};
+}
+
+StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
+  return ranges_to_read(spec, modes).front();
+}
+
+StepRange range_to_read_of_tensors(const SelectionOptions& options, const StepSpec& spec) {
+  const bool only_names = !options.names.empty() && options.regexes.empty() && options.collections.empty();
+  return counts_from_end(spec) && !only_names ? StepRange() : range_to_read(spec, options.modes);
+}
+
+void read_until(Trial& trial, const StepNeed& need, const std::function<bool(std::size_t count)>& enough) {
+  const std::size_t listed = steps_worth_reading(trial);
+  for (std::size_t count = need.count; !enough(count) && count < listed;) {
+    count = std::max<std::size_t>(8 * count, 16);
+    trial.load_range(need.kind == StepNeed::Kind::newest ? StepRange::newest(count) : StepRange::oldest(count));
+  }
 }
 
 }  // namespace smd::tool

@@ -4,6 +4,7 @@
 #include "cli/glob.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,35 @@ std::string glob_for_name(const Trial& trial, std::string_view name) {
     return {};
   }
   return "; names are exact: -e " + single_quoted(pattern) + " selects " + counted(found, "tensor");
+}
+
+/// Whether the trial has a tensor. If the steps read so far do not show it, reads the rest; if the trial has none,
+/// reports TensorUnavailable with the nearest three names, status 1.
+bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {
+  if (trial.has_tensor(name)) {
+    return true;
+  }
+  trial.load_range(StepRange());
+  try {
+    [[maybe_unused]] const Tensor tensor = trial.tensor(name);
+    return true;
+  } catch (const TensorUnavailable& error) {
+    if (std::find(error.nearest.begin(), error.nearest.end(), name) != error.nearest.end()) {
+      const bool all = trial.superseded().contains(std::string(name));
+      messages.fail("TensorUnavailable",
+                    all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
+                        : "no value of " + single_quoted(name) + " is superseded",
+                    ExitStatus::no);
+      return false;
+    }
+    std::string hint = glob_for_name(trial, name);
+    if (hint.empty()) {
+      hint = did_you_mean(error.nearest);
+    }
+    messages.fail("TensorUnavailable", single_quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
+                  ExitStatus::no);
+    return false;
+  }
 }
 
 }  // namespace
@@ -81,56 +111,6 @@ std::vector<std::string> tensors_at(const Trial& trial, const SelectionOptions& 
   return trial.tensor_names(*query);
 }
 
-std::string undefined_collection(std::string_view name, const Trial& trial) {
-  const std::vector<std::string> names = trial.collection_names();
-  const std::vector<std::string> nearest = nearest_names(name, names);
-  return "collection " + single_quoted(name) + " is not defined" +
-         (names.empty()     ? "; there are none"
-          : nearest.empty() ? "; there are " + quoted_list(names)
-                            : did_you_mean(nearest));
-}
-
-bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) {
-  if (trial.has_tensor(name)) {
-    return true;
-  }
-  trial.load_range(StepRange());
-  try {
-    [[maybe_unused]] const Tensor tensor = trial.tensor(name);
-    return true;
-  } catch (const TensorUnavailable& error) {
-    if (std::find(error.nearest.begin(), error.nearest.end(), name) != error.nearest.end()) {
-      const bool all = trial.superseded().contains(std::string(name));
-      messages.fail("TensorUnavailable",
-                    all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
-                        : "no value of " + single_quoted(name) + " is superseded",
-                    ExitStatus::no);
-      return false;
-    }
-    std::string hint = glob_for_name(trial, name);
-    if (hint.empty()) {
-      hint = did_you_mean(error.nearest);
-    }
-    messages.fail("TensorUnavailable", single_quoted(name) + " was not saved" + as_far_as_read(trial) + hint,
-                  ExitStatus::no);
-    return false;
-  }
-}
-
-std::size_t steps_worth_reading(const Trial& trial) {
-  return trial.layout().marks_steps ? trial.listed_steps().size() : 0;
-}
-
-bool partly_unread(const Trial& trial) {
-  const std::vector<Problem> problems = trial.problems();
-  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
-    return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
-           problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
-  });
-}
-
-std::string as_far_as_read(const Trial& trial) { return partly_unread(trial) ? ", as far as it can be read" : ""; }
-
 bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   if (!options.worker) {
     return true;
@@ -149,123 +129,9 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   return false;
 }
 
-void say_nothing_selected(Diagnostics& messages) {
-  if (messages.status() == ExitStatus::yes) {
-    messages.nothing("TensorUnavailable",
-                     "nothing is selected: no tensor saved is among those asked for; smd-ls lists them");
-  }
-  messages.raise(ExitStatus::no);
-}
-
-void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved) {
-  messages.nothing("StepUnavailable", std::string(trial) +
-                                          ": nothing is selected: no step saved is among those asked for; " +
-                                          (saved.empty() ? std::string() : "saved: " + std::string(saved) + "; ") +
-                                          "smd-ls --steps lists them");
-}
-
-std::string without_modes(const Trial& trial, Mode asked) {
-  const std::string words = asked == Mode::train  ? "train|training|trn"
-                            : asked == Mode::eval ? "eval|evaluation|val|valid|validation|test|holdout|dev"
-                                                  : std::string(mode_text(asked));
-  std::vector<std::string> names = trial.tensor_names({.regex = {"(?i)(?<![a-z])(?:" + words + ")(?![a-z])"}});
-  const bool of_side = !names.empty();
-  if (!of_side) {
-    names = trial.tensor_names();
-  }
-  return "the steps of this trial have no modes" +
-         (names.empty() ? std::string()
-                        : (of_side ? "; tensor names show them, such as " : "; tensor names may show them; there is ") +
-                              single_quoted(names.front())) +
-         "; -n and -e select by name";
-}
-
-bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
-  if (trial.layout().has_modes || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
-    return true;
-  }
-  messages.fail("StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()), ExitStatus::no);
-  return false;
-}
-
 std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
   const bool one = options.modes.size() == 1 && options.modes.front() != Mode::global;
   return one ? std::optional(options.modes.front()) : std::nullopt;
-}
-
-EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,
-                       std::span<const SelectedStep> steps) {
-  EntryQuery query;
-  query.tensors = std::move(tensors);
-  query.steps.emplace();
-  for (const SelectedStep& step : steps) {
-    query.steps->push_back(step.step);
-  }
-  if (options.worker) {
-    query.workers.push_back(*options.worker);
-  }
-  query.mode = only_mode(options);
-  query.first_worker_only = !options.worker && !options.all_workers;
-  query.include_incomplete = options.incomplete;
-  return query;
-}
-
-namespace {
-
-// If there are more windows, their hull is read in one go.
-constexpr std::size_t most_windows = 8;
-
-StepRange range_of(const StepNeed::Window& window) {
-  std::optional<GlobalStep> end;
-  if (window.end) {
-    end = GlobalStep(*window.end);
-  }
-  return StepRange::between(GlobalStep(window.first), end);
-}
-
-StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
-  StepNeed::Window result = windows.front();
-  for (const StepNeed::Window& window : windows) {
-    result.first = std::min(result.first, window.first);
-    result.end = result.end && window.end ? std::optional(std::max(*result.end, *window.end)) : std::nullopt;
-  }
-  return result;
-}
-
-bool only_global(std::span<const Mode> modes) { return modes.size() == 1 && modes.front() == Mode::global; }
-
-}  // namespace
-
-std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
-  if (!spec || spec->all()) {
-    return {StepRange()};
-  }
-  const StepNeed need = spec->need();
-  switch (need.kind) {
-    case StepNeed::Kind::everything:
-      return {StepRange()};
-    case StepNeed::Kind::newest:
-      return {StepRange::newest(need.count)};
-    case StepNeed::Kind::oldest:
-      return {StepRange::oldest(need.count)};
-    case StepNeed::Kind::windows:
-      break;
-  }
-  if (!only_global(modes)) {
-    return {StepRange()};
-  }
-  if (need.windows.size() > most_windows) {
-    return {range_of(hull(need.windows))};
-  }
-  std::vector<StepRange> ranges;
-  for (const StepNeed::Window& window : need.windows) {
-    ranges.push_back(range_of(window));
-  }
-  return ranges;
-}
-
-StepRange range_to_read(const std::optional<StepSpec>& spec, std::span<const Mode> modes) {
-  return ranges_to_read(spec, modes).front();
 }
 
 namespace {

@@ -252,4 +252,18 @@ StepNeed StepSpec::need() const {
   return sum;
 }
 
+bool counts_from_end(const StepTerm& term) noexcept {
+  return term.single ? term.oldest || term.number < 0 : term.start.value_or(0) < 0 || term.stop.value_or(0) < 0;
+}
+
+bool counts_from_end(const StepSpec& spec) noexcept {
+  return std::any_of(spec.terms().begin(), spec.terms().end(),
+                     [](const StepTerm& term) { return counts_from_end(term); });
+}
+
+bool asks_for_last(const StepSpec& spec) {
+  return std::any_of(spec.terms().begin(), spec.terms().end(),
+                     [](const StepTerm& term) { return term.single && !term.oldest && term.number == -1; });
+}
+
 }  // namespace smd::tool

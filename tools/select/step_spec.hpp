@@ -77,4 +77,11 @@ class StepSpec {
   std::vector<StepTerm> terms_;
 };
 
+/// Whether a SPEC has steps that are counted from an end (`first`, `last`, negative numbers): in commands that print
+/// values or statistics these count each tensor's own steps.
+[[nodiscard]] bool counts_from_end(const StepSpec& spec) noexcept;
+[[nodiscard]] bool counts_from_end(const StepTerm& term) noexcept;
+/// Whether a SPEC asks for `last`, or -1.
+[[nodiscard]] bool asks_for_last(const StepSpec& spec);
+
 }  // namespace smd::tool

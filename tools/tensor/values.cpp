@@ -5,17 +5,16 @@
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "held_numbers.hpp"
-#include "rows/buckets.hpp"
 #include "rows/cell.hpp"
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 #include "select/slice.hpp"
 #include "select/trial_times.hpp"
 #include "smoothing.hpp"
-#include "value_selection.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -34,6 +33,22 @@ bool is_held(const Place& place) {
 
 /// Whether values before those selected count too.
 bool needs_whole_series(const TensorOptions& options) { return options.smooth || options.output.names("elapsed"); }
+
+/// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.
+const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
+  if (entry.value) {
+    return &*entry.value;
+  }
+  const SavedReduction* const buckets = options.view == TensorViewKind::hist ? saved_buckets(entry) : nullptr;
+  return buckets != nullptr ? &buckets->place : nullptr;
+}
+
+/// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
+SelectionNeeds selection_needs(const TensorOptions& options) {
+  return {.fallback = default_steps(options),
+          .counts = [&options](const TensorEntry& entry) { return shown_of(options, entry) != nullptr; },
+          .own_steps_of_names = true};
+}
 
 class SelectedValues {
  public:
@@ -113,25 +128,22 @@ class SelectedValues {
   template <class Visit>
   void for_each_value(Visit&& visit) {
     // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
-    EntryQuery query = entry_query(options_.selection, selection_.tensors, selection_.steps.steps);
-    query.arrivals = selection_.arrivals;
-    if (selection_.every_step) {
-      query.steps.reset();
-    }
-    trial_.for_each_entry(query, [&](const TensorEntry& entry) {
+    trial_.for_each_entry(entry_query(options_.selection, selection_), [&](const TensorEntry& entry) {
       if (!selection_.every_step && !selection_.steps.wants(entry.tensor, entry.step)) {
         return true;
       }
       if (shown_of(options_, entry) == nullptr) {
-        if (!selection_.named.contains(entry.tensor)) {
-          SavedForm& form =
-              selection_.without_values.try_emplace(std::string(entry.tensor), SavedForm::shape).first->second;
-          form = std::max(form, tensor::form_of(entry));
+        if (!is_named(entry.tensor)) {
+          selection_.without_values[std::string(entry.tensor)].add(entry);
         }
         return true;
       }
       return visit(entry);
     });
+  }
+
+  [[nodiscard]] bool is_named(std::string_view tensor) const {
+    return std::binary_search(selection_.named.begin(), selection_.named.end(), tensor);
   }
 
   void smooth(ValueKey& key) {
@@ -141,9 +153,11 @@ class SelectedValues {
   }
 
   void note_found(const TensorEntry& entry) {
-    const auto named = selection_.named.find(entry.tensor);
-    if (named != selection_.named.end() && (named->second.found.empty() || named->second.found.back() != entry.step)) {
-      named->second.found.push_back(entry.step);
+    if (is_named(entry.tensor)) {
+      std::vector<GlobalStep>& found = selection_.found[std::string(entry.tensor)];
+      if (found.empty() || found.back() != entry.step) {
+        found.push_back(entry.step);
+      }
     }
   }
 
@@ -257,10 +271,10 @@ class SelectedValues {
 // `trial` may be null. Tensors chosen by patterns, not by name, may turn out to have no values.
 void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
                     Diagnostics& messages) {
-  const auto say = [&](SavedForm wanted, const std::string& form, const std::string& command) {
+  const auto say = [&](const auto& wanted, const std::string& form, const std::string& command) {
     std::vector<std::string> names;
-    for (const auto& [name, of_tensor] : selection.without_values) {
-      if (of_tensor == wanted) {
+    for (const auto& [name, forms] : selection.without_values) {
+      if (wanted(forms)) {
         names.push_back(name);
       }
     }
@@ -275,20 +289,66 @@ void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelec
       messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
     }
   };
-  say(SavedForm::reductions, "reductions", "smd-reduce -r saved");
-  say(SavedForm::histogram, "empty histograms", "--hist");
-  say(SavedForm::shape, "shapes", "smd-ls -l");
-  if (found || !selection.without_values.empty()) {
-    return;
+  say([](const SavedForms& forms) { return !forms.reductions.empty() && !forms.only_buckets(); }, "reductions",
+      "smd-reduce -r saved");
+  say([](const SavedForms& forms) { return forms.only_buckets(); }, "empty histograms", "--hist");
+  say([](const SavedForms& forms) { return forms.reductions.empty(); }, "shapes", "smd-ls -l");
+  if (!found && selection.without_values.empty()) {
+    say_nothing_selected(trial, options.selection, messages);
   }
-  if (trial != nullptr) {
-    say_nothing_selected(*trial, options.selection, messages);
-  } else {
-    say_nothing_selected(messages);
+}
+
+/// Whether a step was asked for by its number alone.
+bool asked_singly(const Trial& trial, const SelectionOptions& options, GlobalStep step) {
+  const std::vector<StepTerm> terms = options.steps.value_or(StepSpec()).terms();
+  return std::any_of(terms.begin(), terms.end(), [&](const StepTerm& term) {
+    return term.single && !term.oldest && std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
+             return number_in(trial, mode, step) == term.number;
+           });
+  });
+}
+
+/// Reports what of the named tensors was not found, and why. Call it after all entries were seen.
+void report_missing(const Trial& trial, const SelectionOptions& options, ValueSelection& selection,
+                    Diagnostics& messages) {
+  for (const std::string& name : selection.named) {
+    std::vector<GlobalStep>& found = selection.found[name];
+    std::sort(found.begin(), found.end());
+    const std::vector<GlobalStep> wanted =
+        selection.steps.own.contains(name) ? selection.steps.own[name] : std::vector<GlobalStep>();
+    std::vector<GlobalStep> missing;
+    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(), std::back_inserter(missing));
+    if (found.empty()) {
+      missing.resize(std::min<std::size_t>(missing.size(), 1));  // once for all of them
+    } else {
+      std::erase_if(missing, [&](GlobalStep step) { return !asked_singly(trial, options, step); });
+    }
+    for (const GlobalStep step : missing) {
+      say_no_value(trial, options, name, step, messages);
+    }
   }
 }
 
 }  // namespace
+
+StepSpec default_steps(const TensorOptions& options) {
+  const bool curves = options.view == TensorViewKind::spark || options.view == TensorViewKind::pivot ||
+                      (options.svg() && options.view == TensorViewKind::values);
+  return curves ? StepSpec() : StepSpec::parse("last");
+}
+
+ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
+  const SelectionNeeds needs = selection_needs(options);
+  ValueSelection result{select(trial, options.selection, needs, messages)};
+  if (counts_from_end(options.selection.steps.value_or(needs.fallback))) {
+    for (const std::string& name : result.tensors) {
+      if (!result.steps.own.contains(name) && !has_candidates(trial, options.selection, name, needs.counts)) {
+        result.without_values.emplace(name, forms_of(trial, name));
+      }
+    }
+  }
+  return result;
+}
 
 StepRange range_to_open(const TensorOptions& options) {
   if (needs_whole_series(options)) {
@@ -314,7 +374,7 @@ bool show_values(Trial& trial, const TensorOptions& options, ValueSelection& sel
   SelectedValues reader(trial, options, selection, view, messages);
   const bool shown = reader.run();
   if (!reader.full()) {
-    report_missing(trial, options, selection, messages);
+    report_missing(trial, options.selection, selection, messages);
     report_nothing(&trial, options, selection, reader.found(), messages);
   }
   return shown;
@@ -342,9 +402,7 @@ bool follow_values(const std::vector<std::string>& trials, const TensorOptions& 
   const bool visited =
       follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
         view->set_trial(trials[operand]);
-        selection.tensors = std::move(at_step.tensors);
-        selection.steps = std::move(at_step.steps);
-        selection.arrivals = at_step.arrivals;
+        static_cast<Selection&>(selection) = std::move(at_step);
         if (!selection.tensors.empty()) {
           SelectedValues reader(trial, options, selection, *view, messages);
           shown = reader.run() || shown;

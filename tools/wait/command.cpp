@@ -7,6 +7,7 @@
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
 #include "rows/row_writer.hpp"
+#include "select/explanations.hpp"
 
 #include <algorithm>
 #include <array>

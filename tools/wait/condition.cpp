@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
+#include "select/explanations.hpp"
 #include "text/number.hpp"
 
 #include <smd/column.hpp>

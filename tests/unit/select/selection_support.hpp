@@ -3,7 +3,7 @@
 
 #include "cli/operands.hpp"
 #include "cli/reading_options.hpp"
-#include "select/selection.hpp"
+#include "select/select_steps.hpp"
 #include "support/temp_dir.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "select/nothing_selected.hpp"
+#include "select/explanations.hpp"
 
 #include "selection_support.hpp"
 

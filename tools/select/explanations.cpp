@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/explanations.hpp"
+
+#include "cli/glob.hpp"
+#include "cli/text.hpp"
+#include "select/saved_forms.hpp"
+
+#include <smd/snapshot.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace smd::tool {
+
+namespace {
+
+/// What the files hold in place of tensors: `, but 3 records are no tensors (2 graph, 1 hparams); …`.
+std::string instead_of_tensors(const Trial& trial) {
+  const std::vector<OtherValue> others = trial.other_values();
+  if (others.empty()) {
+    return {};
+  }
+  std::map<std::string, std::size_t> kinds;
+  for (const OtherValue& value : others) {
+    ++kinds[value.kind == "none" ? "without a value" : value.kind];
+  }
+  std::string list;
+  for (const auto& [kind, count] : kinds) {
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+  }
+  return ", but " + counted(others.size(), "record") + (others.size() == 1 ? " is no tensor (" : " are no tensors (") +
+         list + "); smd-ls --locations -v lists " + (others.size() == 1 ? "it" : "them");
+}
+
+/// ` in mode train`; empty for `global`.
+std::string in_the_mode(Mode mode) {
+  return mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
+}
+
+/// `step`, or `train step`.
+std::string kind_of_step(Mode mode) { return mode == Mode::global ? "step" : std::string(mode_text(mode)) + " step"; }
+
+/// A step in its own mode.
+SelectedStep own_numbers_of(const Trial& trial, GlobalStep step) {
+  return {step, trial.mode(step).value_or(Mode::global), trial.mode_step(step).value_or(ModeStep(step.value))};
+}
+
+std::string text_of_range(std::span<const std::int64_t> numbers) {
+  const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+  return std::to_string(*least) + (*least == *greatest ? "" : " to " + std::to_string(*greatest));
+}
+
+std::string count_and_range(std::span<const std::int64_t> numbers) {
+  return counted(numbers.size(), "step") + ", " + text_of_range(numbers);
+}
+
+/// As `all_steps_and_modes`, of some steps in their own modes.
+std::string steps_and_modes(std::span<const SelectedStep> steps) {
+  if (steps.empty()) {
+    return {};
+  }
+  std::vector<std::int64_t> numbers;
+  std::string modes;
+  for (const SelectedStep& step : steps) {
+    numbers.push_back(step.step.value);
+  }
+  for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
+    std::vector<std::int64_t> of_mode;
+    for (const SelectedStep& step : steps) {
+      if (step.mode == mode) {
+        of_mode.push_back(step.mode_step.value);
+      }
+    }
+    if (!of_mode.empty()) {
+      modes += (modes.empty() ? "" : "; ") + std::string(mode_text(mode)) +
+               (of_mode.size() == numbers.size() ? " " + text_of_range(of_mode) : ": " + count_and_range(of_mode));
+    }
+  }
+  return count_and_range(numbers) + (modes.empty() ? "" : " (" + modes + ")");
+}
+
+/// The global steps of a mode, ascending, whose mode steps an earlier global step has.
+std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
+  std::vector<GlobalStep> result;
+  if (mode == Mode::global) {
+    return result;
+  }
+  for (const ModeStep number : trial.steps(mode, true)) {
+    const std::vector<GlobalStep> steps = trial.global_steps(mode, number);
+    result.insert(result.end(), steps.begin() + 1, steps.end());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Text to follow the name of a tensor that no step of the mode has: it was not saved, or only at steps whose numbers
+/// earlier ones have. `own`: the steps at which it was saved.
+std::string not_saved_in(const Trial& trial, Mode mode, std::span<const SelectedStep> own) {
+  for (const GlobalStep step : repeating_steps(trial, mode)) {
+    if (std::any_of(own.begin(), own.end(), [&](const SelectedStep& saved) { return saved.step == step; })) {
+      return " was saved" + in_the_mode(mode) +
+             " only at steps whose numbers earlier steps have, which answer; without -m, -s " +
+             std::to_string(step.value) + " shows it";
+    }
+  }
+  return " was not saved at any step" + in_the_mode(mode);
+}
+
+/// The message for a mode asked of a trial whose steps have none: names show the mode instead, with an example.
+std::string without_modes(const Trial& trial, Mode asked) {
+  const std::string words = asked == Mode::train  ? "train|training|trn"
+                            : asked == Mode::eval ? "eval|evaluation|val|valid|validation|test|holdout|dev"
+                                                  : std::string(mode_text(asked));
+  std::vector<std::string> names = trial.tensor_names({.regex = {"(?i)(?<![a-z])(?:" + words + ")(?![a-z])"}});
+  const bool of_side = !names.empty();
+  if (!of_side) {
+    names = trial.tensor_names();
+  }
+  return "the steps of this trial have no modes" +
+         (names.empty() ? std::string()
+                        : (of_side ? "; tensor names show them, such as " : "; tensor names may show them; there is ") +
+                              single_quoted(names.front())) +
+         "; -n and -e select by name";
+}
+
+void say(Diagnostics& messages, std::string_view tag, std::string_view text) {
+  messages.fail(tag, text, ExitStatus::no);
+}
+
+/// The tensor of a request in quotes; empty if it is of the trial.
+std::string quoted_tensor(const StepRequest& request) {
+  return request.tensors.empty() ? std::string() : single_quoted(request.tensors.front());
+}
+
+/// A list of names, as messages show it.
+std::string listed(const std::set<std::string, std::less<>>& names) {
+  return quoted_list(std::vector<std::string>(names.begin(), names.end()));
+}
+
+}  // namespace
+
+bool partly_unread(const Trial& trial) {
+  const std::vector<Problem> problems = trial.problems();
+  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
+           problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
+  });
+}
+
+std::string as_far_as_read(const Trial& trial) { return partly_unread(trial) ? ", as far as it can be read" : ""; }
+
+void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
+  const std::vector<Problem> problems = trial.problems();
+  const auto growing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.kind == ProblemKind::not_yet && !problem.file.empty();
+  });
+  if (partly_unread(trial)) {
+    messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
+  } else if (growing != problems.end()) {
+    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet; " + to_string(*growing), status);
+  } else if (trial.ended()) {
+    messages.fail("NoMoreData", trial.name() + ": no step was saved" + instead_of_tensors(trial), status);
+  } else {
+    messages.fail("StepNotYetAvailable", trial.name() + ": no step saved yet", status);
+  }
+}
+
+void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, Diagnostics& messages) {
+  const std::string tensor = quoted_tensor(request);
+  const std::vector<Mode> saved = trial.modes();
+  if (mode != Mode::global && !trial.layout().has_modes) {
+    say(messages, "StepUnavailable", without_modes(trial, mode));
+  } else if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
+    std::string names;
+    for (const Mode other : saved) {
+      names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
+    }
+    say(messages, "StepUnavailable",
+        "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
+            (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names));
+  } else if (!candidates_in(trial, request, mode, true).empty()) {
+    say(messages, "StepNotYetAvailable",
+        tensor + (tensor.empty() ? "" : ": ") + "no step" + in_the_mode(mode) +
+            " is complete; --incomplete shows those there are");
+  } else if (tensor.empty()) {
+    say(messages, "StepUnavailable", "no step" + in_the_mode(mode) + " can be read");
+  } else if (request.options.worker) {
+    say(messages, "InvalidWorker",
+        single_quoted(*request.options.worker) + " did not save " + tensor + " at any step" + in_the_mode(mode));
+  } else {
+    say(messages, "TensorUnavailableForStep",
+        tensor + not_saved_in(trial, mode, candidates_in(trial, request, Mode::global, true)) + as_far_as_read(trial));
+  }
+}
+
+void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepRequest& request, Diagnostics& messages) {
+  trial.load_range(StepRange());
+  const bool incomplete = request.options.incomplete;
+  const std::vector<std::int64_t> numbers = numbers_of(candidates_in(trial, request, mode, incomplete));
+  const std::string tensor = quoted_tensor(request);
+  const std::string subject = tensor + (tensor.empty() ? "" : ": ");
+  if (counts_from_end(term)) {
+    say(messages, "StepUnavailable",
+        subject + "there is no " + kind_of_step(mode) + " " + term.text + ": " + counted(numbers.size(), "step") +
+            (numbers.size() == 1 ? " was saved" : " were saved"));
+    return;
+  }
+  const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
+  const std::string others = modes_that_have(trial, mode, term.number);
+  const std::vector<SelectedStep> of_trial = candidates_in(trial, {.options = request.options}, mode, incomplete);
+  const auto at = std::find_if(of_trial.begin(), of_trial.end(),
+                               [&](const SelectedStep& step) { return step.mode_step.value == term.number; });
+  const std::string nearest = as_far_as_read(trial) + nearest_steps(numbers, term.number) + others;
+  if (at == of_trial.end()) {
+    const std::string_view tag = TrialSnapshot::last(trial).unavailable_tag({mode, ModeStep(term.number)});
+    const std::vector<std::int64_t> all = numbers_of(candidates_in(trial, request, mode, true));
+    const std::string last = of_trial.empty() ? "" : ": the last is " + std::to_string(of_trial.back().mode_step.value);
+    std::string why = " was not saved" + nearest;
+    if (!tag.empty() && std::binary_search(all.begin(), all.end(), term.number)) {
+      why = " is not complete yet; --incomplete shows it";
+    } else if (tag == "StepNotYetAvailable") {
+      why = " is not saved yet" + last + others;
+    } else if (tag == "NoMoreData") {
+      why = " never came, the job has ended" + as_far_as_read(trial) + last + others;
+    }
+    say(messages, tag.empty() ? "StepUnavailable" : tag, subject + name + why);
+    return;
+  }
+  const SavedForms there = tensor.empty() ? SavedForms() : forms_of(trial, request.tensors.front(), at->step);
+  if (request.options.worker && !there.workers.empty()) {
+    say(messages, "InvalidWorker",
+        tensor + " at " + name + ": not saved by " + single_quoted(*request.options.worker) + "; by " +
+            listed(there.workers));
+  } else {
+    say(messages, tensor.empty() ? "StepUnavailable" : "TensorUnavailableForStep",
+        (tensor.empty() ? name + " was not saved" : tensor + " was not saved at " + name) + nearest);
+  }
+}
+
+void say_fewer_steps(Mode mode, const StepTerm& term, std::span<const std::string> tensors, std::size_t steps_of_first,
+                     Diagnostics& messages) {
+  say(messages, "StepUnavailable",
+      "there is no " + kind_of_step(mode) + " " + term.text + " of " + quoted_list(tensors, 3) +
+          (tensors.size() == 1 ? ": it was saved at " + counted(steps_of_first, "step")
+                               : ": they were saved at fewer steps"));
+}
+
+void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Diagnostics& messages) {
+  const bool of_trial = request.tensors.empty();
+  if (!told && of_trial) {
+    say_no_step_selected(trial.name(), messages,
+                         messages.shows(Level::warning) ? all_steps_and_modes(trial) : std::string());
+  }
+  messages.raise(ExitStatus::no);
+  const std::vector<StepTerm>& terms = request.spec.terms();
+  if (of_trial || std::any_of(terms.begin(), terms.end(), [](const StepTerm& term) { return term.single; })) {
+    return;
+  }
+  trial.load_range(StepRange());  // all of its steps count, not those that the range needed
+  std::vector<std::int64_t> numbers;
+  for (const Mode mode : request.options.modes) {
+    const std::vector<std::int64_t> in_mode =
+        numbers_of(candidates_in(trial, request, mode, request.options.incomplete));
+    numbers.insert(numbers.end(), in_mode.begin(), in_mode.end());
+  }
+  if (!numbers.empty()) {
+    const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+    say(messages, "TensorUnavailableForStep",
+        quoted_tensor(request) + " was not saved in that range; it was at " + counted(numbers.size(), "step") + ", " +
+            std::to_string(*least) + " to " + std::to_string(*greatest));
+  }
+}
+
+void say_no_value(const Trial& trial, const SelectionOptions& options, const std::string& tensor,
+                  const std::optional<GlobalStep>& step, Diagnostics& messages) {
+  const SavedForms saved = forms_of(trial, tensor, step);
+  const std::string place = single_quoted(tensor) + (step ? " at step " + std::to_string(step->value) : "");
+  if (saved.workers.empty()) {
+    say(messages, "TensorUnavailableForStep", place + ": not saved");
+    return;
+  }
+  if (options.worker && !saved.workers.contains(*options.worker)) {
+    const std::string worker = single_quoted(*options.worker);
+    say(messages, "InvalidWorker",
+        (step ? place + ": not saved by " + worker + "; by " : worker + " did not save " + place + "; there are ") +
+            listed(saved.workers));
+    return;
+  }
+  std::string instead;
+  for (const std::string& reduction : saved.reductions) {
+    instead += (instead.empty() ? "" : ", ") + reduction;
+  }
+  if (!instead.empty()) {
+    instead = ", only reductions (" + instead + "); try " +
+              (saved.only_buckets()                      ? "--hist"
+               : saved.reductions.contains(buckets_name) ? "smd-reduce -r saved, or --hist for the histogram"
+                                                         : "smd-reduce -r saved");
+  } else if (saved.shape) {
+    instead = ", only its shape; see smd-ls -l";
+  }
+  say(messages, "TensorUnavailableForStep", place + ": no value was saved" + instead);
+}
+
+void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& messages) {
+  if (step.mode == Mode::global) {
+    return;
+  }
+  const std::vector<GlobalStep> steps = trial.global_steps(step.mode, step.mode_step);
+  if (steps.size() < 2) {
+    return;
+  }
+  std::string others;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    others += (others.empty() ? "" : ", ") + std::to_string(steps[i].value);
+  }
+  messages.note(kind_of_step(step.mode) + " " + std::to_string(step.mode_step.value) +
+                " was saved more than once: global step " + std::to_string(steps.front().value) +
+                " answers; without -m, -s " + others + " shows the rest");
+}
+
+void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
+                      Diagnostics& messages) {
+  std::vector<GlobalStep> steps = repeating_steps(trial, mode);
+  std::erase_if(steps, [&](GlobalStep step) { return !std::binary_search(own.begin(), own.end(), step); });
+  if (!steps.empty() && steps.back() > last) {
+    messages.note("the last " + kind_of_step(mode) + " by its number is global step " + std::to_string(last.value) +
+                  ", and the job counted anew after it; without -m, -s " + std::to_string(steps.back().value) +
+                  " shows what it saved last");
+  }
+}
+
+std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
+  const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
+  std::string text;
+  if (above != numbers.begin()) {
+    text += std::to_string(*std::prev(above));
+  }
+  if (above != numbers.end()) {
+    text += (text.empty() ? "" : " and ") + std::to_string(*above);
+  }
+  return text.empty() ? text : "; nearest: " + text;
+}
+
+std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
+  std::string names;
+  const auto has = [&](Mode mode) { return mode != asked && trial.global_step(mode, ModeStep(number)); };
+  for (const Mode mode : trial.modes()) {
+    if (has(mode)) {
+      names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
+    }
+  }
+  // Not "in mode global": the trial may have saved nothing without a mode.
+  const std::string global = has(Mode::global) ? "a global step " + std::to_string(number) : "";
+  if (names.empty()) {
+    return global.empty() ? global : "; there is " + global;
+  }
+  return "; there is a step " + std::to_string(number) + " in mode " + names +
+         (global.empty() ? "" : ", and " + global);
+}
+
+std::string undefined_collection(std::string_view name, const Trial& trial) {
+  const std::vector<std::string> names = trial.collection_names();
+  const std::vector<std::string> nearest = nearest_names(name, names);
+  return "collection " + single_quoted(name) + " is not defined" +
+         (names.empty()     ? "; there are none"
+          : nearest.empty() ? "; there are " + quoted_list(names)
+                            : did_you_mean(nearest));
+}
+
+void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved) {
+  messages.nothing("StepUnavailable", std::string(trial) +
+                                          ": nothing is selected: no step saved is among those asked for; " +
+                                          (saved.empty() ? std::string() : "saved: " + std::string(saved) + "; ") +
+                                          "smd-ls --steps lists them");
+}
+
+bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
+  if (trial.layout().has_modes || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
+    return true;
+  }
+  say(messages, "StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()));
+  return false;
+}
+
+namespace {
+
+// The literal characters of a pattern: `conv.weight` of `^conv\.weight$`.
+std::string literal_of(std::string_view pattern) {
+  std::string literal;
+  for (const char character : pattern) {
+    if (std::string_view("^$\\()[]{}?*+|").find(character) == std::string_view::npos) {
+      literal += character;
+    }
+  }
+  return literal;
+}
+
+// Names similar to a pattern, else parts of names similar to it: a pattern matches anywhere.
+std::vector<std::string> nearest_to_pattern(std::string_view pattern, const std::vector<std::string>& names) {
+  const std::string literal = literal_of(pattern);
+  std::vector<std::string> nearest = nearest_names(literal, names);
+  if (!nearest.empty()) {
+    return nearest;
+  }
+  std::set<std::string> parts;
+  for (const std::string& name : names) {
+    for (std::size_t at = 0; at <= name.size();) {
+      const std::size_t end = std::min(name.find_first_of("/.:_", at), name.size());
+      parts.insert(name.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return nearest_names(literal, std::vector<std::string>(parts.begin(), parts.end()));
+}
+
+NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, TensorQuery query) {
+  const std::vector<std::string> names = trial.tensor_names();
+  std::string text;
+  for (const std::string& regex : options.regexes) {
+    if (trial.tensor_names({.regex = {regex}}).empty()) {
+      const std::string glob = glob_for_regex(regex);
+      text += "; no tensor matches " + single_quoted(regex) +
+              (glob.empty() ? did_you_mean(nearest_to_pattern(regex, names))
+                            : ", which" + glob.substr(single_quoted(regex).size()));
+    }
+  }
+  for (const std::string& name : query.collections) {
+    if (trial.tensor_names({.collections = {name}}).empty()) {
+      text += "; no tensor of collection " + single_quoted(name) + " was saved";
+    }
+  }
+  query.exclude.clear();
+  const std::size_t matching = trial.tensor_names(query).size();
+  if (matching > 0 && !options.excludes.empty()) {
+    text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
+            (options.selects_tensors() ? " selected" : "");
+  }
+  const bool one = names.size() == 1;
+  return {"TensorUnavailable", (text.empty() ? "no tensor is among those asked for" : text.substr(2)) +
+                                   as_far_as_read(trial) + "; " + counted(names.size(), "tensor") +
+                                   (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
+}
+
+/// Whether a SPEC that gives steps by their numbers includes the step of an entry.
+bool is_asked_for(const SelectionOptions& options, const TensorEntry& entry) {
+  if (!options.steps || counts_from_end(*options.steps)) {
+    return false;
+  }
+  return std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
+    const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+    return (mode == Mode::global || mode == entry.mode) &&
+           !options.steps->choose(std::span(&number, 1)).indices.empty();
+  });
+}
+
+NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
+                            const std::vector<std::string>& tensors) {
+  std::vector<SelectedStep> steps;
+  bool complete = false;
+  std::set<std::string, std::less<>> workers;
+  EntryQuery query;
+  query.tensors = tensors;
+  query.include_incomplete = true;
+  std::vector<GlobalStep> complete_steps = trial.steps();
+  std::set<std::string, std::less<>> at_steps_asked;
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    workers.emplace(entry.worker);
+    if (options.worker && is_asked_for(options, entry)) {
+      at_steps_asked.emplace(entry.worker);
+    }
+    if (options.worker && entry.worker != *options.worker) {
+      return true;
+    }
+    if (steps.empty() || steps.back().step != entry.step) {
+      steps.push_back(own_numbers_of(trial, entry.step));
+      complete = complete || std::binary_search(complete_steps.begin(), complete_steps.end(), entry.step);
+    }
+    return true;
+  });
+  const bool one = tensors.size() == 1;
+  const std::string subject = one ? single_quoted(tensors.front()) : counted(tensors.size(), "tensor") + " match";
+  const std::string were = one ? " was" : ", but were";
+  if (steps.empty()) {
+    return {"InvalidWorker",
+            subject + were + " not saved by " + single_quoted(options.worker.value_or("")) + "; by " + listed(workers)};
+  }
+  if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
+    return {"InvalidWorker", subject + were + " not saved by " + single_quoted(*options.worker) +
+                                 " at the steps asked for; by " + listed(at_steps_asked)};
+  }
+  if (!complete && !options.incomplete) {
+    return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +
+                                       ", none of them complete; --incomplete shows them"};
+  }
+  return {"TensorUnavailableForStep", subject + were + " not saved at the steps asked for" + as_far_as_read(trial) +
+                                          "; saved at " + steps_and_modes(steps)};
+}
+
+}  // namespace
+
+NothingSelected why_nothing(Trial& trial, const SelectionOptions& options) {
+  trial.load_range(StepRange());
+  const std::optional<TensorQuery> query = tensor_query(trial, options);
+  const std::vector<std::string> tensors = query ? trial.tensor_names(*query) : std::vector<std::string>();
+  return tensors.empty() ? no_tensor(trial, options, query.value_or(TensorQuery{.exclude = options.excludes}))
+                         : other_steps(trial, options, tensors);
+}
+
+void say_nothing_selected(Trial* trial, const SelectionOptions& options, Diagnostics& messages) {
+  if (messages.status() == ExitStatus::yes && messages.shows(Level::warning)) {
+    const NothingSelected why =
+        trial != nullptr
+            ? why_nothing(*trial, options)
+            : NothingSelected{"TensorUnavailable", "no tensor saved is among those asked for; smd-ls lists them"};
+    messages.nothing(why.tag, "nothing is selected: " + why.text);
+  }
+  messages.raise(ExitStatus::no);
+}
+
+std::string all_steps_and_modes(Trial& trial) {
+  trial.load_range(StepRange());
+  std::vector<SelectedStep> steps;
+  for (const GlobalStep step : trial.steps(true)) {
+    steps.push_back(own_numbers_of(trial, step));
+  }
+  return steps_and_modes(steps);
+}
+
+}  // namespace smd::tool

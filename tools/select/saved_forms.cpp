@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "select/saved_forms.hpp"
+
+#include <algorithm>
+
+namespace smd::tool {
+
+const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
+  const auto found = std::find_if(entry.reductions.begin(), entry.reductions.end(),
+                                  [](const SavedReduction& one) { return one.name == buckets_name; });
+  return entry.value || found == entry.reductions.end() ? nullptr : &*found;
+}
+
+void SavedForms::add(const TensorEntry& entry) {
+  value = value || entry.value;
+  shape = shape || entry.shape;
+  for (const SavedReduction& reduction : entry.reductions) {
+    reductions.insert(reduction.name);
+  }
+  if (!workers.contains(entry.worker)) {
+    workers.emplace(entry.worker);
+  }
+}
+
+SavedForms forms_of(const Trial& trial, const std::string& tensor, const std::optional<GlobalStep>& step) {
+  SavedForms forms;
+  EntryQuery query{.tensors = {tensor}, .include_incomplete = true};
+  if (step) {
+    query.steps = {{*step}};
+  }
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    forms.add(entry);
+    return true;
+  });
+  return forms;
+}
+
+}  // namespace smd::tool
