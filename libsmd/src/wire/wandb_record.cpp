@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/wandb_record.hpp"
 
+#include "base/crc32.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -157,9 +157,9 @@ std::optional<std::string_view> wandb_header_problem(std::span<const std::byte> 
 Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t left) {
   constexpr std::size_t length_at = 4;
   constexpr std::size_t type_at = 6;
-  const Problem cut{ProblemKind::not_yet, {}, {}, "the file ends inside a record"};
+  const auto cut = [] { return Problem{ProblemKind::not_yet, {}, {}, "the file ends inside a record"}; };
   if (rest.size() < wandb_header_bytes) {
-    return cut;
+    return cut();
   }
   const auto crc = load_little<std::uint32_t>(rest);
   const auto length = std::size_t{load_little<std::uint16_t>(rest.subspan(length_at))};
@@ -171,10 +171,10 @@ Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t lef
     return damaged(fmt::format("a chunk of {} bytes is longer than its block", length));
   }
   if (length > rest.size() - wandb_header_bytes) {
-    return cut;
+    return cut();
   }
   const std::span<const std::byte> checked = rest.subspan(type_at, 1 + length);
-  const auto actual = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+  const std::uint32_t actual = crc32(checked);
   if (actual != crc) {
     return damaged(fmt::format("checksum of a chunk: {:08x}, but its bytes have {:08x}", crc, actual));
   }
