@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -32,6 +33,39 @@ namespace smd::text {
     return text.starts_with('-') ? -number : number;
   }
   return number;
+}
+
+/// A number at the beginning of a text, by JSON's grammar, without the words for others.
+struct LeadingNumber {
+  double number = 0;
+  std::optional<std::int64_t> whole = {};  ///< Of one that is written without point and exponent.
+  std::size_t length = 0;
+};
+/// Returns nullopt if there is none, or it is beyond a double.
+[[nodiscard]] inline std::optional<LeadingNumber> leading_number(std::string_view text) noexcept {
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
+  const char* const digits = first + (text.starts_with('-') ? 1 : 0);
+  const char* at = digits;
+  while (is_digit(at)) {
+    ++at;
+  }
+  const bool point = at != last && *at == '.';
+  if (at == digits || (*digits == '0' && at - digits > 1) || (point && !is_digit(at + 1))) {
+    return std::nullopt;
+  }
+  LeadingNumber found;
+  if (std::int64_t whole = 0;
+      !point && (at == last || (*at | 0x20) != 'e') && std::from_chars(first, at, whole).ec == std::errc{}) {
+    found = {.number = whole == 0 && digits != first ? -0.0 : static_cast<double>(whole),
+             .whole = whole,
+             .length = static_cast<std::size_t>(at - first)};
+    return found;
+  }
+  const auto [end, error] = std::from_chars(first, last, found.number);
+  found.length = static_cast<std::size_t>(end - first);
+  return error == std::errc{} ? std::optional(found) : std::nullopt;
 }
 
 /// What a table or a log of text has in the place of a value.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/flat_json.hpp"
 
+#include "text/number.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
@@ -12,49 +13,6 @@ namespace smd::detail::wire {
 namespace {
 
 constexpr std::string_view type_key = "_type";
-
-/// Returns the number that a text is by JSON's grammar, without the words for others.
-std::optional<FlatJson::Value> plain_number(std::string_view json) noexcept {
-  const char* at = json.data();
-  const char* const end = at + json.size();
-  const auto digits = [&] {
-    const char* const first = at;
-    while (at != end && *at >= '0' && *at <= '9') {
-      ++at;
-    }
-    return at - first;
-  };
-  at += at != end && *at == '-' ? 1 : 0;
-  const char* const first = at;
-  const auto before_point = digits();
-  if (before_point == 0 || (*first == '0' && before_point > 1)) {
-    return std::nullopt;
-  }
-  FlatJson::Value value{.kind = FlatJson::Kind::number};
-  if (at == end) {
-    std::int64_t whole = 0;
-    if (std::from_chars(json.data(), end, whole).ec == std::errc{}) {
-      value.whole = whole;
-    }
-  }
-  if (at != end && *at == '.') {
-    ++at;
-    if (digits() == 0) {
-      return std::nullopt;
-    }
-  }
-  if (at != end && (*at == 'e' || *at == 'E')) {
-    ++at;
-    at += at != end && (*at == '-' || *at == '+') ? 1 : 0;
-    if (digits() == 0) {
-      return std::nullopt;
-    }
-  }
-  if (at != end || std::from_chars(json.data(), end, value.number).ec != std::errc{}) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 /// Returns the number that a word in quotes stands for.
 std::optional<double> number_of_word(std::string_view word) noexcept {
@@ -107,8 +65,14 @@ FlatJson::Value& FlatJson::begin_value(Kind kind) {
 }
 
 bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json) {
+  const auto number = text::leading_number(json);
+  const bool plain = number && number->length == json.size();
+  if (plain && keys.size() == 1) {  // the usual case
+    values_.push_back({.kind = Kind::number, .whole = number->whole, .number = number->number, .key = keys.front()});
+    return true;
+  }
   begin_path(keys);
-  if (const auto number = plain_number(json)) {
+  if (plain) {
     Value& value = begin_value(Kind::number);
     value.number = number->number;
     value.whole = number->whole;
@@ -163,6 +127,7 @@ void FlatJson::take(text::JsonValue& json) {
     Value& value = begin_value(Kind::number);
     value.number = number->real;
     value.whole = number->integer;
+    value.at = json.offset();
   } else if (const auto text = json.text()) {
     const auto word = number_of_word(*text);
     Value& value = begin_value(word ? Kind::number : Kind::text);

@@ -115,6 +115,44 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   return at;
 }
 
+void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers) {
+  forget();
+  if (numbers.empty() || !line.ends_with('\n')) {
+    return;
+  }
+  std::size_t begin = 0;
+  for (const std::size_t at : numbers) {
+    const auto number = at < begin ? std::nullopt : text::leading_number(line.substr(at));
+    if (!number) {
+      return forget();
+    }
+    between_.emplace_back(line.substr(begin, at - begin));
+    begin = at + number->length;
+  }
+  between_.emplace_back(line.substr(begin));
+  numbers_.resize(numbers.size());
+}
+
+std::optional<std::size_t> LineForm::read(std::string_view text) {
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < between_.size(); ++i) {
+    if (!rest.starts_with(between_[i])) {
+      return std::nullopt;
+    }
+    rest.remove_prefix(between_[i].size());
+    if (i == numbers_.size()) {
+      return text.size() - rest.size();
+    }
+    const auto number = text::leading_number(rest);
+    if (!number || (number->number == 0 && rest.front() == '-')) {  // -0 is read in several ways
+      return std::nullopt;
+    }
+    numbers_[i] = number->number;
+    rest.remove_prefix(number->length);
+  }
+  return std::nullopt;
+}
+
 bool is_header(const std::vector<std::string_view>& fields) noexcept {
   return fields.size() >= 2 && std::any_of(fields.begin(), fields.end(), [](auto field) { return !field.empty(); }) &&
          std::none_of(fields.begin(), fields.end(), [](auto field) { return text::number_of(field).has_value(); });
