@@ -22,7 +22,27 @@ using protozero::pbf_reader;
 
 constexpr std::array<unsigned char, wandb_header_bytes> file_header = {':', 'W', '&', 'B', 0xE1, 0xBE, 0};
 
+/// Takes an item that is one key and one value of less than 128 bytes each, as nearly all are: field 1 or 2, then 16.
+bool take_plain_item(std::string_view item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
+  constexpr std::string_view value_field = "\x82\x01";
+  constexpr std::size_t before = 2;  // bytes before a key: field and length
+  constexpr std::size_t most = 127;
+  const std::size_t key = item.size() > before ? static_cast<unsigned char>(item[1]) : most + 1;
+  const std::size_t value_at = before + key + value_field.size() + 1;
+  if (key > most || value_at > item.size() || (item[0] != '\x0A' && item[0] != '\x12') ||
+      item.substr(before + key, value_field.size()) != value_field || item.size() - value_at > most ||
+      static_cast<std::size_t>(item[value_at - 1]) != item.size() - value_at) {
+    return false;
+  }
+  items.push_back({record.keys.size(), 1, item.substr(value_at)});
+  record.keys.push_back(item.substr(before, key));
+  return true;
+}
+
 void take_item(pbf_reader item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
+  if (take_plain_item({item.data().data(), item.data().size()}, record, items)) {
+    return;
+  }
   WandbRecord::Item taken{.first_key = record.keys.size()};
   std::optional<std::string_view> key;
   while (next_field(item)) {

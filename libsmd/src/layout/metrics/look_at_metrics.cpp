@@ -91,6 +91,8 @@ class MetricTaker {
     return refused;
   }
   void finish(const Listing& listing) { rows_.finish(listing); }
+  /// Returns whether names that could be the step came after it was chosen.
+  [[nodiscard]] bool has_new_step_names() const { return cursor_.step_names != chosen_from_; }
   [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
   /// Returns whether the numbers that earlier looks returned are still there.
   [[nodiscard]] bool returned_all() const {
@@ -402,6 +404,7 @@ class MetricTaker {
       }
       std::erase(columns, no_id);
       choose_step(columns);
+      chosen_from_ = cursor_.step_names;
     }
     learn(text);
     take_row(cells_);
@@ -532,6 +535,7 @@ class MetricTaker {
   SeriesRows rows_;
   FlatJson values_;
   std::vector<Cell> cells_;
+  std::set<std::string> chosen_from_;  ///< Of JSON: the names from which that of the step was chosen.
   LineForm form_;
   std::vector<Cell> alike_;              ///< The cells of a row in that form.
   unsigned learned_in_vain_ = 0;         ///< How often the form was learned since the last row in one.
@@ -723,7 +727,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
     const bool decides = !continues && request.as_it_stands && place.step_name.empty();
     if (decides &&
-        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && cursor->step_names != step_names))) {
+        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && taker.has_new_step_names()))) {
       fractions = cursor->fractions;
       step_names = cursor->step_names;
       continue;
