@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -35,37 +34,22 @@ namespace smd::text {
   return number;
 }
 
-/// A number at the beginning of a text, by JSON's grammar, without the words for others.
-struct LeadingNumber {
-  double number = 0;
-  std::optional<std::int64_t> whole = {};  ///< Of one that is written without point and exponent.
-  std::size_t length = 0;
-};
-/// Returns nullopt if there is none, or it is beyond a double.
-[[nodiscard]] inline std::optional<LeadingNumber> leading_number(std::string_view text) noexcept {
-  const char* const first = text.data();
-  const char* const last = first + text.size();
+/// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
+/// if there is none, or it is beyond a double.
+[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
   const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
-  const char* const digits = first + (text.starts_with('-') ? 1 : 0);
-  const char* at = digits;
+  const char* at = first != last && *first == '-' ? first + 1 : first;
+  if (!is_digit(at) || (*at == '0' && is_digit(at + 1))) {
+    return nullptr;
+  }
   while (is_digit(at)) {
     ++at;
   }
-  const bool point = at != last && *at == '.';
-  if (at == digits || (*digits == '0' && at - digits > 1) || (point && !is_digit(at + 1))) {
-    return std::nullopt;
+  if (at != last && *at == '.' && !is_digit(at + 1)) {
+    return nullptr;
   }
-  LeadingNumber found;
-  if (std::int64_t whole = 0;
-      !point && (at == last || (*at | 0x20) != 'e') && std::from_chars(first, at, whole).ec == std::errc{}) {
-    found = {.number = whole == 0 && digits != first ? -0.0 : static_cast<double>(whole),
-             .whole = whole,
-             .length = static_cast<std::size_t>(at - first)};
-    return found;
-  }
-  const auto [end, error] = std::from_chars(first, last, found.number);
-  found.length = static_cast<std::size_t>(end - first);
-  return error == std::errc{} ? std::optional(found) : std::nullopt;
+  const auto [end, error] = std::from_chars(first, last, number);
+  return error == std::errc{} ? end : nullptr;
 }
 
 /// What a table or a log of text has in the place of a value.

@@ -4,6 +4,7 @@
 #include "text/number.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
@@ -65,19 +66,24 @@ FlatJson::Value& FlatJson::begin_value(Kind kind) {
 }
 
 bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json) {
-  const auto number = text::leading_number(json);
-  const bool plain = number && number->length == json.size();
-  if (plain && keys.size() == 1) {  // the usual case
-    values_.push_back({.kind = Kind::number, .whole = number->whole, .number = number->number, .key = keys.front()});
+  const char* const end = json.data() + json.size();
+  if (double number = 0; !json.empty() && text::read_json_number(json.data(), end, number) == end) {
+    Value* value = nullptr;
+    if (keys.size() == 1) {  // the usual case
+      value = &values_.emplace_back();
+      value->key = keys.front();
+    } else {
+      begin_path(keys);
+      value = &begin_value(Kind::number);
+    }
+    value->kind = Kind::number;
+    value->number = number;
+    if (std::int64_t whole = 0; std::from_chars(json.data(), end, whole) == std::from_chars_result{end, std::errc{}}) {
+      value->whole = whole;
+    }
     return true;
   }
   begin_path(keys);
-  if (plain) {
-    Value& value = begin_value(Kind::number);
-    value.number = number->number;
-    value.whole = number->whole;
-    return true;
-  }
   constexpr std::string_view before = R"({"":)";
   const std::size_t size = before.size() + json.size() + 1;
   std::byte* const data = buffer_.reserve(size);

@@ -122,33 +122,37 @@ void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers
   }
   std::size_t begin = 0;
   for (const std::size_t at : numbers) {
-    const auto number = at < begin ? std::nullopt : text::leading_number(line.substr(at));
-    if (!number) {
+    double number = 0;
+    const char* const end =
+        at < begin ? nullptr : text::read_json_number(line.data() + at, line.data() + line.size(), number);
+    if (end == nullptr) {
       return forget();
     }
     between_.emplace_back(line.substr(begin, at - begin));
-    begin = at + number->length;
+    begin = static_cast<std::size_t>(end - line.data());
   }
   between_.emplace_back(line.substr(begin));
   numbers_.resize(numbers.size());
 }
 
 std::optional<std::size_t> LineForm::read(std::string_view text) {
-  std::string_view rest = text;
+  const char* at = text.data();
+  const char* const end = at + text.size();
   for (std::size_t i = 0; i < between_.size(); ++i) {
-    if (!rest.starts_with(between_[i])) {
+    const std::string_view between = between_[i];
+    const bool one = between.size() == 1;  // as commas are: without a call
+    if (one ? at == end || *at != between.front() : !std::string_view(at, end).starts_with(between)) {
       return std::nullopt;
     }
-    rest.remove_prefix(between_[i].size());
+    at += between.size();
     if (i == numbers_.size()) {
-      return text.size() - rest.size();
+      return static_cast<std::size_t>(at - text.data());
     }
-    const auto number = text::leading_number(rest);
-    if (!number || (number->number == 0 && rest.front() == '-')) {  // -0 is read in several ways
+    const char* const after = text::read_json_number(at, end, numbers_[i]);
+    if (after == nullptr || (numbers_[i] == 0 && *at == '-')) {  // -0 is read in several ways
       return std::nullopt;
     }
-    numbers_[i] = number->number;
-    rest.remove_prefix(number->length);
+    at = after;
   }
   return std::nullopt;
 }
