@@ -167,9 +167,9 @@ class Bench:
         self.skipped.append({'section': self.section, 'name': name, 'reason': reason})
         print(f'{name}: left out, {reason}', flush=True)
 
-    def ratio(self, name, ours, peer, limit=None):
-        """The ratio of the best runs."""
-        self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', ours['best'] / peer['best'], limit,
+    def ratio(self, name, ours, peer, limit=None, by='best'):
+        """The ratio of the best runs, or of the medians."""
+        self.report(name, ours[by] * 1e3, peer[by] * 1e3, 'ms', ours[by] / peer[by], limit,
                     ratio_of_medians=ours['median'] / peer['median'], rounds=ours.get('rounds'))
 
     def ratio_within_turns(self, name, ours, peer, limit=None):
@@ -178,9 +178,9 @@ class Bench:
         self.report(name, ours['median'] * 1e3, peer['median'] * 1e3, 'ms', statistics.median(ratios), limit,
                     ratio_of_best=ours['best'] / peer['best'], rounds=ours['rounds'])
 
-    def times_as_fast(self, name, ours, peer, limit=None):
+    def times_as_fast(self, name, ours, peer, limit=None, by='best'):
         """The peer's time divided by ours: for peers that do more than necessary."""
-        self.report(name, ours['best'] * 1e3, peer['best'] * 1e3, 'ms', peer['best'] / ours['best'], limit,
+        self.report(name, ours[by] * 1e3, peer[by] * 1e3, 'ms', peer[by] / ours[by], limit,
                     larger_is_better=True, ratio_of_medians=peer['median'] / ours['median'], rounds=ours.get('rounds'))
 
     def speed(self, name, ours, peer, unit, limit=None):

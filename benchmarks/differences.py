@@ -1,21 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints: opened, reduced, and compared with another; in turns with bare reading and with NumPy."""
 
+import collections
 import json
 import os
+import pickle
+import struct
 import subprocess
 import sys
+import types
+import zipfile
 
 from bench import MIB, PYTHON
 
 TENSOR_BYTES = 64 * MIB
 
 
-def write(path, dtype, tensors, change):
-    """A safetensors file of random weights; with `change`, of nearly the same ones."""
+def weights(dtype, i, tensors, change):
+    """The bytes of a tensor of random weights; with `change`, of nearly the same ones."""
     import numpy as np  # of the Python that has it: see `written`
+    values = np.random.default_rng(i).standard_normal(TENSOR_BYTES // 4, np.float32)
+    if change == 'zeros':
+        values[values < 0] = 0
+    elif change:
+        values *= 1 + 0.01 * np.random.default_rng(i + tensors).standard_normal(len(values), np.float32)
+    if dtype == 'float32':
+        return values.tobytes()
+    values = np.concatenate([values, values if change == 'zeros' else -values])
+    return (values.astype(np.float16) if dtype == 'float16' else (values.view(np.uint32) >> 16).astype(np.uint16)).tobytes()
+
+
+def write(path, dtype, tensors, change):
+    """A safetensors file."""
     names = [f'layers.{i}.weight' for i in range(tensors)]
-    header = {name: {'dtype': {'float32': 'F32', 'bfloat16': 'BF16'}[dtype],
+    header = {name: {'dtype': {'float32': 'F32', 'bfloat16': 'BF16', 'float16': 'F16'}[dtype],
                      'shape': [1024, TENSOR_BYTES // 1024 // (4 if dtype == 'float32' else 2)],
                      'data_offsets': [i * TENSOR_BYTES, (i + 1) * TENSOR_BYTES]} for i, name in enumerate(names)}
     text = json.dumps(header).encode()
@@ -23,22 +41,75 @@ def write(path, dtype, tensors, change):
     with open(path, 'wb') as file:
         file.write(len(text).to_bytes(8, 'little') + text)
         for i in range(tensors):
-            weights = np.random.default_rng(i).standard_normal(TENSOR_BYTES // 4, np.float32)
-            if change:
-                weights *= 1 + 0.01 * np.random.default_rng(i + tensors).standard_normal(len(weights), np.float32)
-            if dtype == 'bfloat16':
-                weights = (np.concatenate([weights, -weights]).view(np.uint32) >> 16).astype(np.uint16)
-            file.write(weights.tobytes())
+            file.write(weights(dtype, i, tensors, change))
 
 
-def written(bench, name, dtype, change):
+# What torch.save writes, without PyTorch: classes and functions whose names are those of its own.
+
+def of_torch(module, name, is_class):
+    made = type(name, (), {}) if is_class else types.FunctionType((lambda: None).__code__, {}, name)
+    made.__module__, made.__qualname__ = module, name
+    setattr(sys.modules.setdefault(module, types.ModuleType(module)), name, made)
+    return made
+
+
+REBUILD = of_torch('torch._utils', '_rebuild_tensor_v2', False)
+STORAGES = {dtype: (of_torch('torch', name, True), size) for dtype, name, size in
+            (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2))}
+
+Storage = collections.namedtuple('Storage', 'dtype key bytes')
+
+
+class Tensor:
+    def __init__(self, storage, shape, strides):
+        self.parts = (storage, 0, shape, strides, False, collections.OrderedDict())
+
+    def __reduce__(self):
+        return REBUILD, self.parts
+
+
+class Pickler(pickle.Pickler):
+    def persistent_id(self, obj):
+        if not isinstance(obj, Storage):
+            return None
+        kind, size = STORAGES[obj.dtype]
+        return 'storage', kind, obj.key, 'cpu', obj.bytes // size
+
+
+def add_member(archive, name, content):
+    """Contents begin at multiples of 64 bytes, as PyTorch has them."""
+    info = zipfile.ZipInfo('archive/' + name)
+    gap = -(archive.fp.tell() + zipfile.sizeFileHeader + len(info.filename) + 4) % 64
+    info.extra = b'FB' + struct.pack('<H', gap) + bytes(gap)
+    archive.writestr(info, content)
+
+
+def write_pt(path, tensors, content):
+    """A .pt file of these tensors, each of a storage of its own. `content(i)`: the bytes of a storage."""
+    with zipfile.ZipFile(path, 'w') as archive:
+        with archive.open('archive/data.pkl', 'w') as out:
+            Pickler(out, protocol=2).dump(tensors)
+        add_member(archive, 'version', b'3\n')
+        for i in range(len(tensors)):
+            add_member(archive, f'data/{i}', content(i))
+
+
+def write_weights_pt(path, dtype, tensors, change):
+    """The same weights as `write` has."""
+    size = STORAGES[dtype][1]
+    write_pt(path, {f'layers.{i}.weight': Tensor(Storage(dtype, str(i), TENSOR_BYTES),
+                                                 (1024, TENSOR_BYTES // 1024 // size), (TENSOR_BYTES // 1024 // size, 1))
+                    for i in range(tensors)}, lambda i: weights(dtype, i, tensors, change))
+
+
+def written(bench, name, dtype, change, file='model.safetensors'):
     """The folder of a checkpoint of 2 GiB."""
     tensors = 2 if bench.options.quick else 32
     folder = os.path.join(bench.work, ('quick-' if bench.options.quick else '') + name)
-    file = os.path.join(folder, 'model.safetensors')
+    file = os.path.join(folder, file)
     if not os.path.exists(file):
         os.makedirs(folder, exist_ok=True)
-        subprocess.run([PYTHON, __file__, file + '.partly', dtype, str(tensors), str(int(change))], check=True)
+        subprocess.run([PYTHON, __file__, file + '.partly', dtype, str(tensors), str(change or '')], check=True)
         os.rename(file + '.partly', file)
     return folder, file
 
@@ -49,7 +120,7 @@ def differences(bench):
     for name, what, dtype, change, limit in (
             ('checkpoint_same', 'equal', 'float32', False, 1.05),
             ('checkpoint_other', 'every weight differs', 'float32', True, 1.2),
-            ('checkpoint_half', 'bfloat16, every weight differs', 'bfloat16', True, 1.2)):
+            ('checkpoint_half', 'bfloat16, every weight differs', 'bfloat16', True, 1.75)):
         a, file_a = (base, base_file) if dtype == 'float32' else written(bench, name + '_a', dtype, False)
         b, file_b = written(bench, name, dtype, change)
         ours, bare, *numpy = bench.in_turns(
@@ -103,5 +174,65 @@ def checkpoints(bench):
     bench.peak('smd-reduce, five of 2 GiB of bfloat16: peak memory', ours, 64)
 
 
+def small_pt(bench):
+    """A .pt file of 1,000 small tensors."""
+    path = os.path.join(bench.work, 'thousand.pt')
+    if not os.path.exists(path):
+        write_pt(path, {f'model.layers.{i // 10}.part{i % 10}.weight': Tensor(Storage('bfloat16', str(i), 16), (2, 4), (4, 1))
+                        for i in range(1000)}, lambda i: bytes(16))
+    return path
+
+
+def square_pt(bench, transposed):
+    """A .pt file of one square matrix of float32, of 1 GiB."""
+    side = 1 << (11 if bench.options.quick else 14)
+    path = os.path.join(bench.work, f'square-{side}{"-transposed" if transposed else ""}.pt')
+    if not os.path.exists(path):
+        row = bytes(range(256)) * (side // 64)
+        write_pt(path, {'weight': Tensor(Storage('float32', '0', 4 * side * side), (side, side),
+                                         (1, side) if transposed else (side, 1))}, lambda i: row * side)
+    return path
+
+
+def pytorch(bench):
+    """Checkpoints of PyTorch"""
+    small = small_pt(bench)
+    ours, quiet, version = bench.in_turns([[bench.tool('smd-ls'), small], [bench.tool('smd-ls'), '-q', small],
+                                           [bench.tool('smd-ls'), '--version']], least=50)
+    bench.ratio('smd-ls, a .pt of 1,000 tensors : --version', ours, version, 2, by='median')
+    bench.ratio('smd-ls -q, a .pt of 1,000 tensors : --version', quiet, version, by='median')
+    files = [[written(bench, name, 'bfloat16', change, file)[1] for name, change in
+              (('checkpoint_half_a', False), ('checkpoint_half', True))] for file in ('model.pt', 'model.safetensors')]
+    five = [bench.tool('smd-reduce'), '-r', 'min,max,mean,std,nan']
+    pt, safe = bench.in_turns([five + [a] for a, _ in files], least=7)
+    bench.ratio('smd-reduce, five of 2 GiB of bfloat16 in a .pt : in safetensors', pt, safe, 1.03, by='median')
+    pt, safe = bench.in_turns([[bench.tool('smd-diff'), *pair] for pair in files], least=7, statuses=frozenset({1}))
+    bench.ratio('smd-diff, 2 x 2 GiB of bfloat16 in .pt files : in safetensors', pt, safe, 1.03, by='median')
+    for what, command in (('smd-reduce, six', [bench.tool('smd-reduce'), '-r', 'min,max,mean,std,l2,abs_mean']),
+                          ('smd-tensor -f raw', [bench.tool('smd-tensor'), '-f', 'raw'])):
+        across, along = bench.in_turns([command + [square_pt(bench, transposed)] + ['weight'] * ('raw' in what)
+                                        for transposed in (True, False)], least=5)
+        bench.ratio(f'{what}, a transposed tensor of 1 GiB : a contiguous one', across, along, 3, by='median')
+        bench.peak(f'{what}, a transposed tensor of 1 GiB: peak memory', across, 64)
+
+
+def half_floats(bench):
+    """16-bit floats"""
+    for name, what, dtype, change, limit in (('checkpoint_half_a', 'bfloat16', 'bfloat16', False, 0.78),
+                                             ('checkpoint_float16', 'float16', 'float16', False, 0.78),
+                                             ('checkpoint_zeros', 'bfloat16 full of zeros', 'bfloat16', 'zeros', 0.65)):
+        _, file = written(bench, name, dtype, change)
+        ours, bare = bench.in_turns([[bench.tool('smd-reduce'), '-r', 'nan,inf,min,max,zero', file],
+                                     [bench.program('bench_bare_pairs'), file, '-', bench.threads]], least=7)
+        bench.times_as_fast(f'smd-reduce, nan,inf,min,max,zero of 2 GiB of {what} : pread; {bench.threads} threads', ours,
+                            bare, limit, by='median')
+    pair = [written(bench, name, 'float32', False)[1] for name in ('checkpoint', 'checkpoint_same')]
+    ours, bare = bench.in_turns([[bench.tool('smd-diff'), '-q', *pair],
+                                 [bench.program('bench_bare_pairs'), *pair, bench.threads]], least=7)
+    bench.ratio(f'smd-diff -q, 2 x 2 GiB, equal : read both, compare bytes; {bench.threads} threads', ours, bare, 1.05,
+                by='median')
+
+
 if __name__ == '__main__':
-    write(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == '1')
+    PATH, DTYPE, COUNT, CHANGE = sys.argv[1:]
+    (write_weights_pt if PATH.endswith('.pt.partly') else write)(PATH, DTYPE, int(COUNT), CHANGE)

@@ -1,19 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""metric_logs.py TOOLS [ROWS]: makes a CSV, JSON lines and a run file of W&B with ROWS rows (1,000,000), and prints the
-median times of smd-ls and smd-tensor beside those of `wc -l` (finds line ends), of CRC-32 over all bytes (zlib), and of
-Python's csv and json."""
+"""Metric logs: CSV, JSON lines and run files of W&B, in turns with bare loops and with Python's csv and json."""
 
-import csv
-import json
 import os
 import random
-import statistics
 import struct
-import subprocess
-import sys
-import tempfile
-import time
 import zlib
 
 BLOCK = 32768
@@ -57,6 +47,7 @@ class RunFile:
 
 
 def make(folder, rows):
+    """A CSV, JSON lines and a run file of W&B with the same numbers."""
     chance = random.Random(1)
     run = RunFile(f"{folder}/run-a.wandb")
     with open(f"{folder}/log.csv", "w", encoding="ascii") as table, \
@@ -71,60 +62,35 @@ def make(folder, rows):
     run.out.close()
 
 
-def median(work, rounds=5):
-    times = []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+def made(bench):
+    rows = 10_000 if bench.options.quick else 1_000_000
+    folder = os.path.join(bench.work, f'metric-logs-{rows}')
+    if not os.path.exists(folder):
+        os.makedirs(folder + '.partly', exist_ok=True)
+        make(folder + '.partly', rows)
+        os.rename(folder + '.partly', folder)
+    return folder
 
 
-def run(*command):
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-
-
-def checksum(path):
-    with open(path, "rb") as file:
-        while block := file.read(1 << 18):
-            zlib.crc32(block)
-
-
-def python_csv(path):
-    with open(path, newline="", encoding="ascii") as file:
-        for row in csv.DictReader(file):
-            for value in row.values():
-                float(value)
-
-
-def python_json(path):
-    with open(path, encoding="ascii") as file:
-        for line in file:
-            json.loads(line)
-
-
-def main():
-    tools = sys.argv[1]
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    with tempfile.TemporaryDirectory() as folder:
-        make(folder, rows)
-        for name, bare, python in (("log.csv", None, python_csv), ("log.jsonl", None, python_json),
-                                   ("run-a.wandb", checksum, None)):
-            path = f"{folder}/{name}"
-            base = median((lambda: run("wc", "-l", path)) if bare is None else lambda: bare(path))
-            listing = median(lambda: run(f"{tools}/smd-ls", "-j", "1", path))
-            one = median(lambda: run(f"{tools}/smd-tensor", "-j", "1", path, "loss", "-s", ":", "--csv"))
-            peak = subprocess.run(["/usr/bin/env", "python3", "-c",
-                                   "import resource,subprocess,sys;subprocess.run(sys.argv[1:],stdout=subprocess.DEVNULL);"
-                                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", f"{tools}/smd-ls", path],
-                                  stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-            text = f"{name} ({os.path.getsize(path) >> 20} MiB): listing {listing:.3f} s ({listing / base:.1f} x bare " \
-                   f"{base:.3f} s), one name as CSV {one:.3f} s ({one / base:.1f} x), peak {int(peak) >> 10} MiB"
-            if python is not None:
-                slow = median(lambda: python(path), 1)
-                text += f", Python {slow:.2f} s ({slow / listing:.0f} x listing)"
-            print(text, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def metric_logs(bench):
+    """Metric logs"""
+    folder = made(bench)
+    for name, what, way, does, listing, tensor, python in (
+            ('log.csv', 'rows of CSV', 'lines', 'find line ends', 1.5, None, 'csv'),
+            ('log.jsonl', 'JSON lines', 'lines', 'find line ends', None, None, 'json'),
+            ('run-a.wandb', 'records of W&B', 'records', 'check CRCs, find record ends', 1.8, 2.5, None)):
+        path = os.path.join(folder, name)
+        ours, column, bare, *slow = bench.in_turns(
+            [[bench.tool('smd-ls'), '-j', '1', '--columns', 'tensor,steps', path],
+             [bench.tool('smd-tensor'), '-j', '1', path, 'loss', '-s', ':', '--csv'],
+             [bench.program('bench_bare_metrics'), way, path],
+             *([bench.peer('metrics_python.py', python, path)] if python else [])], least=5)
+        what = f'a million {what}'
+        bench.ratio(f'smd-ls, {what} : {does}', ours, bare, listing, by='median')
+        if python == 'csv':  # nothing is read later: opening reads all cells
+            bench.ratio(f'all cells as numbers, {what} : {does}', ours, bare, 3, by='median')
+        bench.ratio(f'smd-tensor --csv of one name, {what} : {does}', column, bare, tensor, by='median')
+        for peer in slow:
+            bench.times_as_fast(f"smd-ls, {what} : Python's {python}", ours, peer, 12, by='median')
+        bench.peak(f'smd-ls, {what}: peak memory', ours, 64)
+        bench.peak(f'smd-tensor --csv of one name, {what}: peak memory', column, 64)

@@ -149,6 +149,8 @@ constexpr Type types[] = {{"float32", Dtype::float32},   {"float64", Dtype::floa
                           {"bfloat16", Dtype::bfloat16}, {"int8", Dtype::int8},       {"int64", Dtype::int64}};
 
 constexpr std::string_view six = "min,max,mean,std,l2,abs_mean";
+constexpr std::string_view of_halves = "min,max,mean,std,l2,nan";
+constexpr std::string_view of_halves_too = "min,max,mean,std,l2,nan,abs_mean";
 constexpr std::string_view four = "min,max,mean,std";
 constexpr std::string_view twenty =
     "min,max,median,mean,std,variance,sum,prod,l1,l2,abs_min,abs_max,abs_median,abs_mean,abs_std,abs_variance,abs_sum,"
@@ -184,6 +186,14 @@ int main(int argc, char** argv) {
   table(small, 2000);
   table(small << 8, 8);
   std::vector<std::byte> target(small);
+  for (const std::string_view list : {of_halves, of_halves_too}) {
+    for (const Type& type : {types[3], types[2]}) {
+      const Speeds cost = measure(type.type, numbers(type.type, small), target, parse(list), 2000);
+      const auto gigabytes = static_cast<double>(small) * 1e-9;
+      std::printf("%s of %s, 1 MiB: %.1f GB/s, %.2f of memcpy (%.1f)\n", std::string(list).c_str(), type.name,
+                  gigabytes / cost.work, cost.copy / cost.work, gigabytes / cost.copy);
+    }
+  }
   for (const Type& type : {types[0], types[1]}) {
     const std::vector<std::byte> bytes = numbers(type.type, small);
     const double base = measure(type.type, bytes, target, parse(four), 1000).work;

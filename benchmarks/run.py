@@ -16,6 +16,7 @@ import differences
 import fleet
 import measurements
 import measurements_parts
+import metric_logs
 import growth
 import machine
 import page
@@ -23,8 +24,8 @@ import reports
 from bench import Bench, Skipped, wanted
 
 # In the order of the page. --only uses the function's name; the title is the first line of its docstring.
-MEASUREMENTS = (*measurements.MEASUREMENTS, differences.differences, differences.checkpoints,
-                *measurements_parts.MEASUREMENTS, reports.reports, fleet.fleet, measurements.s3)
+MEASUREMENTS = (*measurements.MEASUREMENTS, metric_logs.metric_logs, differences.differences, differences.checkpoints,
+                differences.pytorch, differences.half_floats, *measurements_parts.MEASUREMENTS, reports.reports, fleet.fleet, measurements.s3)
 
 
 def title(measurement):

@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,6 +57,15 @@ class TypeList {
   std::vector<std::uint32_t> which_;
 };
 
+/// How a payload keeps the lengths of its entries. Those of numbers are the bits of their wall times.
+enum class LengthForm : std::uint8_t {
+  narrow,  ///< 4 bytes each; none is a number.
+  wide,    ///< 8 bytes each.
+  one,     ///< 8 bytes for all, which are numbers of one time.
+  none,    ///< Nothing: all are numbers, whose time is unknown, NaN.
+};
+inline constexpr double unknown_time = std::numeric_limits<double>::quiet_NaN();
+
 /// What one worker saved at one step into one file: entries, and shapes. The columns are parallel to the name list; the
 /// owner of the payload keeps them in an arena. Rows that differ only in their columns may share a payload; their
 /// columns then follow each other.
@@ -63,31 +74,47 @@ struct Payload {
   std::uint32_t shapes = no_id;  ///< Id of the list of saved shapes; `no_id`: none.
   std::uint32_t types = no_id;   ///< Id of the list of types; `no_id`: all entries are whole records.
   std::uint32_t count = 0;
-  bool wide = false;              ///< Starts do not fit 32 bits.
-  bool wide_lengths = false;      ///< Lengths do not fit 32 bits; always true if there are numbers.
+  bool wide = false;  ///< Starts do not fit 32 bits.
+  LengthForm length_form = LengthForm::narrow;
   const void* starts = nullptr;   ///< `count` of std::uint32_t or, if wide, std::uint64_t.
-  const void* lengths = nullptr;  ///< `count` of std::uint32_t or, if wide_lengths, std::uint64_t.
+  const void* lengths = nullptr;  ///< As `length_form` says.
   double wall_time = 0;           ///< Of elements: when the file was written.
 
   /// Returns the offset in the file. Of a number: the bytes of its element, little endian, in the low bits.
-  [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept { return column(starts, wide, i); }
+  [[nodiscard]] std::uint64_t start(std::uint32_t i) const noexcept {
+    return wide ? static_cast<const std::uint64_t*>(starts)[i] : static_cast<const std::uint32_t*>(starts)[i];
+  }
   /// Returns the length in the file. Of a number: the bits of its wall time.
-  [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept { return column(lengths, wide_lengths, i); }
+  [[nodiscard]] std::uint64_t length(std::uint32_t i) const noexcept {
+    if (length_form == LengthForm::narrow) {
+      return static_cast<const std::uint32_t*>(lengths)[i];
+    }
+    std::uint64_t length = 0;
+    std::memcpy(&length, wide_length(i), sizeof length);
+    return length;
+  }
+  [[nodiscard]] double number_time(std::uint32_t i) const noexcept { return std::bit_cast<double>(length(i)); }
+  /// Returns where the length of an entry is, 8 bytes. @pre they are not narrow
+  [[nodiscard]] const void* wide_length(std::uint32_t i) const noexcept {
+    return length_form == LengthForm::none
+               ? static_cast<const void*>(&unknown_time)
+               : static_cast<const std::uint64_t*>(lengths) + (length_form == LengthForm::one ? 0 : i);
+  }
   /// Returns the payload of one of the rows that share this one. `index`: `StepRow::index`.
   [[nodiscard]] Payload of_row(std::uint32_t index) const noexcept {
     Payload row = *this;
-    row.starts = static_cast<const std::byte*>(starts) + index * column_bytes(wide);
-    row.lengths = static_cast<const std::byte*>(lengths) + index * column_bytes(wide_lengths);
+    row.starts = static_cast<const std::byte*>(starts) + index * starts_bytes();
+    row.lengths = static_cast<const std::byte*>(lengths) + index * lengths_bytes(length_form, count);
     return row;
   }
-  [[nodiscard]] double number_time(std::uint32_t i) const noexcept { return std::bit_cast<double>(length(i)); }
-
- private:
-  [[nodiscard]] std::size_t column_bytes(bool of_wide) const noexcept {
-    return std::size_t{count} * (of_wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  [[nodiscard]] std::size_t starts_bytes() const noexcept {
+    return std::size_t{count} * (wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
   }
-  [[nodiscard]] static std::uint64_t column(const void* numbers, bool wide, std::uint32_t i) noexcept {
-    return wide ? static_cast<const std::uint64_t*>(numbers)[i] : static_cast<const std::uint32_t*>(numbers)[i];
+  /// Returns the bytes that the lengths of `count` entries take.
+  [[nodiscard]] static constexpr std::size_t lengths_bytes(LengthForm form, std::size_t count) noexcept {
+    return form == LengthForm::none  ? 0
+           : form == LengthForm::one ? sizeof(double)
+                                     : count * (form == LengthForm::wide ? sizeof(double) : sizeof(std::uint32_t));
   }
 };
 

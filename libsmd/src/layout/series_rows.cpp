@@ -70,8 +70,12 @@ Series& SeriesRows::series_of(std::string_view name) {
       here.series[previous_].next = id;
     }
   }
+  return series_of(id);
+}
+
+Series& SeriesRows::series_of(std::uint32_t id) {
   previous_ = id;
-  Series& series = here.series[id];
+  Series& series = table_->series[id];
   name_in_tables(series, id);
   return series;
 }

@@ -93,6 +93,8 @@ class SeriesRows {
   [[nodiscard]] std::string full_name(std::string_view name) const;
   /// Returns the series of the next value, whose id then is `previous`.
   [[nodiscard]] Series& series_of(std::string_view name);
+  /// As above, of a series that the table has.
+  [[nodiscard]] Series& series_of(std::uint32_t id);
   /// The id of the previous value's series; `no_id` at the beginning of a file.
   [[nodiscard]] std::uint32_t previous() const noexcept { return previous_; }
   void set_previous(std::uint32_t id) noexcept { previous_ = id; }

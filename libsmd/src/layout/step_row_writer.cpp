@@ -33,13 +33,19 @@ void StepRowWriter::begin_file(std::uint32_t path, std::uint32_t worker, bool se
   worker_ = worker;
 }
 
-void StepRowWriter::retime(std::uint32_t name, std::uint64_t wall_time) noexcept {
+void StepRowWriter::retime(std::uint32_t name, std::uint64_t wall_time) {
+  if (filled_ != 0 && stretch_->length_form != LengthForm::wide) {  // all entries are numbers of one time
+    if (fits_length(wall_time)) {
+      return;
+    }
+    leave_stretch();
+  }
   if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end()) {
     lengths_[static_cast<std::size_t>(at - names_.begin())] = wall_time;
     return;
   }
   for (std::size_t i = 0; i < filled_; ++i) {
-    if (stretch_->names[i] == name) {  // numbers have wide lengths
+    if (stretch_->names[i] == name) {
       std::memcpy(stretch_->lengths + i * sizeof wall_time, &wall_time, sizeof wall_time);
     }
   }
@@ -76,17 +82,30 @@ void StepRowWriter::leave_stretch() {
   filled_ = 0;
 }
 
+LengthForm StepRowWriter::length_form(bool records) const noexcept {
+  if (records) {
+    return std::any_of(lengths_.begin(), lengths_.end(), is_wide) ? LengthForm::wide : LengthForm::narrow;
+  }
+  const bool numbers = std::all_of(types_.begin(), types_.end(), [](TypeCode code) {
+    return code >> dtype_bits == static_cast<unsigned>(ValueForm::number);
+  });
+  const bool same = std::adjacent_find(lengths_.begin(), lengths_.end(), std::not_equal_to<>()) == lengths_.end();
+  return !numbers || !same                                                ? LengthForm::wide
+         : lengths_.front() == std::bit_cast<std::uint64_t>(unknown_time) ? LengthForm::none
+         : lengths_.size() == 1                                           ? LengthForm::wide
+                                                                          : LengthForm::one;
+}
+
 void StepRowWriter::end_new_row() {
   leave_stretch();
   StretchKey key;
   key.names = name_lists_.id_of(names_, hash_of(names_));
   key.types = list_of_types();
   key.wide = std::any_of(starts_.begin(), starts_.end(), is_wide);
-  key.wide_lengths = key.types != no_id || std::any_of(lengths_.begin(), lengths_.end(), is_wide);
+  key.length_form = length_form(key.types == no_id);
   enter_stretch(key);
-  for (; filled_ < starts_.size(); ++filled_) {
-    store(stretch_->starts, stretch_->wide, starts_[filled_]);
-    store(stretch_->lengths, stretch_->wide_lengths, lengths_[filled_]);
+  while (filled_ < starts_.size()) {
+    store(starts_[filled_], lengths_[filled_]);
   }
   names_.clear();
   types_.clear();
@@ -122,7 +141,7 @@ void StepRowWriter::enter_stretch(const StretchKey& key) {
     stretch.names = names_;
     stretch.types = types_;
     stretch.wide = key.wide;
-    stretch.wide_lengths = key.wide_lengths;
+    stretch.length_form = key.length_form;
   }
   if (stretch.rows == stretch.capacity) {
     make_room(stretch, key);
@@ -137,7 +156,8 @@ void StepRowWriter::make_room(Stretch& stretch, const StretchKey& key) {
       std::max<std::size_t>(1, std::min(std::size_t{2} * stretch.capacity, stretch_entries / count)));
   stretch.rows = 0;
   std::uint32_t* const starts = tables_.arena.take(count * stretch.capacity, stretch.wide);
-  std::uint32_t* const lengths = tables_.arena.take(count * stretch.capacity, stretch.wide_lengths);
+  const std::size_t length_words = Payload::lengths_bytes(stretch.length_form, count) / sizeof(std::uint32_t);
+  std::uint32_t* const lengths = tables_.arena.take(length_words * stretch.capacity, false);
   stretch.starts = reinterpret_cast<std::byte*>(starts);
   stretch.lengths = reinterpret_cast<std::byte*>(lengths);
   stretch.payload = static_cast<std::uint32_t>(tables_.payloads.size());
@@ -146,7 +166,7 @@ void StepRowWriter::make_room(Stretch& stretch, const StretchKey& key) {
   payload.types = key.types;
   payload.count = static_cast<std::uint32_t>(count);
   payload.wide = stretch.wide;
-  payload.wide_lengths = stretch.wide_lengths;
+  payload.length_form = stretch.length_form;
   payload.starts = starts;
   payload.lengths = lengths;
 }

@@ -65,12 +65,10 @@ class StepRowWriter {
       lengths_.push_back(length);
       return;
     }
-    store(stretch_->starts, stretch_->wide, start);
-    store(stretch_->lengths, stretch_->wide_lengths, length);
-    ++filled_;
+    store(start, length);
   }
   /// Sets the wall time of a number in the current row, which has not ended.
-  void retime(std::uint32_t name, std::uint64_t wall_time) noexcept;
+  void retime(std::uint32_t name, std::uint64_t wall_time);
   /// The next entry begins another row.
   void end_row() {
     if (filled_ != 0 && filled_ == stretch_->names.size()) {
@@ -91,7 +89,7 @@ class StepRowWriter {
   /// Returns whether all its entries are numbers of that type, of 4 bytes. @pre repeats()
   [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
     const TypeCode type = type_code(ValueForm::number, dtype);
-    return !stretch_->wide && stretch_->wide_lengths &&
+    return !stretch_->wide && stretch_->length_form == LengthForm::wide &&
            std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
   }
   /// Returns whether there is room for another such row. @pre repeats()
@@ -120,13 +118,13 @@ class StepRowWriter {
     std::uint32_t rows = 0;
     std::uint32_t capacity = 0;
     bool wide = false;
-    bool wide_lengths = false;
+    LengthForm length_form = LengthForm::narrow;
   };
   struct StretchKey {
     std::uint32_t names = 0;
     std::uint32_t types = 0;
     bool wide = false;
-    bool wide_lengths = false;
+    LengthForm length_form = LengthForm::narrow;
 
     auto operator<=>(const StretchKey&) const = default;
   };
@@ -139,7 +137,30 @@ class StepRowWriter {
   [[nodiscard]] bool fits(std::uint32_t name, TypeCode type, std::uint64_t start, std::uint64_t length) const noexcept {
     return names_.empty() && stretch_ != nullptr && stretch_->rows < stretch_->capacity &&
            filled_ < stretch_->names.size() && stretch_->names[filled_] == name && stretch_->types[filled_] == type &&
-           (stretch_->wide || !is_wide(start)) && (stretch_->wide_lengths || !is_wide(length));
+           (stretch_->wide || !is_wide(start)) && fits_length(length);
+  }
+  [[nodiscard]] bool fits_length(std::uint64_t length) const noexcept {
+    switch (stretch_->length_form) {
+      case LengthForm::narrow:
+        return !is_wide(length);
+      case LengthForm::wide:
+        return true;
+      case LengthForm::one:
+        return filled_ == 0 || std::memcmp(stretch_->lengths, &length, sizeof length) == 0;
+      case LengthForm::none:
+        return length == std::bit_cast<std::uint64_t>(unknown_time);
+    }
+    return false;
+  }
+  /// Adds an entry that fits.
+  void store(std::uint64_t start, std::uint64_t length) noexcept {
+    store(stretch_->starts, stretch_->wide, start);
+    if (stretch_->length_form == LengthForm::one) {
+      std::memcpy(stretch_->lengths, &length, sizeof length);
+    } else if (stretch_->length_form != LengthForm::none) {
+      store(stretch_->lengths, stretch_->length_form == LengthForm::wide, length);
+    }
+    ++filled_;
   }
   void store(std::byte* column, bool wide, std::uint64_t number) const noexcept {
     if (wide) {
@@ -149,6 +170,8 @@ class StepRowWriter {
       std::memcpy(column + filled_ * sizeof narrow, &narrow, sizeof narrow);
     }
   }
+  /// Returns the form of the lengths of the current row, which is not in the stretch. `records`: all entries are.
+  [[nodiscard]] LengthForm length_form(bool records) const noexcept;
   void leave_stretch();
   void end_new_row();
   void push_row();
@@ -280,7 +303,7 @@ inline void StepRowWriter::push_row() {
   ++row_;
   ++stretch_->rows;
   stretch_->starts += filled_ * (stretch_->wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
-  stretch_->lengths += filled_ * (stretch_->wide_lengths ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+  stretch_->lengths += Payload::lengths_bytes(stretch_->length_form, filled_);
   filled_ = 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/archive.hpp"
 
+#include "base/crc32.hpp"
 #include "text/escape.hpp"
 #include "wire/little_endian.hpp"
 
@@ -42,7 +43,7 @@ T load(std::string_view from, std::size_t at) {
 }
 
 std::uint32_t crc_of(std::string_view bytes, std::uint32_t crc = 0) {
-  return static_cast<std::uint32_t>(crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return crc32(std::as_bytes(std::span(bytes)), crc);
 }
 
 std::uint64_t hash_of(std::string_view name) noexcept { return std::hash<std::string_view>()(name); }

@@ -34,6 +34,24 @@ namespace smd::text {
   return number;
 }
 
+/// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
+/// if there is none, or it is beyond a double.
+[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
+  const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
+  const char* at = first != last && *first == '-' ? first + 1 : first;
+  if (!is_digit(at) || (*at == '0' && is_digit(at + 1))) {
+    return nullptr;
+  }
+  while (is_digit(at)) {
+    ++at;
+  }
+  if (at != last && *at == '.' && !is_digit(at + 1)) {
+    return nullptr;
+  }
+  const auto [end, error] = std::from_chars(first, last, number);
+  return error == std::errc{} ? end : nullptr;
+}
+
 /// What a table or a log of text has in the place of a value.
 struct LoggedText {
   bool logged = true;                 ///< False: nothing stands there, or `NA`, `N/A`, `null`, `None`, `-`.

@@ -12,6 +12,7 @@
 
 namespace smd::detail::trial {
 
+using layout::LengthForm;
 using layout::LoadedSteps;
 using layout::NameTable;
 using layout::StepRow;
@@ -373,7 +374,8 @@ StepRow Catalog::part_of(const StepRow& row, std::span<const std::uint32_t> posi
   }
   layout::PayloadArena arena;
   part.starts = arena.keep(starts, part.wide);
-  part.lengths = arena.keep(lengths, part.wide_lengths);
+  part.length_form = part.length_form == LengthForm::narrow ? LengthForm::narrow : LengthForm::wide;
+  part.lengths = arena.keep(lengths, part.length_form == LengthForm::wide);
   part.count = static_cast<std::uint32_t>(positions.size());
   {
     Merger merger(*this);

@@ -115,13 +115,10 @@ std::optional<ScalarColumn> ScalarColumn::held(const Trial& trial, std::string_v
     part.first_step_ = rows.row.file.step;
     part.stride_ = rows.stride;
     part.number_bytes_ = item_size(type.dtype);
-    const auto first_in = [&](const void* of_column, bool wide, std::size_t& apart) {
-      const std::size_t bytes = wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
-      apart = payload.count * bytes;
-      return static_cast<const std::byte*>(of_column) + position * bytes;
-    };
-    part.numbers_ = first_in(payload.starts, payload.wide, part.numbers_apart_);
-    part.times_ = first_in(payload.lengths, payload.wide_lengths, part.times_apart_);
+    part.numbers_apart_ = payload.starts_bytes();
+    part.numbers_ = static_cast<const std::byte*>(payload.starts) + position * (part.numbers_apart_ / payload.count);
+    part.times_apart_ = detail::layout::Payload::lengths_bytes(payload.length_form, payload.count);
+    part.times_ = static_cast<const std::byte*>(payload.wide_length(position));
     column.parts_.push_back(part);
     return true;
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/flat_json.hpp"
 
+#include "text/number.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -12,49 +14,6 @@ namespace smd::detail::wire {
 namespace {
 
 constexpr std::string_view type_key = "_type";
-
-/// Returns the number that a text is by JSON's grammar, without the words for others.
-std::optional<FlatJson::Value> plain_number(std::string_view json) noexcept {
-  const char* at = json.data();
-  const char* const end = at + json.size();
-  const auto digits = [&] {
-    const char* const first = at;
-    while (at != end && *at >= '0' && *at <= '9') {
-      ++at;
-    }
-    return at - first;
-  };
-  at += at != end && *at == '-' ? 1 : 0;
-  const char* const first = at;
-  const auto before_point = digits();
-  if (before_point == 0 || (*first == '0' && before_point > 1)) {
-    return std::nullopt;
-  }
-  FlatJson::Value value{.kind = FlatJson::Kind::number};
-  if (at == end) {
-    std::int64_t whole = 0;
-    if (std::from_chars(json.data(), end, whole).ec == std::errc{}) {
-      value.whole = whole;
-    }
-  }
-  if (at != end && *at == '.') {
-    ++at;
-    if (digits() == 0) {
-      return std::nullopt;
-    }
-  }
-  if (at != end && (*at == 'e' || *at == 'E')) {
-    ++at;
-    at += at != end && (*at == '-' || *at == '+') ? 1 : 0;
-    if (digits() == 0) {
-      return std::nullopt;
-    }
-  }
-  if (at != end || std::from_chars(json.data(), end, value.number).ec != std::errc{}) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 /// Returns the number that a word in quotes stands for.
 std::optional<double> number_of_word(std::string_view word) noexcept {
@@ -107,13 +66,24 @@ FlatJson::Value& FlatJson::begin_value(Kind kind) {
 }
 
 bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json) {
-  begin_path(keys);
-  if (const auto number = plain_number(json)) {
-    Value& value = begin_value(Kind::number);
-    value.number = number->number;
-    value.whole = number->whole;
+  const char* const end = json.data() + json.size();
+  if (double number = 0; !json.empty() && text::read_json_number(json.data(), end, number) == end) {
+    Value* value = nullptr;
+    if (keys.size() == 1) {  // the usual case
+      value = &values_.emplace_back();
+      value->key = keys.front();
+    } else {
+      begin_path(keys);
+      value = &begin_value(Kind::number);
+    }
+    value->kind = Kind::number;
+    value->number = number;
+    if (std::int64_t whole = 0; std::from_chars(json.data(), end, whole) == std::from_chars_result{end, std::errc{}}) {
+      value->whole = whole;
+    }
     return true;
   }
+  begin_path(keys);
   constexpr std::string_view before = R"({"":)";
   const std::size_t size = before.size() + json.size() + 1;
   std::byte* const data = buffer_.reserve(size);
@@ -163,6 +133,7 @@ void FlatJson::take(text::JsonValue& json) {
     Value& value = begin_value(Kind::number);
     value.number = number->real;
     value.whole = number->integer;
+    value.at = json.offset();
   } else if (const auto text = json.text()) {
     const auto word = number_of_word(*text);
     Value& value = begin_value(word ? Kind::number : Kind::text);

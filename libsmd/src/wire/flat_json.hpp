@@ -32,6 +32,8 @@ class FlatJson {
     std::uint32_t nulls = 0;                 ///< In an array.
     std::optional<std::int64_t> whole = {};  ///< Of a number that is written without point and exponent.
     double number = 0;
+    std::string_view key = {};  ///< The name, if nothing is held of it: it is borrowed from who added the value.
+    std::size_t at = 0;         ///< Of a number that `add_object` found: its offset in the text.
     // Positions in what this object holds:
     std::size_t name = 0;
     std::size_t name_bytes = 0;
@@ -44,7 +46,8 @@ class FlatJson {
   FlatJson() : reader_({.non_finite = true}) {}
 
   void clear() noexcept;
-  /// Adds the value with the path `keys`, or, of an object, its members. Returns false if the text is no JSON.
+  /// Adds the value with the path `keys`, or, of an object, its members. Returns false if the text is no JSON. The
+  /// bytes of the keys must stay until `clear`.
   [[nodiscard]] bool add(std::span<const std::string_view> keys, std::string_view json);
   /// Adds the members of an object. Returns false if the text is none. Precondition: `Buffer::padding` more bytes may
   /// be read after it.
@@ -55,7 +58,7 @@ class FlatJson {
 
   [[nodiscard]] const std::vector<Value>& values() const noexcept { return values_; }
   [[nodiscard]] std::string_view name(const Value& value) const noexcept {
-    return std::string_view(text_).substr(value.name, value.name_bytes);
+    return value.key.data() != nullptr ? value.key : std::string_view(text_).substr(value.name, value.name_bytes);
   }
   [[nodiscard]] std::string_view text(const Value& value) const noexcept {
     return std::string_view(text_).substr(value.data, value.data_size);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/wandb_record.hpp"
 
+#include "base/crc32.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,27 @@ using protozero::pbf_reader;
 
 constexpr std::array<unsigned char, wandb_header_bytes> file_header = {':', 'W', '&', 'B', 0xE1, 0xBE, 0};
 
+/// Takes an item that is one key and one value of less than 128 bytes each, as nearly all are: field 1 or 2, then 16.
+bool take_plain_item(std::string_view item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
+  constexpr std::string_view value_field = "\x82\x01";
+  constexpr std::size_t before = 2;  // bytes before a key: field and length
+  constexpr std::size_t most = 127;
+  const std::size_t key = item.size() > before ? static_cast<unsigned char>(item[1]) : most + 1;
+  const std::size_t value_at = before + key + value_field.size() + 1;
+  if (key > most || value_at > item.size() || (item[0] != '\x0A' && item[0] != '\x12') ||
+      item.substr(before + key, value_field.size()) != value_field || item.size() - value_at > most ||
+      static_cast<std::size_t>(item[value_at - 1]) != item.size() - value_at) {
+    return false;
+  }
+  items.push_back({record.keys.size(), 1, item.substr(value_at)});
+  record.keys.push_back(item.substr(before, key));
+  return true;
+}
+
 void take_item(pbf_reader item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
+  if (take_plain_item({item.data().data(), item.data().size()}, record, items)) {
+    return;
+  }
   WandbRecord::Item taken{.first_key = record.keys.size()};
   std::optional<std::string_view> key;
   while (next_field(item)) {
@@ -157,9 +177,9 @@ std::optional<std::string_view> wandb_header_problem(std::span<const std::byte> 
 Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t left) {
   constexpr std::size_t length_at = 4;
   constexpr std::size_t type_at = 6;
-  const Problem cut{ProblemKind::not_yet, {}, {}, "the file ends inside a record"};
+  const auto cut = [] { return Problem{ProblemKind::not_yet, {}, {}, "the file ends inside a record"}; };
   if (rest.size() < wandb_header_bytes) {
-    return cut;
+    return cut();
   }
   const auto crc = load_little<std::uint32_t>(rest);
   const auto length = std::size_t{load_little<std::uint16_t>(rest.subspan(length_at))};
@@ -171,10 +191,10 @@ Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t lef
     return damaged(fmt::format("a chunk of {} bytes is longer than its block", length));
   }
   if (length > rest.size() - wandb_header_bytes) {
-    return cut;
+    return cut();
   }
   const std::span<const std::byte> checked = rest.subspan(type_at, 1 + length);
-  const auto actual = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+  const std::uint32_t actual = crc32(checked);
   if (actual != crc) {
     return damaged(fmt::format("checksum of a chunk: {:08x}, but its bytes have {:08x}", crc, actual));
   }

@@ -12,6 +12,7 @@
 #include <bit>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -102,6 +103,54 @@ TEST_CASE("a CSV that grows byte by byte gives each value once") {
   for (const std::size_t bytes : {1, 2, 3, 7, 1000}) {
     CHECK(grown_by(bytes, "metrics.csv", text) == right);
   }
+}
+
+TEST_CASE("rows of a CSV that are nearly of the form of the one before") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,a,b,b\n1,2,9,3\n2,4,9,5\n+3,1.,9,.5\n4,-7,9,1e2\n5,0x1,9,2\n6,1e999,9,1e\n7,8,9,10,11\n8,1\n");
+  log.append("9,,9,6\n10,5,8,7\n11,6,8,\"2\"\n13,4,8,3\r\n14,2,8,1\nstep,b,a\n15,1,2\n16,3,04");
+  log.look(true);
+  CHECK(log.damaged());  // the row of step 7 is too long
+  CHECK(log.values() == Values{{"a", 1, 2},   {"a", 2, 4},  {"a", 3, 1},  {"a", 4, -7}, {"a", 6, infinity},
+                               {"a", 8, 1},   {"a", 10, 5}, {"a", 11, 6}, {"a", 13, 4}, {"a", 14, 2},
+                               {"a", 15, 2},  {"a", 16, 4}, {"b", 1, 3},  {"b", 2, 5},  {"b", 3, 0.5},
+                               {"b", 4, 100}, {"b", 5, 2},  {"b", 9, 6},  {"b", 10, 7}, {"b", 11, 2},
+                               {"b", 13, 3},  {"b", 14, 1}, {"b", 15, 1}, {"b", 16, 3}});
+}
+
+TEST_CASE("JSON lines that are nearly of the form of the one before") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append(R"({"step": 1, "on": true, "a": {"b2": 5}}
+{"step": 2, "on": true, "a": {"b2": 6}}
+{"step": 3, "a": {"b2": 7}, "t": "x1"}
+{"step": 4, "a": {"b2": -7e1}, "t": "x1"}
+{"step": 5, "a": {"b2": 1}}
+{"step": 6, "a": {"b2": 1.}}
+{"step": 7, "a": {"b2": 01}}
+{"step": 8, "a": {"b2": 2}}x
+{"step": 9, "a": {"b2": -Infinity}}
+{"step": 10, "a": {"b2": -Infinity}}
+{"step": 11, "a": {"b2": "NaN 1"}}
+{"step": 12, "c": [1, 2], "d": 1, "d": 2}
+{"step": 13, "c": [1, 2], "d": 1, "d": 4}
+{"step": 14, "c": [1, 3], "d": 3, "d": 5}
+)");
+  log.look(true);
+  CHECK(log.damaged());  // steps 6 to 8
+  CHECK(log.values() == Values{{"a.b2", 1, 5},
+                               {"a.b2", 2, 6},
+                               {"a.b2", 3, 7},
+                               {"a.b2", 4, -70},
+                               {"a.b2", 5, 1},
+                               {"a.b2", 9, -infinity},
+                               {"a.b2", 10, -infinity},
+                               {"d", 12, 2},
+                               {"d", 13, 4},
+                               {"d", 14, 5},
+                               {"on", 1, 1},
+                               {"on", 2, 1}});
 }
 
 TEST_CASE("JSON lines and an array that grow byte by byte give each value once") {

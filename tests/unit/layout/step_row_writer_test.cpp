@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -139,6 +141,61 @@ TEST_CASE("rows that end early, go on, or turn out unlike the last one") {
   }
   rows.check();
   CHECK(rows.loaded().tables.front().name_lists.size() == 3);
+}
+
+TEST_CASE("numbers of one time, and without any") {
+  const auto unknown = std::bit_cast<std::uint64_t>(unknown_time);
+  const auto bytes_of_times = [](const Rows& rows) {
+    std::size_t bytes = 0;
+    for (const Payload& payload : rows.loaded().tables.front().payloads) {
+      bytes = std::max(bytes, Payload::lengths_bytes(payload.length_form, payload.count));
+    }
+    return bytes;
+  };
+  for (const bool timed : {false, true}) {
+    Rows rows;
+    for (std::int64_t step = 0; step < 30; ++step) {
+      for (const char* const name : {"a", "b", "c"}) {
+        rows.add(step, name, ValueForm::number, Dtype::float64, wide,
+                 timed ? wide + static_cast<std::uint64_t>(step) : unknown);
+      }
+    }
+    rows.check();
+    CHECK(bytes_of_times(rows) == (timed ? 8 : 0));
+  }
+  Rows mixed;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    mixed.add(step, "a", ValueForm::number, Dtype::float64, wide, step % 4 == 0 ? unknown : wide);
+    mixed.add(step, "b", ValueForm::number, Dtype::float64, wide, step % 7 == 0 ? unknown : wide);
+  }
+  mixed.check();
+  CHECK(bytes_of_times(mixed) == 16);
+}
+
+TEST_CASE("numbers get another time") {
+  LoadedSteps loaded;
+  StepRowWriter writer(loaded, 1);
+  writer.begin_file(writer.tables().paths.add("log"), 0);
+  const std::uint32_t a = writer.tables().names.add("a");
+  const std::uint32_t b = writer.tables().names.add("b");
+  for (std::int64_t step = 0; step < 3; ++step) {
+    writer.begin_values(step);
+    writer.add(a, ValueForm::number, Dtype::float64, 1, wide);
+    writer.add(b, ValueForm::number, Dtype::float64, 2, wide);
+    if (step == 1) {
+      writer.retime(b, wide + 5);
+    }
+  }
+  LogListing listing;
+  listing.add_workers(1);
+  writer.finish(listing);
+  std::vector<std::uint64_t> times;
+  for (const StepRow& row : rows_of(loaded.rows)) {
+    const Payload payload = loaded.tables.front().payloads.at(row.payload).of_row(row.index);
+    times.push_back(payload.length(0));
+    times.push_back(payload.length(1));
+  }
+  CHECK(times == std::vector<std::uint64_t>{wide, wide, wide, wide + 5, wide, wide});
 }
 
 TEST_CASE("numbers above 32 bits among others") {

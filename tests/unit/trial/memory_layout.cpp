@@ -232,7 +232,8 @@ class MemoryLayout final : public layout::Layout {
                              : kind == "elements" ? ValueForm::elements
                                                   : ValueForm::record;
       payload.count = static_cast<std::uint32_t>(values.size());
-      payload.wide = payload.wide_lengths = true;
+      payload.wide = true;
+      payload.length_form = layout::LengthForm::wide;
       payload.wall_time = first_time + static_cast<double>(step);
       layout::NameList names;
       layout::TypeList types;

@@ -62,9 +62,10 @@ class RowEntries {
     Payload payload;
     payload.count = static_cast<std::uint32_t>(names_.size());
     payload.wide = std::any_of(starts_.begin(), starts_.end(), too_wide);
-    payload.wide_lengths = std::any_of(lengths_.begin(), lengths_.end(), too_wide);
+    const bool wide_lengths = std::any_of(lengths_.begin(), lengths_.end(), too_wide);
+    payload.length_form = wide_lengths ? LengthForm::wide : LengthForm::narrow;
     payload.starts = tables.arena.keep(starts_, payload.wide);
-    payload.lengths = tables.arena.keep(lengths_, payload.wide_lengths);
+    payload.lengths = tables.arena.keep(lengths_, wide_lengths);
     payload.names = names.id_of(std::move(names_), name_hash_.value);
     payload.types = types.id_of(std::move(types_), type_hash_.value);
     payload.wall_time = wall_time;

@@ -16,7 +16,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <limits>
+#include <span>
 #include <utility>
 
 namespace smd::detail::layout {
@@ -46,6 +46,7 @@ struct Cell {
   std::uint32_t column = 0;
   std::optional<double> number = {};
   std::string_view text = {};
+  std::size_t at = 0;  ///< Of a number: its offset in the row.
 };
 
 std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
@@ -90,6 +91,8 @@ class MetricTaker {
     return refused;
   }
   void finish(const Listing& listing) { rows_.finish(listing); }
+  /// Returns whether names that could be the step came after it was chosen.
+  [[nodiscard]] bool has_new_step_names() const { return cursor_.step_names != chosen_from_; }
   [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
   /// Returns whether the numbers that earlier looks returned are still there.
   [[nodiscard]] bool returned_all() const {
@@ -138,6 +141,9 @@ class MetricTaker {
     constexpr unsigned between = 1024;
     CsvSplitter splitter(cursor_.separator);
     for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
+      if (take_alike(reader)) {
+        continue;
+      }
       if (cursor_.header.empty()) {
         const auto before = before_header(reader.text());
         const std::string_view text = before ? reader.text().substr(*before) : std::string_view();
@@ -172,7 +178,8 @@ class MetricTaker {
           return std::nullopt;
         }
       }
-      if (auto refused = take_csv(splitter, reader.offset())) {
+      const std::string_view row = reader.text().substr(0, *length);
+      if (auto refused = take_csv(splitter, row, reader.offset())) {
         return refused;
       }
       reader.skip(*length);
@@ -195,12 +202,12 @@ class MetricTaker {
     reader.skip(end + 1);
   }
 
-  std::optional<Problem> take_csv(const CsvSplitter& row, std::uint64_t offset) {
-    const std::vector<std::string_view>& fields = row.fields();
+  std::optional<Problem> take_csv(const CsvSplitter& split, std::string_view row, std::uint64_t offset) {
+    const std::vector<std::string_view>& fields = split.fields();
     if (cursor_.header.empty()) {
       return take_header(fields);
     }
-    if (row.blank()) {
+    if (split.blank()) {
       return std::nullopt;
     }
     if (begins_run(fields)) {
@@ -213,12 +220,15 @@ class MetricTaker {
       return std::nullopt;
     }
     cells_.clear();
+    const bool quoted = row.find('"') != row.npos;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (cursor_.header[i] != no_id) {
         cells_.push_back(cell_of(cursor_.header[i], fields[i]));
+        cells_.back().at = quoted ? row.npos : static_cast<std::size_t>(fields[i].data() - row.data());
       }
     }
-    take_row();
+    learn(row);
+    take_row(cells_);
     return std::nullopt;
   }
 
@@ -242,6 +252,7 @@ class MetricTaker {
     if (!is_header(fields)) {
       return refuse("is no metric log: its first line is no header, which has two names or more and no number");
     }
+    form_.forget();
     cursor_.header.clear();
     place_of_.clear();
     previous_ = no_id;
@@ -286,6 +297,9 @@ class MetricTaker {
     constexpr unsigned between = 1024;
     const bool lines = *cursor_.form == MetricForm::lines;
     for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
+      if (take_alike(reader)) {
+        continue;
+      }
       if (!lines) {
         skip_separators(reader);
       }
@@ -361,6 +375,7 @@ class MetricTaker {
         cell.text = values_.text(value);
       } else {
         cell.number = value.number;
+        cell.at = value.at + static_cast<std::size_t>(object.data() - text.data());
       }
       place_of_.resize(cursor_.columns.size(), no_id);
       std::uint32_t& place = place_of_[cell.column];
@@ -389,18 +404,57 @@ class MetricTaker {
       }
       std::erase(columns, no_id);
       choose_step(columns);
+      chosen_from_ = cursor_.step_names;
     }
-    take_row();
+    learn(text);
+    take_row(cells_);
     return true;
   }
 
   // Both
 
-  void take_row() {
+  /// Takes a row in the form of the last one. Returns false if the next one has another form.
+  bool take_alike(ForwardReader& reader) {
+    const auto length = form_.read(reader.text());
+    if (!length) {
+      return false;
+    }
+    learned_in_vain_ = 0;
+    for (std::size_t i = 0; i < alike_.size(); ++i) {
+      alike_[i].number = form_.numbers()[i];
+    }
+    take_row(alike_);
+    reader.skip(*length);
+    return true;
+  }
+
+  /// Takes the form of a row whose cells are numbers, or not logged.
+  void learn(std::string_view row) {
+    constexpr unsigned most_in_vain = 16;
+    if (learned_in_vain_ == most_in_vain) {
+      return;
+    }
+    ++learned_in_vain_;
+    form_.forget();
+    alike_.clear();
+    std::vector<std::size_t> places;
+    for (const Cell& cell : cells_) {
+      if (!cell.text.empty() || (cell.number && cell.at >= row.size())) {
+        return;
+      }
+      if (cell.number) {
+        alike_.push_back(cell);
+        places.push_back(cell.at);
+      }
+    }
+    form_.learn(row, places);
+  }
+
+  void take_row(std::span<const Cell> cells) {
     std::optional<std::int64_t> step;
     std::optional<double> epoch;
-    double time = std::numeric_limits<double>::quiet_NaN();
-    for (const Cell& cell : cells_) {
+    double time = unknown_time;
+    for (const Cell& cell : cells) {
       const Role role = cursor_.columns[cell.column].role;
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
@@ -432,25 +486,30 @@ class MetricTaker {
     }
     cursor_.last_step = step;
     cursor_.last_epoch = epoch ? epoch : cursor_.last_epoch;
-    for (const Cell& cell : cells_) {
+    for (const Cell& cell : cells) {
       MetricColumn& column = cursor_.columns[cell.column];
       if (cell.column == cursor_.step_column || column.role == Role::nothing || column.role == Role::wall_time) {
         continue;
       }
       if (cell.number) {
         ++column.numbers;
-        take_number(cursor_.names[cell.column], column.role == Role::epoch ? ValueKind::counter : ValueKind::number,
-                    *step, *cell.number, time);
+        take_number(cell.column, *step, *cell.number, time);
       } else if (!cell.text.empty()) {
         ++column.texts;
       }
     }
   }
 
-  void take_number(std::string_view name, ValueKind kind, std::int64_t step, double number, double time) {
-    Series& series = rows_.series_of(name);
-    cursor_.returned.resize(cursor_.table.series.size());
-    ReturnedNumbers& returned = cursor_.returned[rows_.previous()];
+  void take_number(std::uint32_t id, std::int64_t step, double number, double time) {
+    const std::string_view name = cursor_.names[id];
+    MetricColumn& column = cursor_.columns[id];
+    Series& series = column.series == no_id ? rows_.series_of(name) : rows_.series_of(column.series);
+    if (column.series == no_id) {
+      column.series = rows_.previous();
+      cursor_.returned.resize(cursor_.table.series.size());
+    }
+    ReturnedNumbers& returned = cursor_.returned[column.series];
+    const ValueKind kind = column.role == Role::epoch ? ValueKind::counter : ValueKind::number;
     const auto bits = std::bit_cast<std::uint64_t>(number);
     if (returned_ != nullptr) {
       const auto before = returned_->find(name);
@@ -476,6 +535,10 @@ class MetricTaker {
   SeriesRows rows_;
   FlatJson values_;
   std::vector<Cell> cells_;
+  std::set<std::string> chosen_from_;  ///< Of JSON: the names from which that of the step was chosen.
+  LineForm form_;
+  std::vector<Cell> alike_;              ///< The cells of a row in that form.
+  unsigned learned_in_vain_ = 0;         ///< How often the form was learned since the last row in one.
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
   bool same_ = true;
@@ -664,7 +727,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
     const bool decides = !continues && request.as_it_stands && place.step_name.empty();
     if (decides &&
-        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && cursor->step_names != step_names))) {
+        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && taker.has_new_step_names()))) {
       fractions = cursor->fractions;
       step_names = cursor->step_names;
       continue;

@@ -32,7 +32,8 @@ struct MetricColumn {
   std::optional<std::size_t> rank = {};  ///< `rank_of_step_name`
   std::uint64_t numbers = 0;
   std::uint64_t texts = 0;
-  std::uint32_t next = no_id;  ///< The one that followed last time.
+  std::uint32_t next = no_id;    ///< The one that followed last time.
+  std::uint32_t series = no_id;  ///< Its id in the table of series, once it had a number.
 };
 
 /// The numbers of a series that were returned: how many, and a hash of them and their steps.

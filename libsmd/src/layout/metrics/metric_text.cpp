@@ -115,6 +115,48 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   return at;
 }
 
+void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers) {
+  forget();
+  if (numbers.empty() || !line.ends_with('\n')) {
+    return;
+  }
+  std::size_t begin = 0;
+  for (const std::size_t at : numbers) {
+    double number = 0;
+    const char* const end =
+        at < begin ? nullptr : text::read_json_number(line.data() + at, line.data() + line.size(), number);
+    if (end == nullptr) {
+      return forget();
+    }
+    between_.emplace_back(line.substr(begin, at - begin));
+    begin = static_cast<std::size_t>(end - line.data());
+  }
+  between_.emplace_back(line.substr(begin));
+  numbers_.resize(numbers.size());
+}
+
+std::optional<std::size_t> LineForm::read(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t i = 0; i < between_.size(); ++i) {
+    const std::string_view between = between_[i];
+    const bool one = between.size() == 1;  // as commas are: without a call
+    if (one ? at == end || *at != between.front() : !std::string_view(at, end).starts_with(between)) {
+      return std::nullopt;
+    }
+    at += between.size();
+    if (i == numbers_.size()) {
+      return static_cast<std::size_t>(at - text.data());
+    }
+    const char* const after = text::read_json_number(at, end, numbers_[i]);
+    if (after == nullptr || (numbers_[i] == 0 && *at == '-')) {  // -0 is read in several ways
+      return std::nullopt;
+    }
+    at = after;
+  }
+  return std::nullopt;
+}
+
 bool is_header(const std::vector<std::string_view>& fields) noexcept {
   return fields.size() >= 2 && std::any_of(fields.begin(), fields.end(), [](auto field) { return !field.empty(); }) &&
          std::none_of(fields.begin(), fields.end(), [](auto field) { return text::number_of(field).has_value(); });

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,23 @@ class CsvSplitter {
   std::vector<std::string_view> fields_;
   std::vector<Quoted> quoted_;
   std::string unquoted_;
+};
+
+/// The form of a line: what stands between its numbers. Most lines of a log have the form of the one before.
+class LineForm {
+ public:
+  /// Takes the form of a whole line, whose numbers begin at these offsets. It stays unknown if a number is not written
+  /// as in JSON.
+  void learn(std::string_view line, std::span<const std::size_t> numbers);
+  void forget() noexcept { between_.clear(); }
+  /// Reads the numbers of the line at the beginning of a text, and returns its length with its line end. Nullopt if it
+  /// has another form, or does not end in the text.
+  std::optional<std::size_t> read(std::string_view text);
+  [[nodiscard]] const std::vector<double>& numbers() const noexcept { return numbers_; }
+
+ private:
+  std::vector<std::string> between_;  ///< Before each number, and after the last one; empty: the form is unknown.
+  std::vector<double> numbers_;
 };
 
 /// Returns whether a row can be a header: two names or more, and no number.

@@ -29,6 +29,14 @@ constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_s
 constexpr std::string_view own_step = "_step";
 constexpr double exact = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
 
+/// Returns the place of a name in `global_step_names`; their number if it is none of them.
+std::size_t global_step_rank(std::string_view name) noexcept {
+  return !name.ends_with(global_step_names.back())
+             ? global_step_names.size()
+             : static_cast<std::size_t>(std::find(global_step_names.begin(), global_step_names.end(), name) -
+                                        global_step_names.begin());
+}
+
 std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
   if (value.kind != FlatJson::Kind::number) {
     return std::nullopt;
@@ -172,11 +180,11 @@ class WandbTaker {
       } else if (value.kind == FlatJson::Kind::text && !cursor_.texts.contains(name)) {
         cursor_.texts.emplace(name);
       }
-      const auto known = std::find(global_step_names.begin(), global_step_names.end(), name);
-      if (known != global_step_names.end() && whole_of(value)) {
-        there[static_cast<std::size_t>(known - global_step_names.begin())] = true;
+      const std::size_t rank = global_step_rank(name);
+      if (rank < there.size() && whole_of(value)) {
+        there[rank] = true;
       }
-      first_tensor = first_tensor || (is_tensor(name, value) && known == global_step_names.end());
+      first_tensor = first_tensor || (is_tensor(name, value) && rank == there.size());
     }
     if (!cursor_.step_name && first_tensor) {
       const auto known = std::find(there.begin(), there.end(), true);
@@ -200,8 +208,7 @@ class WandbTaker {
       if (is_tensor(name, value) && name != step_name) {
         const bool loss = take_value(name, value);
         has_loss = has_loss || loss;
-        has_tensor = has_tensor ||
-                     std::find(global_step_names.begin(), global_step_names.end(), name) == global_step_names.end();
+        has_tensor = has_tensor || global_step_rank(name) == there.size();
       }
     }
     for (std::size_t i = 0; i < there.size(); ++i) {
