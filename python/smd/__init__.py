@@ -22,8 +22,10 @@ from smd._core import Mode, StepState, __version__
 TYPING = False
 if TYPING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, Union
     import numpy
+    AnyMode = Union[Mode, str, None]
+    Texts = Union[str, Iterable[str], None]
 
 
 class Error(Exception):
@@ -114,6 +116,13 @@ class InvalidWorker(Error):
     workers: list[str]
 
 
+class ConfigurationError(Error):
+    """A rule is unknown, or a parameter of it is not valid. kind: unknown_rule, bad_value, …"""
+    kind: str
+    parameter: str
+    nearest: str
+
+
 class Record:
     """Facts as attributes."""
 
@@ -148,7 +157,7 @@ class Table(dict):
         return stream(self)
 
 
-def _list(texts: str | Iterable[str] | None) -> list[str]:
+def _list(texts: Texts) -> list[str]:
     return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
 
 
@@ -164,48 +173,47 @@ class Tensor(_core.Tensor):
     def __repr__(self) -> str:
         return f"<smd.Tensor {self.name!r} of {self.trial.path!r}>"
 
-    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
+    def steps(self, mode: AnyMode = None, show_incomplete_steps: bool = False) -> list[int]:
         """Returns the steps at which anything was saved."""
         return self._steps(mode, show_incomplete_steps)
 
-    def value(self, step: int | None = None, mode: Mode | str | None = None,
-              worker: str | None = None) -> numpy.ndarray:
+    def value(self, step_num: int | None = None, mode: AnyMode = None, worker: str | None = None) -> numpy.ndarray:
         """Returns the value at a step (None: the last that has one) as an array that owns its memory."""
-        return self._value(step, mode, worker)
+        return self._value((self._last_step(mode) if step_num is None else step_num, mode), worker)
 
-    def values(self, mode: Mode | str | None = None, worker: str | None = None,
+    def values(self, mode: AnyMode = None, worker: str | None = None,
                wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
         """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
         are one array; other values are stacked if all have one shape, else an array of arrays."""
         from smd._arrays import values
         return values(self, mode, worker, wall_time)[:3 if wall_time else 2]
 
-    def reduce(self, *reductions: str, mode: Mode | str | None = None, worker: str | None = None) -> Table:
+    def reduce(self, *reductions: str, mode: AnyMode = None, worker: str | None = None) -> Table:
         """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed."""
         arrays = self.trial._reduce(self.name, reductions, mode, worker)
         return Table(zip(("step",) + reductions, arrays))
 
-    def shape(self, step: int, mode: Mode | str | None = None, worker: str | None = None) -> tuple[int, ...]:
+    def shape(self, step_num: int, mode: AnyMode = None, worker: str | None = None) -> tuple[int, ...]:
         """Returns the shape that was saved, else the value's."""
-        return tuple(self._shape(step, mode, worker))
+        return tuple(self._shape((step_num, mode), worker))
 
-    def reduction_value(self, step: int, reduction_name: str, abs: bool = False, mode: Mode | str | None = None,
-                        worker: str | None = None) -> numpy.ndarray:
+    def reduction_value(self, step_num: int, reduction_name: str, mode: AnyMode = None,
+                        worker: str | None = None, abs: bool = False) -> numpy.ndarray:
         """Returns a reduction as it was saved, else computed."""
-        return self._reduction_value(step, reduction_name, abs, mode, worker)
+        return self._reduction_value((step_num, mode), reduction_name, abs, worker)
 
-    def reduction_values(self, step: int, mode: Mode | str | None = None,
+    def reduction_values(self, step_num: int, mode: AnyMode = None,
                          worker: str | None = None) -> dict[tuple[str, bool], numpy.ndarray]:
         """Returns all saved reductions, by name and whether they are of absolute values."""
-        return self._reduction_values(step, mode, worker)
+        return self._reduction_values((step_num, mode), worker)
 
-    def workers(self, step: int, mode: Mode | str | None = None) -> list[str]:
+    def workers(self, step_num: int, mode: AnyMode = None) -> list[str]:
         """Returns the workers that saved anything of the tensor at a step."""
-        return self._workers(step, mode)
+        return self._workers((step_num, mode))
 
-    def prev_steps(self, step: int, n: int | None = None, mode: Mode | str | None = None) -> list[int]:
+    def prev_steps(self, step: int, n: int | None = None, mode: AnyMode = None) -> list[int]:
         """Returns the last n steps up to and including a step; without n all."""
-        return self._prev_steps(step, n, mode)
+        return self._prev_steps((step, mode), n)
 
 
 class Steps:
@@ -251,6 +259,7 @@ class Trial(_core.Trial):
     num_workers: int
     last_complete_step: int | None
     hyperparameters: dict[str, str]  # JSON text
+    _tensor = Tensor
 
     def __init__(self, path: str | os.PathLike[str], **options: Any):
         super().__init__(os.fsdecode(path), options)
@@ -258,11 +267,11 @@ class Trial(_core.Trial):
     def __repr__(self) -> str:
         return f"<smd.Trial {self.path!r}>"
 
-    def __getitem__(self, name: str) -> Tensor:
-        return Tensor(self, name)
+    def __getitem__(self, tname: str) -> Tensor:
+        return self._tensor(self, tname)
 
-    def __contains__(self, name: str) -> bool:
-        return self._has_tensor(name)
+    def __contains__(self, tname: str) -> bool:
+        return self._has_tensor(tname)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.tensor_names())
@@ -270,21 +279,24 @@ class Trial(_core.Trial):
     def __len__(self) -> int:
         return len(self.tensor_names())
 
-    def tensor_names(self, regex: str | Iterable[str] | None = None, collection: str | Iterable[str] | None = None,
-                     names: Iterable[str] | None = None, exclude: str | Iterable[str] | None = None,
-                     step: int | None = None, mode: Mode | str | None = None) -> list[str]:
+    def tensor_names(self, regex: Texts = None, collection: Texts | Collection = None, names: Texts = None,
+                     exclude: Texts = None, step: int | None = None, mode: AnyMode = None) -> list[str]:
         """Returns the tensors that a pattern finds, in a collection or among names, without those that exclude finds."""
-        return self._tensor_names(_list(regex), _list(collection), _list(names), _list(exclude), step, mode)
+        if isinstance(collection, Collection):
+            names, regex = [*_list(names), *collection.tensor_names], [*_list(regex), *collection.include_regex]
+            collection = None if collection.tensor_names or collection.include_regex else collection.name
+        return self._tensor_names(_list(names), _list(regex), _list(collection), _list(exclude),
+                                  None if step is None else (step, mode), mode)
 
-    def tensor(self, name: str) -> Tensor:
-        """Returns a tensor, as does trial[name]."""
-        return Tensor(self, name)
+    def tensor(self, tname: str) -> Tensor:
+        """Returns a tensor, as does trial[tname]."""
+        return self[tname]
 
-    def has_tensor(self, name: str) -> bool:
-        """Returns whether anything of the tensor was saved, as does `name in trial`."""
-        return self._has_tensor(name)
+    def has_tensor(self, tname: str) -> bool:
+        """Returns whether anything of the tensor was saved, as does `tname in trial`."""
+        return tname in self
 
-    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
+    def steps(self, mode: AnyMode = None, show_incomplete_steps: bool = False) -> list[int]:
         """Returns the complete steps, ascending."""
         return self._steps(mode, show_incomplete_steps)
 
@@ -300,7 +312,7 @@ class Trial(_core.Trial):
         """Returns a step's number within its mode."""
         return self._mode_step(global_step)
 
-    def global_step(self, mode: Mode | str, mode_step: int) -> int | None:
+    def global_step(self, mode: AnyMode, mode_step: int) -> int | None:
         """Returns the global number of a mode's step."""
         return self._global_step(mode, mode_step)
 
@@ -312,19 +324,19 @@ class Trial(_core.Trial):
         """Returns the collections by name."""
         return self._collections()
 
-    def collection(self, name: str) -> Collection | None:
+    def collection(self, coll_name: str) -> Collection | None:
         """Returns a collection; None if the trial defines none of that name."""
-        return self._collection(name)
+        return self._collection(coll_name)
 
-    def has_passed_step(self, step: int, mode: Mode | str | None = None) -> StepState:
+    def has_passed_step(self, step: int, mode: AnyMode = None) -> StepState:
         """Returns whether a step can be read: now, never, or perhaps later."""
-        return self._state(step, mode)
+        return self._state((step, mode))
 
-    def wait_for_steps(self, steps: Iterable[int], mode: Mode | str | None = None, timeout: float | None = None,
-                       idle: float | None = None, interval: float | None = None) -> str:
+    def wait_for_steps(self, required_steps: Iterable[int], mode: AnyMode = None,
+                       timeout: float | None = None, idle: float | None = None, interval: float | None = None) -> str:
         """Waits until all steps can be read, for seconds of `timeout`, and of `idle` without a further step. Returns
         "reached", "timed_out" or "idle". Raises StepUnavailable, NoMoreData."""
-        return self._wait(list(steps), mode, timeout, idle, interval)
+        return self._wait([(step, mode) for step in required_steps], timeout, idle, interval)
 
     def follow(self, idle: float | None = None, timeout: float | None = None, interval: float | None = None,
                after: int | None = None) -> Steps:
@@ -343,9 +355,8 @@ class Trial(_core.Trial):
         """`with trial.no_refresh():` queries see the trial as it was at the last refresh."""
         return refreshing(False, self)
 
-    def scalars(self, regex: str | Iterable[str] | None = None, *, names: Iterable[str] | None = None,
-                collection: str | Iterable[str] | None = None, mode: Mode | str | None = None,
-                worker: str | None = None, wide: bool = False, wall_time: bool = False) -> Table:
+    def scalars(self, regex: Texts = None, *, names: Texts = None, collection: Texts | Collection = None,
+                mode: AnyMode = None, worker: str | None = None, wide: bool = False, wall_time: bool = False) -> Table:
         """Returns the tensors that are single numbers as columns step, value and tensor; if wide, as step and a column
         for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970."""
         from smd._arrays import scalars
@@ -373,25 +384,24 @@ def find(path: str | os.PathLike[str], layout: str = "") -> list[str]:
 
 
 class Difference(Record):
-    """What differs between two values of one tensor, step and worker; only_in: "a" or "b" if the other has none. See
-    the columns of smd-diff(1); None where a number is not defined."""
+    """What differs between two values of one tensor, step and worker. state: equal, differs, dtype (equal, but of two
+    types), shape, only_a or only_b. See the columns of smd-diff(1); None where a number is not defined."""
     tensor: str
     step: int
     worker: str
-    only_in: str | None
+    state: str
 
 
-def diff(a: Trial, b: Trial, regex: str | Iterable[str] | None = None, rtol: float = 0, atol: float = 0,
+def diff(a: Trial, b: Trial, regex: Texts = None, rtol: float = 0, atol: float = 0,
          equal_nan: bool = True) -> list[Difference]:
     """Compares the values of two trials. Numbers are equal if |a - b| <= atol + rtol |b|."""
-    from smd._arrays import diff
-    return diff(a, b, regex, rtol, atol, equal_nan)
+    names = sorted({*a.tensor_names(regex), *b.tensor_names(regex)})
+    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan)]
 
 
 def __getattr__(name: str) -> Any:
     """Loads parts that few programs need when they are asked for."""
-    if name not in ("rules", "compat", "ConfigurationError"):
+    if name not in ("rules", "compat"):
         raise AttributeError(f"module 'smd' has no attribute {name!r}")
     import importlib
-    return importlib.import_module("smd.rules").ConfigurationError if name == "ConfigurationError" else \
-        importlib.import_module("smd." + name)
+    return importlib.import_module("smd." + name)
