@@ -17,7 +17,7 @@ import unittest
 
 import smd
 
-IMPORTED_NUMPY = "numpy" in sys.modules  # by importing smd
+IMPORTED = {"numpy", "smd._core"} & set(sys.modules)  # by importing smd
 import numpy as np  # noqa: E402
 from smd.compat.smdebug import Hook  # noqa: E402
 
@@ -491,8 +491,11 @@ class Rules(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
-    def test_numpy_is_not_imported_before_it_is_needed(self):
-        self.assertFalse(IMPORTED_NUMPY)
+    def test_what_takes_time_is_not_imported_before_it_is_needed(self):
+        self.assertEqual(IMPORTED, set())
+        self.assertIn("Trial", dir(smd))
+        with self.assertRaises(AttributeError):
+            smd.nothing
 
     def test_find(self):
         logs = os.path.join(FIXTURES, "small-logs")
