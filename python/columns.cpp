@@ -29,7 +29,7 @@ std::optional<Mode> chosen(Mode mode) { return mode == Mode::global ? std::nullo
 /// Returns the first bytes, as many as `Stored` has, of what `get(part, i)` returns of each row of a column.
 template <class Stored, class Get>
 TensorValue gathered(const ScalarColumn& column, Dtype dtype, const Get& get) {
-  const std::shared_ptr<Stored[]> numbers(new Stored[column.size()]);
+  const std::shared_ptr<Stored[]> numbers = room_for<Stored>(column.size());
   Stored* next = numbers.get();
   for (const ColumnPart& part : column.parts()) {
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -82,7 +82,7 @@ std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tenso
 bool has_value(const TensorEntry& entry) { return entry.value.has_value(); }
 
 TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
-  const std::shared_ptr<std::int64_t[]> steps(new std::int64_t[entries.size()]);
+  const std::shared_ptr<std::int64_t[]> steps = room_for<std::int64_t>(entries.size());
   std::transform(entries.begin(), entries.end(), steps.get(), [&](const TensorEntry& entry) {
     return mode == Mode::global ? entry.step.value : entry.mode_step.value;
   });
@@ -153,8 +153,8 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
   });
   // Values are read to where they stay: if all are as the first, together.
   const std::size_t bytes = element_count(shape).value_or(0) * item_size(dtype);
-  const std::shared_ptr<std::byte[]> all(new std::byte[bytes * count]);
-  const std::shared_ptr<double[]> times(new double[count]);
+  const std::shared_ptr<std::byte[]> all = room_for<std::byte>(bytes * count);
+  const std::shared_ptr<double[]> times = room_for<double>(count);
   std::vector<TensorValue> each(count);
   std::atomic<bool> stacked = dtype != Dtype::string;
   read_each(trial, count, [&](std::size_t i, ValueReader& reader) {
@@ -197,7 +197,7 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
                                                [&](const TensorEntry& entry) { return was_saved(entry, name); })) {
       throw InvalidArgument("'" + name + "' is no reduction, and none of that name was saved");
     }
-    std::fill_n(columns.emplace_back(new double[entries.size()]).get(), entries.size(),
+    std::fill_n(columns.emplace_back(room_for<double>(entries.size())).get(), entries.size(),
                 std::numeric_limits<double>::quiet_NaN());
   }
   read_each(trial, entries.size(), [&](std::size_t i, ValueReader& reader) {

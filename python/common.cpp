@@ -27,7 +27,7 @@ py::object str_or_bytes(std::string_view text) {
 /// Returns floating point of 8 or 16 bits as float32, exactly.
 TensorValue widened(const TensorValue& value) {
   return visit_numbers(value.view(), [&](const auto& elements) {
-    const std::shared_ptr<float[]> numbers(new float[elements.size()]);
+    const std::shared_ptr<float[]> numbers = room_for<float>(elements.size());
     for (std::size_t i = 0; i < elements.size(); ++i) {
       numbers[i] = static_cast<float>(elements[i]);
     }

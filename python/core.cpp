@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <map>
@@ -169,7 +170,9 @@ Trial open(const std::string& path, py::dict given) {
                      : superseded == "included" ? Superseded::included
                                                 : Superseded::left_out;
   return interruptible([&](const std::stop_token& stop) {
-    trial.remote.stop = [stop] { return stop.stop_requested(); };
+    const auto stopped = std::make_shared<std::atomic<bool>>(false);  // the trial keeps it
+    const std::stop_callback on_stop(stop, [&] { *stopped = true; });
+    trial.remote.stop = [stopped] { return stopped->load(); };
     if (timeout) {
       if (auto there = Trial::open_when_there(path, trial, wait_options(timeout, {}, {}, stop))) {
         return *std::move(there);
@@ -183,7 +186,7 @@ std::pair<std::vector<std::string>, std::vector<Problem>> find(const std::string
   std::vector<Problem> problems;
   auto found = interruptible([&](const std::stop_token& stop) {
     TrialOptions options{.layout = layout};
-    options.remote.stop = [stop] { return stop.stop_requested(); };
+    options.remote.stop = [&stop] { return stop.stop_requested(); };
     return find_trials(path, &problems, options);
   });
   return {std::move(found), std::move(problems)};

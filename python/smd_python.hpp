@@ -9,9 +9,12 @@
 
 #include <pybind11/cast.h>
 
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -136,6 +139,19 @@ struct type_caster<smd::ReductionKey> : result_caster<smd::ReductionKey> {};
 namespace smd::python {
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+/// Returns room for elements, much of them on large pages: the first use of small ones takes longer than filling them.
+template <class T>
+[[nodiscard]] std::shared_ptr<T[]> room_for(std::size_t count) {
+  constexpr std::size_t page = std::size_t{2} << 20;
+  const std::size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+  if (bytes <= page) {
+    return std::shared_ptr<T[]>(new T[count]);
+  }
+  void* const memory = ::operator new(bytes, std::align_val_t(page));
+  (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+  return {static_cast<T*>(memory), [](T* elements) { ::operator delete(elements, std::align_val_t(page)); }};
+}
 
 /// Returns elements, which it shares, as a value.
 template <class T>
