@@ -230,7 +230,9 @@ std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& te
   ValueReader reader_b(b);
   Comparer comparer({.rtol = rtol, .atol = atol, .equal_nan = equal_nan});
   std::vector<Compared> rows;
-  for (const auto& [at, both] : places) {
+  for (const auto& entry : places) {
+    const auto& at = entry.first;
+    const auto& both = entry.second;
     Compared& row = rows.emplace_back(Compared{tensor, at.first, at.second, both[0] ? "only_a" : "only_b", {}});
     if (!both[0] || !both[1]) {
       continue;
