@@ -1,75 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "columns.hpp"
-
+// Many values of one tensor at once. All of it runs without Python's lock, and throws ReadError at a value that cannot
+// be read. Values are of a mode, by its steps (`Mode::global`: all, by global steps), and of a worker (nullopt: at each
+// step of the first by name).
 #include "smd_python.hpp"
 
 #include <smd/column.hpp>
+#include <smd/trial.hpp>
 #include <smd/value_reducer.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
 #include <span>
+#include <tuple>
+#include <vector>
 
 namespace smd::python {
 
 namespace {
 
-std::optional<Mode> chosen(const SeriesQuery& query) { return ModeArgument{query.mode}.chosen(); }
+using Worker = std::optional<std::string>;
 
-/// Returns one number of each row of a column.
-template <class T, class Get>
-NewColumn<T> gathered(const ScalarColumn& column, const Get& get) {
-  NewColumn<T> numbers(column.size());
-  T* next = numbers.data();
+std::optional<Mode> chosen(Mode mode) { return mode == Mode::global ? std::nullopt : std::optional(mode); }
+
+/// Returns the first bytes, as many as `Stored` has, of what `get(part, i)` returns of each row of a column.
+template <class Stored, class Get>
+TensorValue gathered(const ScalarColumn& column, Dtype dtype, const Get& get) {
+  const std::shared_ptr<Stored[]> numbers = room_for<Stored>(column.size());
+  Stored* next = numbers.get();
   for (const ColumnPart& part : column.parts()) {
     for (std::size_t i = 0; i < part.size(); ++i) {
-      *next++ = static_cast<T>(get(part, i));
+      const auto number = get(part, i);
+      std::memcpy(next++, &number, sizeof(Stored));  // little endian, as this machine is
     }
   }
-  return numbers;
+  return value_of(dtype, {static_cast<std::int64_t>(column.size())}, numbers, column.size());
 }
 
-/// Copies a column, whose numbers `number(part, i)` returns as they are stored in `Stored`.
-template <class Stored, class Number>
-NumberSeries copied(const ScalarColumn& column, bool mode_steps, bool with_times, Dtype dtype, const Number& number) {
-  const auto steps =
-      mode_steps
-          ? gathered<std::int64_t>(column,
-                                   [](const ColumnPart& part, std::size_t i) { return part.mode_step(i).value; })
-          : gathered<std::int64_t>(column, [](const ColumnPart& part, std::size_t i) { return part.step(i).value; });
-  NumberSeries series{steps.value(Dtype::int64), gathered<Stored>(column, number).value(dtype)};
-  if (with_times) {
-    series.times = gathered<double>(column, [](const ColumnPart& part, std::size_t i) {
-                     return part.wall_time(i);
-                   }).value(Dtype::float64);
+TensorValue numbers_of(const ScalarColumn& column) {
+  const std::span<const ColumnPart> parts = column.parts();
+  const Dtype dtype = parts.front().dtype();
+  if (std::any_of(parts.begin(), parts.end(), [&](const ColumnPart& part) { return part.dtype() != dtype; })) {
+    return gathered<double>(column, Dtype::float64, [](const auto& part, std::size_t i) { return part.value(i); });
   }
-  std::map<std::string_view, std::int32_t> workers;
-  for (const ColumnPart& part : column.parts()) {
-    workers.emplace(part.worker(), 0);
+  const auto stored = [&]<class Stored>(Stored /*size*/) {
+    return gathered<Stored>(column, dtype, [](const auto& part, std::size_t i) { return part.number(i); });
+  };
+  switch (item_size(dtype)) {
+    case 1:
+      return stored(std::uint8_t{});
+    case 2:
+      return stored(std::uint16_t{});
+    case 4:
+      return stored(std::uint32_t{});
+    default:  // no real number is larger
+      return stored(std::uint64_t{});
   }
-  if (workers.size() > 1 || !std::is_sorted(steps.data(), steps.data() + column.size())) {
-    std::int32_t place = 0;
-    for (auto& [name, of_name] : workers) {
-      of_name = place++;
-    }
-    series.workers = gathered<std::int32_t>(column, [&](const ColumnPart& part, std::size_t /*i*/) {
-                       return workers.find(part.worker())->second;
-                     }).value(Dtype::int32);
-  }
-  return series;
 }
 
 /// What a query selects of a tensor, by step: at each step the first worker that saved something `wanted`.
-std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tensor, const SeriesQuery& query,
+std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker,
                                     const std::function<bool(const TensorEntry&)>& wanted) {
-  EntryQuery entry_query{.tensors = {tensor}, .mode = chosen(query)};
-  if (query.worker) {
-    entry_query.workers = {*query.worker};
+  EntryQuery query{.tensors = {tensor}, .mode = mode};
+  if (worker) {
+    query.workers = {*worker};
   }
   std::vector<TensorEntry> entries;
-  trial.for_each_entry(entry_query, [&](const TensorEntry& entry) {
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
     const bool again = !entries.empty() && entries.back().step == entry.step && entries.back().worker != entry.worker;
     if (!again && wanted(entry)) {
       entries.push_back(entry);
@@ -81,12 +81,12 @@ std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tenso
 
 bool has_value(const TensorEntry& entry) { return entry.value.has_value(); }
 
-TensorValue steps_of(const std::vector<TensorEntry>& entries, const SeriesQuery& query) {
-  const NewColumn<std::int64_t> steps(entries.size());
-  std::transform(entries.begin(), entries.end(), steps.data(), [&](const TensorEntry& entry) {
-    return query.mode == Mode::global ? entry.step.value : entry.mode_step.value;
+TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
+  const std::shared_ptr<std::int64_t[]> steps = room_for<std::int64_t>(entries.size());
+  std::transform(entries.begin(), entries.end(), steps.get(), [&](const TensorEntry& entry) {
+    return mode == Mode::global ? entry.step.value : entry.mode_step.value;
   });
-  return steps.value(Dtype::int64);
+  return value_of(Dtype::int64, {static_cast<std::int64_t>(entries.size())}, steps, entries.size());
 }
 
 /// Calls `work(i, reader)`, which returns a problem, for each of `count` entries in several threads.
@@ -99,112 +99,106 @@ void read_each(const Trial& trial, std::size_t count,
   });
 }
 
-}  // namespace
+/// Adjacent rows of one worker, which has a name, and how many they are.
+using Run = std::pair<std::string, std::size_t>;
 
-std::optional<NumberSeries> number_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query,
-                                          bool with_times) {
+/// Returns steps, numbers (in their own type, or float64 if they have several), if wanted times, and runs of the rows.
+/// Nullopt if a value is not a single number.
+std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, std::vector<Run>>> numbers(
+    const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker, bool with_times) {
   const Tensor owner = trial.tensor(tensor);  // keeps names
   if (!ScalarColumn::held(trial, tensor)) {
     // The first value tells whether it is worthwhile to look at all.
-    const std::vector<TensorEntry> entries = entries_of(trial, tensor, query, has_value);
-    bool number = false;
-    read_each(trial, std::min<std::size_t>(entries.size(), 1), [&](std::size_t, ValueReader& reader) {
-      return reader.read(*entries.front().value, tensor,
-                         [&](const Extent& value) { number = is_real(value.dtype()) && value.size() == 1; });
-    });
-    if (!number) {
+    const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
+    if (entries.empty() ||
+        element_count(owner.shape(entries.front().step, std::string(entries.front().worker))) != std::uint64_t{1}) {
       return std::nullopt;
     }
   }
-  const ScalarColumn column = ScalarColumn::read(trial, tensor, {.mode = chosen(query), .worker = query.worker});
+  const ScalarColumn column = ScalarColumn::read(trial, tensor, {.mode = chosen(mode), .worker = worker});
   if (!column.problems().empty()) {
     throw ReadError(column.problems().front());
   }
-  const std::span<const ColumnPart> parts = column.parts();
-  if (column.others() > 0 || parts.empty()) {
+  if (column.others() > 0 || column.parts().empty()) {
     return std::nullopt;
   }
-  const Dtype dtype = parts.front().dtype();
-  const bool mode_steps = query.mode != Mode::global;
-  if (std::any_of(parts.begin(), parts.end(), [&](const ColumnPart& part) { return part.dtype() != dtype; })) {
-    return copied<double>(column, mode_steps, with_times, Dtype::float64,
-                          [](const ColumnPart& part, std::size_t i) { return part.value(i); });
+  TensorValue steps = gathered<std::int64_t>(column, Dtype::int64, [&](const ColumnPart& part, std::size_t i) {
+    return mode == Mode::global ? part.step(i).value : part.mode_step(i).value;
+  });
+  const auto time = [](const ColumnPart& part, std::size_t i) { return part.wall_time(i); };
+  std::vector<Run> runs;
+  for (const ColumnPart& part : column.parts()) {
+    runs.emplace_back(part.worker(), part.size());
   }
-  const auto bits = [](const ColumnPart& part, std::size_t i) { return part.number(i); };
-  switch (item_size(dtype)) {
-    case 1:
-      return copied<std::uint8_t>(column, mode_steps, with_times, dtype, bits);
-    case 2:
-      return copied<std::uint16_t>(column, mode_steps, with_times, dtype, bits);
-    case 4:
-      return copied<std::uint32_t>(column, mode_steps, with_times, dtype, bits);
-    default:  // no real number is larger
-      return copied<std::uint64_t>(column, mode_steps, with_times, dtype, bits);
-  }
+  return std::tuple(std::move(steps), numbers_of(column),
+                    with_times ? std::optional(gathered<double>(column, Dtype::float64, time)) : std::nullopt,
+                    std::move(runs));
 }
 
-ValueSeries value_series(const Trial& trial, const std::string& tensor, const SeriesQuery& query) {
+/// Returns steps; the values, which lie one after another in the first element if all have one type and shape; whether
+/// they do; and times.
+std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(const Trial& trial,
+                                                                            const std::string& tensor, Mode mode,
+                                                                            const Worker& worker) {
   const Tensor owner = trial.tensor(tensor);
-  const std::vector<TensorEntry> entries = entries_of(trial, tensor, query, has_value);
-  const NewColumn<double> times(entries.size());
-  ValueSeries series;
-  series.steps = steps_of(entries, query);
+  const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
+  const std::size_t count = entries.size();
   Dtype dtype = Dtype::string;
   Shape shape;
-  read_each(trial, std::min<std::size_t>(entries.size(), 1), [&](std::size_t, ValueReader& reader) {
+  read_each(trial, std::min<std::size_t>(count, 1), [&](std::size_t, ValueReader& reader) {
     return reader.read(*entries.front().value, tensor, [&](const Extent& value) {
       dtype = value.dtype();
       shape = value.shape();
     });
   });
-  // Values are read to where they stay. If one has another shape, each gets an array of its own.
-  const auto bytes = static_cast<std::size_t>(element_count(shape).value_or(0)) * item_size(dtype);
-  series.stacked = dtype != Dtype::string;
-  if (series.stacked) {
-    const NewColumn<std::byte> all(bytes * entries.size());
-    std::vector<char> same(entries.size());
-    read_each(trial, entries.size(), [&](std::size_t i, ValueReader& reader) {
-      return reader.read(*entries[i].value, tensor, [&](Extent& value) {
-        times[i] = value.wall_time();
-        same[i] = value.dtype() == dtype && value.shape() == shape &&
-                  (bytes == 0 || value.read(0, {all.data() + i * bytes, bytes}));
-      });
+  // Values are read to where they stay: if all are as the first, together.
+  const std::size_t bytes = element_count(shape).value_or(0) * item_size(dtype);
+  const std::shared_ptr<std::byte[]> all = room_for<std::byte>(bytes * count);
+  const std::shared_ptr<double[]> times = room_for<double>(count);
+  std::vector<TensorValue> each(count);
+  std::atomic<bool> stacked = dtype != Dtype::string;
+  read_each(trial, count, [&](std::size_t i, ValueReader& reader) {
+    return reader.read(*entries[i].value, tensor, [&](Extent& value) {
+      times[i] = value.wall_time();
+      if (dtype != Dtype::string && value.dtype() == dtype && value.shape() == shape) {
+        const std::shared_ptr<std::byte[]> here(all, all.get() + i * bytes);
+        (void)(bytes == 0 || value.read(0, {here.get(), bytes}));  // the reader has the problem
+        each[i] = value_of(dtype, shape, here, bytes);
+      } else {
+        stacked = false;
+        each[i] = value.value().value_or(TensorValue());
+      }
     });
-    series.stacked = std::all_of(same.begin(), same.end(), [](char one) { return one != 0; });
-    shape.insert(shape.begin(), static_cast<std::int64_t>(entries.size()));
-    series.values = {all.value(dtype, shape)};
+  });
+  if (stacked) {
+    shape.insert(shape.begin(), static_cast<std::int64_t>(count));
+    each = {value_of(dtype, shape, all, bytes * count)};
   }
-  if (!series.stacked) {
-    series.values.assign(entries.size(), {});
-    read_each(trial, entries.size(), [&](std::size_t i, ValueReader& reader) {
-      return reader.read(*entries[i].value, tensor, [&](Extent& value) {
-        times[i] = value.wall_time();
-        series.values[i] = value.value().value_or(TensorValue());
-      });
-    });
-  }
-  series.times = times.value(Dtype::float64);
-  return series;
+  return {steps_of(entries, mode), std::move(each), stacked,
+          value_of(Dtype::float64, {static_cast<std::int64_t>(count)}, times, count)};
 }
 
-std::vector<TensorValue> reduced_series(const Trial& trial, const std::string& tensor,
-                                        const std::vector<std::string>& names, const SeriesQuery& query) {
+/// Returns steps, then for each name the reduction as it was saved, else computed, else NaN. Leaves out steps without
+/// any. @throws InvalidArgument for names that are unknown and were not saved, and for values that cannot be reduced.
+std::vector<TensorValue> reductions(const Trial& trial, const std::string& tensor,
+                                    const std::vector<std::string>& names, Mode mode, const Worker& worker) {
   const Tensor owner = trial.tensor(tensor);
   const auto was_saved = [](const TensorEntry& entry, const std::string& name) {
     return std::any_of(entry.reductions.begin(), entry.reductions.end(),
                        [&](const SavedReduction& one) { return one.name == name; });
   };
-  const std::vector<TensorEntry> entries = entries_of(trial, tensor, query, [&](const TensorEntry& entry) {
+  const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, [&](const TensorEntry& entry) {
     return entry.value ||
-           std::any_of(names.begin(), names.end(), [&](const auto& name) { return was_saved(entry, name); });
+           std::any_of(names.begin(), names.end(), [&](const std::string& name) { return was_saved(entry, name); });
   });
-  std::vector<NewColumn<double>> columns;
+  std::vector<std::shared_ptr<double[]>> columns;
   for (const std::string& name : names) {
     if (!parse_reduction(name) && std::none_of(entries.begin(), entries.end(),
                                                [&](const TensorEntry& entry) { return was_saved(entry, name); })) {
       throw InvalidArgument("'" + name + "' is no reduction, and none of that name was saved");
     }
-    std::fill_n(columns.emplace_back(entries.size()).data(), entries.size(), std::numeric_limits<double>::quiet_NaN());
+    std::fill_n(columns.emplace_back(room_for<double>(entries.size())).get(), entries.size(),
+                std::numeric_limits<double>::quiet_NaN());
   }
   read_each(trial, entries.size(), [&](std::size_t i, ValueReader& reader) {
     const TensorEntry& entry = entries[i];
@@ -233,11 +227,19 @@ std::vector<TensorValue> reduced_series(const Trial& trial, const std::string& t
       }
     });
   });
-  std::vector<TensorValue> arrays = {steps_of(entries, query)};
-  for (const NewColumn<double>& column : columns) {
-    arrays.push_back(column.value(Dtype::float64));
+  std::vector<TensorValue> arrays = {steps_of(entries, mode)};
+  for (const std::shared_ptr<double[]>& column : columns) {
+    arrays.push_back(value_of(Dtype::float64, arrays.front().shape(), column, entries.size()));
   }
   return arrays;
+}
+
+}  // namespace
+
+void add_columns(py::class_<Trial>& trial) {
+  trial.def("_numbers", &numbers, Unlocked())
+      .def("_values", &values, Unlocked())
+      .def("_reduce", &reductions, Unlocked());
 }
 
 }  // namespace smd::python

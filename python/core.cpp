@@ -1,26 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module smd._core: reading.
-#include "columns.hpp"
 #include "smd_python.hpp"
 
 #include <smd/difference.hpp>
 #include <smd/find.hpp>
 #include <smd/follow.hpp>
 #include <smd/refresh.hpp>
+#include <smd/trial.hpp>
 #include <smd/version.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <map>
-#include <memory>
+#include <vector>
 
 namespace smd::python {
 
-namespace {
+/// What two trials have of a tensor at a step by a worker.
+struct Compared {
+  std::string tensor;
+  GlobalStep step;
+  std::string worker;
+  const char* state;                     ///< As smd-diff names it.
+  std::optional<Difference> difference;  ///< Nullopt if elements cannot be compared.
+};
+
+}  // namespace smd::python
+
+template <>
+struct pybind11::detail::type_caster<smd::python::Compared> : result_caster<smd::python::Compared> {};
+
+namespace smd::python {
 
 using py::literals::operator""_a;
+
+py::object to_python(const Compared& row) {
+  const Difference d = row.difference.value_or(Difference());
+  const auto known = [&](auto fact) { return row.difference ? std::optional(fact) : std::nullopt; };
+  return py::module_::import("smd").attr("Difference")(
+      "tensor"_a = row.tensor, "step"_a = row.step, "worker"_a = row.worker, "state"_a = row.state,
+      "size"_a = known(d.size), "differing"_a = known(d.differing), "first"_a = d.first,
+      "same_dtype"_a = known(d.same_dtype), "max_abs"_a = d.max_abs, "max_rel"_a = d.max_rel, "mean_abs"_a = d.mean_abs,
+      "rmse"_a = d.rmse, "l2_a"_a = d.l2_a, "l2_b"_a = d.l2_b, "l2_diff"_a = d.l2_diff, "rel_l2"_a = d.rel_l2,
+      "cosine"_a = d.cosine);
+}
+
+namespace {
+
+using Seconds = std::optional<double>;
+using Worker = std::optional<std::string>;
+
+// By their numbers.
+constexpr std::array wait_outcomes = {"reached", "ended", "timed_out", "idle", "stopped"};
+constexpr std::array follow_events = {"step", "ended", "timed_out", "idle", "stopped"};
+static_assert(wait_outcomes.size() == static_cast<std::size_t>(WaitOutcome::stopped) + 1);
+static_assert(follow_events.size() == static_cast<std::size_t>(FollowEvent::Kind::stopped) + 1);
 
 /// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
 template <class Work>
@@ -58,50 +95,24 @@ WaitOptions wait_options(Seconds timeout, Seconds idle, Seconds interval, std::s
   return wait;
 }
 
-std::string name_of(WaitOutcome outcome) {
-  switch (outcome) {
-    case WaitOutcome::reached:
-      return "reached";
-    case WaitOutcome::ended:
-      return "ended";
-    case WaitOutcome::timed_out:
-      return "timed_out";
-    case WaitOutcome::idle:
-      return "idle";
-    case WaitOutcome::stopped:
-      break;
-  }
-  return "stopped";
-}
-
-std::string name_of(FollowEvent::Kind kind) {
-  switch (kind) {
-    case FollowEvent::Kind::step:
-      return "step";
-    case FollowEvent::Kind::ended:
-      return "ended";
-    case FollowEvent::Kind::timed_out:
-      return "timed_out";
-    case FollowEvent::Kind::idle:
-      return "idle";
-    case FollowEvent::Kind::stopped:
-      break;
-  }
-  return "stopped";
+const char* wait_for_steps(const Trial& trial, const std::vector<StepKey>& steps, Seconds timeout, Seconds idle,
+                           Seconds interval) {
+  return wait_outcomes.at(static_cast<std::size_t>(interruptible([&](const std::stop_token& stop) {
+    return trial.wait_for_steps(steps, wait_options(timeout, idle, interval, stop));
+  })));
 }
 
 class Follower {
  public:
-  Follower(const Trial& trial, Seconds idle, Seconds timeout, Seconds interval, std::optional<std::int64_t> after)
-      : follower_(trial, {.wait = wait_options(timeout, idle, interval, stop_.get_token()),
-                          .after = after ? std::optional(GlobalStep(*after)) : std::nullopt}) {}
+  Follower(const Trial& trial, Seconds idle, Seconds timeout, Seconds interval, std::optional<GlobalStep> after)
+      : follower_(trial, {.wait = wait_options(timeout, idle, interval, stop_.get_token()), .after = after}) {}
 
-  std::pair<std::string, GlobalStep> next() {
+  std::pair<const char*, GlobalStep> next() {
     const FollowEvent event = interruptible([this](const std::stop_token& stop) {
       const std::stop_callback pass_on(stop, [this] { stop_.request_stop(); });
       return follower_.next();
     });
-    return {name_of(event.kind), event.step};
+    return {follow_events.at(static_cast<std::size_t>(event.kind)), event.step};
   }
 
  private:
@@ -109,25 +120,21 @@ class Follower {
   StepFollower follower_;
 };
 
-using Bounds = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
+using Bounds = std::pair<std::optional<GlobalStep>, std::optional<GlobalStep>>;
 
 StepRange range_of(const Bounds& steps) {
-  if (!steps.first && !steps.second) {
-    return {};  // of a bounded range, nothing is held as it lies in a log
-  }
-  return StepRange::between(GlobalStep(steps.first.value_or(INT64_MIN)),
-                            steps.second ? std::optional(GlobalStep(*steps.second)) : std::nullopt);
+  return StepRange::between(steps.first.value_or(GlobalStep(INT64_MIN)), steps.second);
 }
 
-/// Opens a trial with the options of `smd.open`.
-Trial open(const Text& path, py::dict given) {
+/// Opens a trial with the options of `smd.open`, of which None stands for its default.
+Trial open(const std::string& path, py::dict given) {
   TrialOptions trial;
-  Seconds timeout;
   const auto take = [&](const char* name, auto& into) {
-    if (given.contains(name)) {
-      into = given.attr("pop")(name).template cast<std::decay_t<decltype(into)>>();
+    if (const py::object option = given.attr("pop")(name, py::none()); !option.is_none()) {
+      into = option.cast<std::decay_t<decltype(into)>>();
     }
   };
+  Seconds timeout;
   Bounds range_steps;
   std::optional<std::size_t> newest;
   std::optional<std::size_t> oldest;
@@ -167,208 +174,137 @@ Trial open(const Text& path, py::dict given) {
     const std::stop_callback on_stop(stop, [&] { *stopped = true; });
     trial.remote.stop = [stopped] { return stopped->load(); };
     if (timeout) {
-      if (auto there = Trial::open_when_there(path.value, trial, wait_options(timeout, {}, {}, stop))) {
+      if (auto there = Trial::open_when_there(path, trial, wait_options(timeout, {}, {}, stop))) {
         return *std::move(there);
       }
     }
-    return Trial::open(path.value, trial);  // also to say what there is instead
+    return Trial::open(path, trial);  // also to say what there is instead
   });
 }
 
-py::list problems_of(const std::vector<Problem>& problems) {
-  py::list all;
-  for (const Problem& problem : problems) {
-    all.append(problem_of(problem));
-  }
-  return all;
+std::pair<std::vector<std::string>, std::vector<Problem>> find(const std::string& path, const std::string& layout) {
+  std::vector<Problem> problems;
+  auto found = interruptible([&](const std::stop_token& stop) {
+    TrialOptions options{.layout = layout};
+    options.remote.stop = [&stop] { return stop.stop_requested(); };
+    return find_trials(path, &problems, options);
+  });
+  return {std::move(found), std::move(problems)};
 }
 
-py::object collection_of(const Collection& one) {
-  return py::module_::import("smd").attr("Collection")("name"_a = Text{one.name},
-                                                       "tensor_names"_a = texts(one.tensor_names),
-                                                       "include_regex"_a = texts(one.include_regex));
+std::vector<std::string> tensor_names(const Trial& trial, std::vector<std::string> names,
+                                      std::vector<std::string> regex, std::vector<std::string> collections,
+                                      std::vector<std::string> exclude, std::optional<StepKey> step, Mode mode) {
+  return trial.tensor_names(
+      {step, mode, std::move(names), std::move(regex), std::move(collections), std::move(exclude)});
 }
 
-py::dict facts_of(const Difference& d) {
-  return py::dict("size"_a = d.size, "differing"_a = d.differing, "first"_a = d.first, "same_dtype"_a = d.same_dtype,
-                  "max_abs"_a = d.max_abs, "max_rel"_a = d.max_rel, "mean_abs"_a = d.mean_abs, "rmse"_a = d.rmse,
-                  "l2_a"_a = d.l2_a, "l2_b"_a = d.l2_b, "l2_diff"_a = d.l2_diff, "rel_l2"_a = d.rel_l2,
-                  "cosine"_a = d.cosine);
-}
-
-/// Returns the last step at which the tensor has a value.
-StepKey last_step(const Tensor& tensor, ModeArgument mode) {
-  const std::vector<TensorEntry> entries = tensor.entries();
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    if (entry->value && (!mode.chosen() || entry->mode == mode.mode)) {
-      return mode.chosen() ? StepKey(mode.mode, entry->mode_step) : StepKey(entry->step);
+/// Returns the last step, of a mode, at which the tensor has a value.
+std::int64_t last_step(const Tensor& tensor, Mode mode) {
+  std::optional<std::int64_t> last;
+  for (const TensorEntry& entry : tensor.entries()) {
+    if (entry.value && (mode == Mode::global || entry.mode == mode)) {
+      last = mode == Mode::global ? entry.step.value : entry.mode_step.value;
     }
   }
-  throw TensorUnavailableForStep("no value of '" + tensor.name() + "' was saved", tensor.name(), mode.step(-1), {});
+  if (!last) {
+    throw TensorUnavailableForStep("no value of '" + tensor.name() + "' was saved", tensor.name(), {mode, ModeStep(-1)},
+                                   {});
+  }
+  return *last;
 }
 
-using Worker = std::optional<Text>;
+std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& tensor, double rtol, double atol,
+                           bool equal_nan) {
+  std::map<std::pair<GlobalStep, std::string>, std::array<std::optional<Place>, 2>> places;
+  const std::array trials = {&a, &b};
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i]->for_each_entry({.tensors = {tensor}}, [&](const TensorEntry& entry) {
+      if (entry.value) {
+        places[{entry.step, std::string(entry.worker)}][i] = entry.value;
+      }
+      return true;
+    });
+  }
+  ValueReader reader_a(a);
+  ValueReader reader_b(b);
+  Comparer comparer({.rtol = rtol, .atol = atol, .equal_nan = equal_nan});
+  std::vector<Compared> rows;
+  for (const auto& entry : places) {
+    const auto& at = entry.first;
+    const auto& both = entry.second;
+    Compared& row = rows.emplace_back(Compared{tensor, at.first, at.second, both[0] ? "only_a" : "only_b", {}});
+    if (!both[0] || !both[1]) {
+      continue;
+    }
+    row.state = "shape";
+    std::optional<Problem> of_b;
+    const std::optional<Problem> of_a = reader_a.read(*both[0], tensor, [&](Extent& value_a) {
+      of_b = reader_b.read(*both[1], tensor, [&](Extent& value_b) {
+        if (value_a.shape() == value_b.shape()) {
+          comparer.clear();
+          comparer.add(value_a, value_b);
+          row.difference = comparer.result();
+          row.state = row.difference->differing > 0 ? "differs" : row.difference->same_dtype ? "equal" : "dtype";
+        }
+      });
+    });
+    if (of_a || of_b) {
+      throw ReadError(of_a ? *of_a : *of_b);
+    }
+  }
+  return rows;
+}
 
 void add_tensor(py::module_& module) {
   py::class_<Tensor>(module, "Tensor")
-      .def(py::init([](const Trial& trial, const Text& name) { return trial.tensor(name.value); }), Unlocked())
-      .def_property_readonly("name", [](const Tensor& t) { return Text{t.name()}; })
-      .def_property_readonly("original_name", [](const Tensor& t) { return t.original_name(); })
-      .def(
-          "_steps", [](const Tensor& t, ModeArgument mode, bool all) { return t.steps(mode.mode, all); }, Unlocked())
-      .def(
-          "_value",
-          [](const Tensor& t, std::optional<std::int64_t> step, ModeArgument mode, const Worker& worker) {
-            return t.value(step ? mode.step(*step) : last_step(t, mode), plain(worker));
-          },
-          Unlocked())
-      .def(
-          "_shape",
-          [](const Tensor& t, std::int64_t step, ModeArgument mode, const Worker& worker) {
-            return t.shape(mode.step(step), plain(worker));
-          },
-          Unlocked())
-      .def(
-          "_reduction_value",
-          [](const Tensor& t, std::int64_t step, const Text& name, bool abs, ModeArgument mode, const Worker& worker) {
-            return t.reduction_value(mode.step(step), name.value, abs, plain(worker));
-          },
-          Unlocked())
-      .def(
-          "_reduction_values",
-          [](const Tensor& t, std::int64_t step, ModeArgument mode, const Worker& worker) {
-            std::map<std::pair<std::string, bool>, TensorValue> all;
-            for (const auto& [key, value] : t.reduction_values(mode.step(step), plain(worker))) {
-              all.emplace(std::pair(key.name, key.abs), value);
-            }
-            return all;
-          },
-          Unlocked())
-      .def(
-          "_workers",
-          [](const Tensor& t, std::int64_t step, ModeArgument mode) { return texts(t.workers(mode.step(step))); },
-          Unlocked())
-      .def(
-          "_prev_steps",
-          [](const Tensor& t, std::int64_t step, std::optional<std::size_t> n, ModeArgument mode) {
-            return t.prev_steps(mode.step(step), n);
-          },
-          Unlocked());
+      .def(py::init([](const Trial& trial, const std::string& name) { return trial.tensor(name); }), Unlocked())
+      .def_property_readonly("name", &Tensor::name)
+      .def_property_readonly("original_name", &Tensor::original_name)
+      .def("_steps", py::overload_cast<Mode, bool>(&Tensor::steps, py::const_), Unlocked())
+      .def("_last_step", &last_step, Unlocked())
+      .def("_value", &Tensor::value, Unlocked())
+      .def("_shape", &Tensor::shape, Unlocked())
+      .def("_reduction_value", &Tensor::reduction_value, Unlocked())
+      .def("_reduction_values", &Tensor::reduction_values, Unlocked())
+      .def("_workers", &Tensor::workers, Unlocked())
+      .def("_prev_steps", &Tensor::prev_steps, Unlocked());
 }
 
 void add_trial(py::module_& module) {
   py::class_<Follower>(module, "Follower")
-      .def(py::init<const Trial&, Seconds, Seconds, Seconds, std::optional<std::int64_t>>(), py::keep_alive<1, 2>())
+      .def(py::init<const Trial&, Seconds, Seconds, Seconds, std::optional<GlobalStep>>(), py::keep_alive<1, 2>())
       .def("next", &Follower::next);
   py::class_<NoRefresh>(module, "NoRefresh").def(py::init<const std::vector<const Trial*>&>());
   py::class_<Refresh>(module, "Refresh").def(py::init<const std::vector<const Trial*>&>());
-  py::class_<Trial>(module, "Trial")
-      .def(py::init(&open))
-      .def_property_readonly("name", [](const Trial& t) { return Text{t.name()}; })
-      .def_property_readonly("path", [](const Trial& t) { return Text{t.path()}; })
-      .def_property_readonly("layout", [](const Trial& t) { return std::string(t.layout().name); })
+  py::class_<Trial> trial(module, "Trial");
+  trial.def(py::init(&open))
+      .def_property_readonly("name", &Trial::name)
+      .def_property_readonly("path", &Trial::path)
+      .def_property_readonly("layout", [](const Trial& t) { return t.layout().name; })
       .def_property_readonly("remote", &Trial::remote)
-      .def_property_readonly("problems", [](const Trial& t) { return problems_of(t.problems()); })
+      .def_property_readonly("problems", &Trial::problems)
       .def_property_readonly("ended", &Trial::ended)
       .def_property_readonly("exit_code", &Trial::exit_code)
       .def_property_readonly("num_workers", &Trial::num_workers)
       .def_property_readonly("last_complete_step", &Trial::last_complete_step)
       .def_property_readonly("hyperparameters", [](const Trial& t) { return t.hyperparameters().values; })
-      .def(
-          "_has_tensor", [](const Trial& t, const Text& name) { return t.has_tensor(name.value); }, Unlocked())
-      .def(
-          "_tensor_names",
-          [](const Trial& t, const std::vector<Text>& regex, const std::vector<Text>& collection,
-             const std::vector<Text>& names, const std::vector<Text>& exclude, std::optional<std::int64_t> step,
-             ModeArgument mode) {
-            TensorQuery query{.names = plain(names),
-                              .regex = plain(regex),
-                              .collections = plain(collection),
-                              .exclude = plain(exclude)};
-            query.step = step ? std::optional(mode.step(*step)) : std::nullopt;
-            query.mode = step ? std::nullopt : mode.chosen();
-            return texts(t.tensor_names(query));
-          },
-          Unlocked())
-      .def(
-          "_steps", [](const Trial& t, ModeArgument mode, bool all) { return t.steps(mode.mode, all); }, Unlocked())
+      .def("_has_tensor", &Trial::has_tensor, Unlocked())
+      .def("_tensor_names", &tensor_names, Unlocked())
+      .def("_steps", py::overload_cast<Mode, bool>(&Trial::steps, py::const_), Unlocked())
       .def("_modes", &Trial::modes, Unlocked())
-      .def(
-          "_mode", [](const Trial& t, std::int64_t step) { return t.mode(GlobalStep(step)); }, Unlocked())
-      .def(
-          "_mode_step", [](const Trial& t, std::int64_t step) { return t.mode_step(GlobalStep(step)); }, Unlocked())
-      .def(
-          "_global_step",
-          [](const Trial& t, ModeArgument mode, std::int64_t step) { return t.global_step(mode.mode, ModeStep(step)); },
-          Unlocked())
-      .def(
-          "_workers", [](const Trial& t) { return texts(t.workers()); }, Unlocked())
-      .def("_collections",
-           [](const Trial& t) {
-             py::dict all;
-             for (const auto& [name, collection] : t.collections()) {
-               all[py::cast(Text{name})] = collection_of(collection);
-             }
-             return all;
-           })
-      .def("_collection",
-           [](const Trial& t, const Text& name) {
-             const std::optional<Collection> one = t.collection(name.value);
-             return one ? collection_of(*one) : py::none();
-           })
-      .def(
-          "_state",
-          [](const Trial& t, std::int64_t step, ModeArgument mode) { return t.has_passed_step(mode.step(step)); },
-          Unlocked())
-      .def("_wait",
-           [](const Trial& t, const std::vector<std::int64_t>& steps, ModeArgument mode, Seconds timeout, Seconds idle,
-              Seconds interval) {
-             std::vector<StepKey> keys;
-             for (const std::int64_t step : steps) {
-               keys.push_back(mode.step(step));
-             }
-             return name_of(interruptible([&](const std::stop_token& stop) {
-               return t.wait_for_steps(keys, wait_options(timeout, idle, interval, stop));
-             }));
-           })
+      .def("_mode", &Trial::mode, Unlocked())
+      .def("_mode_step", py::overload_cast<GlobalStep>(&Trial::mode_step, py::const_), Unlocked())
+      .def("_global_step", &Trial::global_step, Unlocked())
+      .def("_workers", &Trial::workers, Unlocked())
+      .def("_collections", &Trial::collections, Unlocked())
+      .def("_collection", &Trial::collection, Unlocked())
+      .def("_state", &Trial::has_passed_step, Unlocked())
+      .def("_wait", &wait_for_steps)
       .def("_refresh", &Trial::refresh, Unlocked())
       .def(
-          "_load_range", [](Trial& t, const Bounds& steps) { t.load_range(range_of(steps)); }, Unlocked())
-      .def(
-          "_numbers",
-          [](const Trial& t, const Text& name, ModeArgument mode, const Worker& worker, bool times) {
-            const auto series = number_series(t, name.value, {mode.mode, plain(worker)}, times);
-            return series ? std::optional(std::tuple(series->steps, series->numbers, series->times, series->workers))
-                          : std::nullopt;
-          },
-          Unlocked())
-      .def(
-          "_values",
-          [](const Trial& t, const Text& name, ModeArgument mode, const Worker& worker) {
-            ValueSeries series = value_series(t, name.value, {mode.mode, plain(worker)});
-            return std::tuple(series.steps, std::move(series.values), series.stacked, series.times);
-          },
-          Unlocked())
-      .def(
-          "_places",
-          [](const Trial& t, const Text& name) {
-            std::vector<std::pair<GlobalStep, Text>> places;
-            t.for_each_entry({.tensors = {name.value}}, [&](const TensorEntry& entry) {
-              if (entry.value) {
-                places.emplace_back(entry.step, Text{std::string(entry.worker)});
-              }
-              return true;
-            });
-            return places;
-          },
-          Unlocked())
-      .def(
-          "_reduce",
-          [](const Trial& t, const Text& name, const std::vector<Text>& names, ModeArgument mode,
-             const Worker& worker) {
-            return reduced_series(t, name.value, plain(names), {mode.mode, plain(worker)});
-          },
-          Unlocked());
+          "_load_range", [](Trial& t, const Bounds& steps) { t.load_range(range_of(steps)); }, Unlocked());
+  add_columns(trial);
 }
 
 }  // namespace
@@ -384,31 +320,11 @@ PYBIND11_MODULE(_core, module) {
       .value("UNAVAILABLE", StepState::unavailable)
       .value("AVAILABLE", StepState::available)
       .value("NOT_YET_AVAILABLE", StepState::not_yet_available);
-  add_common(module);
+  add_exceptions();
   add_tensor(module);
   add_trial(module);
-  module.def("find", [](const Text& path, const std::string& layout) {
-    std::vector<Problem> problems;
-    TrialOptions options;
-    options.layout = layout;
-    const std::vector<std::string> found = interruptible([&](const std::stop_token& stop) {
-      options.remote.stop = [&stop] { return stop.stop_requested(); };
-      return find_trials(path.value, &problems, options);
-    });
-    return std::pair(texts(found), problems_of(problems));
-  });
-  // Both values are held in memory; smd-diff holds blocks of them.
-  module.def("compare", [](const Tensor& a, const Tensor& b, std::int64_t step, const Text& worker, double rtol,
-                           double atol, bool equal_nan) {
-    Comparer comparer({.rtol = rtol, .atol = atol, .equal_nan = equal_nan});
-    {
-      const py::gil_scoped_release release;
-      const TensorValue of_a = a.value(GlobalStep(step), worker.value);
-      const TensorValue of_b = b.value(GlobalStep(step), worker.value);
-      comparer.add(of_a.view(), of_b.view());
-    }
-    return facts_of(comparer.result());
-  });
+  module.def("find", &find);
+  module.def("diff", &diff, Unlocked());
 }
 
 }  // namespace smd::python

@@ -1,144 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/collection.hpp>
 #include <smd/error.hpp>
 #include <smd/step.hpp>
+#include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <pybind11/cast.h>
+
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 /// What the extension modules of `smd` share: how values change between Python and C++. The modules forward to the
 /// libraries; smd/__init__.py has the interface and its documentation.
-namespace smd::python {
+namespace smd {
 
+namespace python {
 namespace py = pybind11;
-using Unlocked = py::call_guard<py::gil_scoped_release>;
-using Seconds = std::optional<double>;
-
-/// Text as Python's str: bytes that are not UTF-8 become surrogates and back, as in file names.
-struct Text {
-  std::string value;
-};
-
-/// `smd.Mode`, its name in any case, or None, which is `Mode::global`.
-struct ModeArgument {
-  Mode mode = Mode::global;
-
-  /// Nullopt for all modes.
-  [[nodiscard]] std::optional<Mode> chosen() const { return mode == Mode::global ? std::nullopt : std::optional(mode); }
-  [[nodiscard]] StepKey step(std::int64_t number) const noexcept { return {mode, ModeStep(number)}; }
-};
-
-[[nodiscard]] inline std::optional<std::string> plain(const std::optional<Text>& text) {
-  return text ? std::optional(text->value) : std::nullopt;
 }
-[[nodiscard]] inline std::vector<std::string> plain(const std::vector<Text>& all) {
-  std::vector<std::string> texts;
-  for (const Text& text : all) {
-    texts.push_back(text.value);
-  }
-  return texts;
-}
-[[nodiscard]] inline std::vector<Text> texts(const std::vector<std::string>& all) { return {all.begin(), all.end()}; }
-
-/// Numbers that are filled here, and that an array of NumPy then owns.
-template <class T>
-class NewColumn {
- public:
-  explicit NewColumn(std::size_t size) : data_(new T[size]), size_(size) {}
-
-  [[nodiscard]] T* data() const noexcept { return data_.get(); }
-  [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data_[i]; }
-  [[nodiscard]] TensorValue value(Dtype dtype, Shape shape) const {
-    return {dtype, std::move(shape),
-            std::shared_ptr<const std::byte[]>(data_, reinterpret_cast<const std::byte*>(data_.get())),
-            size_ * sizeof(T)};
-  }
-  [[nodiscard]] TensorValue value(Dtype dtype) const { return value(dtype, {static_cast<std::int64_t>(size_)}); }
-
- private:
-  std::shared_ptr<T[]> data_;
-  std::size_t size_;
-};
 
 /// Returns an array of NumPy that owns the value's elements. The first call imports NumPy.
-[[nodiscard]] py::object to_array(const TensorValue& value);
+[[nodiscard]] pybind11::object to_python(const TensorValue& value);
+/// Returns an object of the class of that name.
+[[nodiscard]] pybind11::object to_python(const Problem& problem);
+[[nodiscard]] pybind11::object to_python(const Collection& collection);
+/// Returns name and whether it is of absolute values.
+[[nodiscard]] pybind11::object to_python(const ReductionKey& key);
 
-/// Returns a `smd.Problem`.
-[[nodiscard]] py::object problem_of(const Problem& problem);
-
-/// Raises an error of the class `smd.NAME` with these facts as attributes.
-void raise(const char* name, const Error& error, const py::dict& facts);
-
-/// Adds what `to_array` needs to a module, and makes C++'s exceptions those of `smd`.
-void add_common(py::module_& module);
-
-}  // namespace smd::python
+}  // namespace smd
 
 namespace pybind11::detail {
 
-template <>
-struct type_caster<smd::python::Text> {
-  PYBIND11_TYPE_CASTER(smd::python::Text, const_name("str"));
+/// Text is Python's str: bytes that are not UTF-8 become surrogates and back, as in file names.
+template <class T>
+class text_caster {
+  object bytes_;  // what a std::string_view shows
+
+ public:
+  PYBIND11_TYPE_CASTER(T, const_name("str"));
   bool load(handle source, bool /*convert*/) {
     if (!PyUnicode_Check(source.ptr())) {
       return false;
     }
-    const auto bytes = reinterpret_steal<object>(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
-    if (!bytes) {
+    bytes_ = reinterpret_steal<object>(PyUnicode_AsEncodedString(source.ptr(), "utf-8", "surrogateescape"));
+    if (!bytes_) {
       throw error_already_set();
     }
-    value.value = reinterpret_borrow<pybind11::bytes>(bytes);
+    value = T(PyBytes_AS_STRING(bytes_.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes_.ptr())));
     return true;
   }
-  static handle cast(const smd::python::Text& text, return_value_policy /*policy*/, handle /*parent*/) {
-    return PyUnicode_DecodeUTF8(text.value.data(), static_cast<Py_ssize_t>(text.value.size()), "surrogateescape");
+  static handle cast(std::string_view text, return_value_policy /*policy*/, handle /*parent*/) {
+    return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
   }
 };
-
 template <>
-struct type_caster<smd::python::ModeArgument> {
-  PYBIND11_TYPE_CASTER(smd::python::ModeArgument, const_name("Mode | str | None"));
-  bool load(handle source, bool /*convert*/) {
-    if (isinstance<smd::Mode>(source)) {
-      value.mode = source.cast<smd::Mode>();
-    } else if (!source.is_none()) {
-      const std::string given = str(source);
-      const std::optional<smd::Mode> mode = smd::parse_mode(given);
-      if (!mode) {
-        throw smd::InvalidArgument("'" + given + "' is no mode: train, eval, predict or global");
-      }
-      value.mode = *mode;
+struct type_caster<std::string> : text_caster<std::string> {};
+template <>
+struct type_caster<std::string_view> : text_caster<std::string_view> {};
+
+/// `smd.Mode`, its name in any case, or None, which is `Mode::global`.
+template <>
+struct type_caster<smd::Mode> : type_caster_base<smd::Mode> {
+  bool load(handle source, bool convert) {
+    if (!source.is_none() && type_caster_base::load(source, convert)) {
+      return true;
     }
+    value = &named_;
+    if (source.is_none()) {
+      return true;
+    }
+    const std::string given = str(source);
+    const std::optional<smd::Mode> mode = smd::parse_mode(given);
+    if (!mode) {
+      throw smd::InvalidArgument("'" + given + "' is no mode: train, eval, predict or global");
+    }
+    named_ = *mode;
     return true;
   }
-};
 
-/// Arrays are results only.
-template <>
-struct type_caster<smd::TensorValue> {
-  PYBIND11_TYPE_CASTER(smd::TensorValue, const_name("numpy.ndarray"));
-  static handle cast(const smd::TensorValue& array, return_value_policy /*policy*/, handle /*parent*/) {
-    return smd::python::to_array(array).release();
-  }
+ private:
+  smd::Mode named_ = smd::Mode::global;
 };
 
 template <class Tag>
-struct type_caster<smd::detail::StepNumber<Tag>> {
+struct type_caster<smd::detail::StepNumber<Tag>> : type_caster<std::int64_t> {
   using Step = smd::detail::StepNumber<Tag>;
-  PYBIND11_TYPE_CASTER(Step, const_name("int"));
+  template <class>
+  using cast_op_type = Step;
+  operator Step() const { return Step(value); }
   static handle cast(Step step, return_value_policy /*policy*/, handle /*parent*/) {
     return PyLong_FromLongLong(step.value);
   }
 };
 
+/// A step and its mode.
+template <>
+struct type_caster<smd::StepKey> : type_caster<std::pair<smd::ModeStep, smd::Mode>> {
+  template <class>
+  using cast_op_type = smd::StepKey;
+  operator smd::StepKey() {
+    const std::pair<smd::ModeStep, smd::Mode> both(*this);
+    return {both.second, both.first};
+  }
+};
+
+/// Results, which become what `to_python` returns.
+template <class T>
+struct result_caster {
+  static constexpr auto name = const_name("object");
+  static handle cast(const T& result, return_value_policy /*policy*/, handle /*parent*/) {
+    return to_python(result).release();
+  }
+};
+template <>
+struct type_caster<smd::TensorValue> : result_caster<smd::TensorValue> {};
+template <>
+struct type_caster<smd::Problem> : result_caster<smd::Problem> {};
+template <>
+struct type_caster<smd::Collection> : result_caster<smd::Collection> {};
+template <>
+struct type_caster<smd::ReductionKey> : result_caster<smd::ReductionKey> {};
+
 }  // namespace pybind11::detail
+
+// After the casters of texts, which it uses.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace smd::python {
+
+using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+/// Returns room for elements, much of them on large pages: the first use of small ones takes longer than filling them.
+template <class T>
+[[nodiscard]] std::shared_ptr<T[]> room_for(std::size_t count) {
+  constexpr std::size_t page = std::size_t{2} << 20;
+  const std::size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+  if (bytes <= page) {
+    return std::shared_ptr<T[]>(new T[count]);
+  }
+  void* const memory = ::operator new(bytes, std::align_val_t(page));
+  (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+  return {static_cast<T*>(memory), [](T* elements) { ::operator delete(elements, std::align_val_t(page)); }};
+}
+
+/// Returns elements, which it shares, as a value.
+template <class T>
+[[nodiscard]] TensorValue value_of(Dtype dtype, Shape shape, const std::shared_ptr<T[]>& elements, std::size_t count) {
+  return {dtype, std::move(shape),
+          std::shared_ptr<const std::byte[]>(elements, reinterpret_cast<const std::byte*>(elements.get())),
+          count * sizeof(T)};
+}
+
+/// Raises an error of the class `smd.NAME` with these facts as attributes.
+void raise(const char* name, const Error& error, py::dict facts = {});
+
+/// Adds what reads many values of a tensor at once.
+void add_columns(py::class_<Trial>& trial);
+
+/// Makes C++'s exceptions those of `smd`.
+void add_exceptions();
+
+}  // namespace smd::python

@@ -10,20 +10,18 @@
 
 A mode is a `Mode`, its name in any case, or None for all; with a mode, steps are counted in it. Without a worker, the
 first by name that saved what is asked for is meant. Other threads run while this module reads or waits, and
-KeyboardInterrupt ends waits. NumPy is imported with the first array.
+KeyboardInterrupt ends waits. The library is loaded with the first use of it, NumPy with the first array.
 """
 from __future__ import annotations
 
 import os
 
-from smd import _core
-from smd._core import Mode, StepState, __version__
-
 TYPING = False
 if TYPING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-    import numpy
+    from collections.abc import Iterable
+    from typing import Any, Union
+    from smd._trial import Mode, Steps, StepState, Tensor, Trial, __version__, refreshing
+    Texts = Union[str, Iterable[str], None]
 
 
 class Error(Exception):
@@ -114,6 +112,13 @@ class InvalidWorker(Error):
     workers: list[str]
 
 
+class ConfigurationError(Error):
+    """A rule is unknown, or a parameter of it is not valid. kind: unknown_rule, bad_value, …"""
+    kind: str
+    parameter: str
+    nearest: str
+
+
 class Record:
     """Facts as attributes."""
 
@@ -148,208 +153,8 @@ class Table(dict):
         return stream(self)
 
 
-def _list(texts: str | Iterable[str] | None) -> list[str]:
+def _list(texts: Texts) -> list[str]:
     return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
-
-
-class Tensor(_core.Tensor):
-    """A named series of values, of a Trial."""
-    name: str
-    original_name: str | None
-
-    def __init__(self, trial: Trial, name: str):
-        super().__init__(trial, name)
-        self.trial = trial
-
-    def __repr__(self) -> str:
-        return f"<smd.Tensor {self.name!r} of {self.trial.path!r}>"
-
-    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
-        """Returns the steps at which anything was saved."""
-        return self._steps(mode, show_incomplete_steps)
-
-    def value(self, step: int | None = None, mode: Mode | str | None = None,
-              worker: str | None = None) -> numpy.ndarray:
-        """Returns the value at a step (None: the last that has one) as an array that owns its memory."""
-        return self._value(step, mode, worker)
-
-    def values(self, mode: Mode | str | None = None, worker: str | None = None,
-               wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
-        """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
-        are one array; other values are stacked if all have one shape, else an array of arrays."""
-        from smd._arrays import values
-        return values(self, mode, worker, wall_time)[:3 if wall_time else 2]
-
-    def reduce(self, *reductions: str, mode: Mode | str | None = None, worker: str | None = None) -> Table:
-        """Returns steps and reductions ("abs_mean", "p99", …) over the steps, as they were saved, else computed."""
-        arrays = self.trial._reduce(self.name, reductions, mode, worker)
-        return Table(zip(("step",) + reductions, arrays))
-
-    def shape(self, step: int, mode: Mode | str | None = None, worker: str | None = None) -> tuple[int, ...]:
-        """Returns the shape that was saved, else the value's."""
-        return tuple(self._shape(step, mode, worker))
-
-    def reduction_value(self, step: int, reduction_name: str, abs: bool = False, mode: Mode | str | None = None,
-                        worker: str | None = None) -> numpy.ndarray:
-        """Returns a reduction as it was saved, else computed."""
-        return self._reduction_value(step, reduction_name, abs, mode, worker)
-
-    def reduction_values(self, step: int, mode: Mode | str | None = None,
-                         worker: str | None = None) -> dict[tuple[str, bool], numpy.ndarray]:
-        """Returns all saved reductions, by name and whether they are of absolute values."""
-        return self._reduction_values(step, mode, worker)
-
-    def workers(self, step: int, mode: Mode | str | None = None) -> list[str]:
-        """Returns the workers that saved anything of the tensor at a step."""
-        return self._workers(step, mode)
-
-    def prev_steps(self, step: int, n: int | None = None, mode: Mode | str | None = None) -> list[int]:
-        """Returns the last n steps up to and including a step; without n all."""
-        return self._prev_steps(step, n, mode)
-
-
-class Steps:
-    """Iterates over steps as they become complete. outcome: why it ended ("ended", "idle", "timed_out"), else None."""
-    outcome: str | None = None
-
-    def __init__(self, follower: _core.Follower):
-        self._follower = follower
-
-    def __iter__(self) -> Steps:
-        return self
-
-    def __next__(self) -> int:
-        kind, step = self._follower.next()
-        if kind != "step":
-            self.outcome = kind
-            raise StopIteration
-        return step
-
-
-class refreshing:
-    """`with refreshing(False, trials):` queries of the trials do not refresh them; with True they do."""
-
-    def __init__(self, refresh: bool, *trials: Trial):
-        self._kind, self._trials, self._guards = _core.Refresh if refresh else _core.NoRefresh, trials, []
-
-    def __enter__(self) -> None:
-        self._guards.append(self._kind(list(self._trials)))
-
-    def __exit__(self, *error: object) -> None:
-        self._guards.pop()
-
-
-class Trial(_core.Trial):
-    """What one job saved. Any number of threads may use it. Tensors are its items: `trial["loss"]`."""
-    name: str
-    path: str
-    layout: str
-    remote: bool
-    problems: list[Problem]
-    ended: bool
-    exit_code: int | None
-    num_workers: int
-    last_complete_step: int | None
-    hyperparameters: dict[str, str]  # JSON text
-
-    def __init__(self, path: str | os.PathLike[str], **options: Any):
-        super().__init__(os.fsdecode(path), options)
-
-    def __repr__(self) -> str:
-        return f"<smd.Trial {self.path!r}>"
-
-    def __getitem__(self, name: str) -> Tensor:
-        return Tensor(self, name)
-
-    def __contains__(self, name: str) -> bool:
-        return self._has_tensor(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tensor_names())
-
-    def __len__(self) -> int:
-        return len(self.tensor_names())
-
-    def tensor_names(self, regex: str | Iterable[str] | None = None, collection: str | Iterable[str] | None = None,
-                     names: Iterable[str] | None = None, exclude: str | Iterable[str] | None = None,
-                     step: int | None = None, mode: Mode | str | None = None) -> list[str]:
-        """Returns the tensors that a pattern finds, in a collection or among names, without those that exclude finds."""
-        return self._tensor_names(_list(regex), _list(collection), _list(names), _list(exclude), step, mode)
-
-    def tensor(self, name: str) -> Tensor:
-        """Returns a tensor, as does trial[name]."""
-        return Tensor(self, name)
-
-    def has_tensor(self, name: str) -> bool:
-        """Returns whether anything of the tensor was saved, as does `name in trial`."""
-        return self._has_tensor(name)
-
-    def steps(self, mode: Mode | str | None = None, show_incomplete_steps: bool = False) -> list[int]:
-        """Returns the complete steps, ascending."""
-        return self._steps(mode, show_incomplete_steps)
-
-    def modes(self) -> list[Mode]:
-        """Returns the modes of the steps, without GLOBAL."""
-        return self._modes()
-
-    def mode(self, global_step: int) -> Mode | None:
-        """Returns a step's mode."""
-        return self._mode(global_step)
-
-    def mode_step(self, global_step: int) -> int | None:
-        """Returns a step's number within its mode."""
-        return self._mode_step(global_step)
-
-    def global_step(self, mode: Mode | str, mode_step: int) -> int | None:
-        """Returns the global number of a mode's step."""
-        return self._global_step(mode, mode_step)
-
-    def workers(self) -> list[str]:
-        """Returns the workers, by name."""
-        return self._workers()
-
-    def collections(self) -> dict[str, Collection]:
-        """Returns the collections by name."""
-        return self._collections()
-
-    def collection(self, name: str) -> Collection | None:
-        """Returns a collection; None if the trial defines none of that name."""
-        return self._collection(name)
-
-    def has_passed_step(self, step: int, mode: Mode | str | None = None) -> StepState:
-        """Returns whether a step can be read: now, never, or perhaps later."""
-        return self._state(step, mode)
-
-    def wait_for_steps(self, steps: Iterable[int], mode: Mode | str | None = None, timeout: float | None = None,
-                       idle: float | None = None, interval: float | None = None) -> str:
-        """Waits until all steps can be read, for seconds of `timeout`, and of `idle` without a further step. Returns
-        "reached", "timed_out" or "idle". Raises StepUnavailable, NoMoreData."""
-        return self._wait(list(steps), mode, timeout, idle, interval)
-
-    def follow(self, idle: float | None = None, timeout: float | None = None, interval: float | None = None,
-               after: int | None = None) -> Steps:
-        """Returns an iterator over the global steps that are there and those to come, until the job ends."""
-        return Steps(_core.Follower(self, idle, timeout, interval, after))
-
-    def refresh(self) -> None:
-        """Reads what is new."""
-        self._refresh()
-
-    def load_range(self, first: int | None, end: int | None) -> None:
-        """Reads another range of steps too."""
-        self._load_range((first, end))
-
-    def no_refresh(self) -> refreshing:
-        """`with trial.no_refresh():` queries see the trial as it was at the last refresh."""
-        return refreshing(False, self)
-
-    def scalars(self, regex: str | Iterable[str] | None = None, *, names: Iterable[str] | None = None,
-                collection: str | Iterable[str] | None = None, mode: Mode | str | None = None,
-                worker: str | None = None, wide: bool = False, wall_time: bool = False) -> Table:
-        """Returns the tensors that are single numbers as columns step, value and tensor; if wide, as step and a column
-        for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970."""
-        from smd._arrays import scalars
-        return scalars(self, self.tensor_names(regex, collection, names, mode=mode), mode, worker, wide, wall_time)
 
 
 def open(path: str | os.PathLike[str], **options: Any) -> Trial:
@@ -359,11 +164,13 @@ def open(path: str | os.PathLike[str], **options: Any) -> Trial:
     verify=False: check no checksums; strict; as_it_stands; superseded="left_out", "only" or "included";
     auto_refresh=False: look for new steps only at `refresh`; timeout: seconds to wait until there is a trial;
     incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache."""
+    from smd._trial import Trial
     return Trial(path, **options)
 
 
 def find(path: str | os.PathLike[str], layout: str = "") -> list[str]:
     """Returns the paths of the trials at or below a place. Warns of places that were not searched."""
+    from smd import _core
     found, problems = _core.find(os.fsdecode(path), layout)
     for problem in problems:
         if problem.kind != "Remark":
@@ -373,25 +180,35 @@ def find(path: str | os.PathLike[str], layout: str = "") -> list[str]:
 
 
 class Difference(Record):
-    """What differs between two values of one tensor, step and worker; only_in: "a" or "b" if the other has none. See
-    the columns of smd-diff(1); None where a number is not defined."""
+    """What differs between two values of one tensor, step and worker. state: equal, differs, dtype (equal, but of two
+    types), shape, only_a or only_b. See the columns of smd-diff(1); None where a number is not defined."""
     tensor: str
     step: int
     worker: str
-    only_in: str | None
+    state: str
 
 
-def diff(a: Trial, b: Trial, regex: str | Iterable[str] | None = None, rtol: float = 0, atol: float = 0,
+def diff(a: Trial, b: Trial, regex: Texts = None, rtol: float = 0, atol: float = 0,
          equal_nan: bool = True) -> list[Difference]:
     """Compares the values of two trials. Numbers are equal if |a - b| <= atol + rtol |b|."""
-    from smd._arrays import diff
-    return diff(a, b, regex, rtol, atol, equal_nan)
+    from smd import _core
+    names = sorted({*a.tensor_names(regex), *b.tensor_names(regex)})
+    return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan)]
+
+
+_MODULES = "rules", "compat"
+_OF_LIBRARY = "Mode", "StepState", "Steps", "Tensor", "Trial", "refreshing", "__version__"
 
 
 def __getattr__(name: str) -> Any:
-    """Loads parts that few programs need when they are asked for."""
-    if name not in ("rules", "compat", "ConfigurationError"):
+    """Loads what is asked for: a module, or what needs the library, whose loading takes longer than all else here."""
+    if name not in _MODULES + _OF_LIBRARY:
         raise AttributeError(f"module 'smd' has no attribute {name!r}")
     import importlib
-    return importlib.import_module("smd.rules").ConfigurationError if name == "ConfigurationError" else \
-        importlib.import_module("smd." + name)
+    if name in _MODULES:
+        return importlib.import_module("smd." + name)
+    return getattr(importlib.import_module("smd._trial"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_MODULES, *_OF_LIBRARY]

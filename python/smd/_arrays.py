@@ -5,14 +5,25 @@ import numpy
 import smd
 
 
+def small_float(name):
+    """Returns the type of ml_dtypes of that name; None if the package is not installed or has no such type."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return getattr(ml_dtypes, name, None)
+
+
 def _numbers(trial, name, mode, worker, wall_time):
     """Returns steps, numbers and, if wanted, times of a tensor of single numbers, of each step those of the first worker;
     else None."""
     series = trial._numbers(name, mode, worker, wall_time)
     if series is None:
         return None
-    steps, numbers, times, workers = series
-    if workers is not None:
+    steps, numbers, times, runs = series
+    names = sorted({worker for worker, _ in runs})
+    if len(names) > 1 or len(runs) > 1 and (steps[1:] < steps[:-1]).any():
+        workers = numpy.repeat([names.index(worker) for worker, _ in runs], [count for _, count in runs])
         order = numpy.lexsort((workers, steps))
         steps, workers = steps[order], workers[order]
         first = numpy.minimum.reduceat(workers, numpy.flatnonzero(numpy.r_[True, steps[1:] != steps[:-1]]))
@@ -59,17 +70,3 @@ def scalars(trial, names, mode, worker, wide, wall_time):
         if wall_time:
             table[name + "/wall_time"] = _spread(rows, steps, times)
     return table
-
-
-def diff(a, b, regex, rtol, atol, equal_nan):
-    rows = []
-    for name in sorted({*a.tensor_names(regex), *b.tensor_names(regex)}):
-        places = [{(step, worker) for step, worker in trial._places(name)} if name in trial else set() for trial in (a, b)]
-        for step, worker in sorted(places[0] | places[1]):
-            row = smd.Difference(tensor=name, step=step, worker=worker, only_in=None)
-            if (step, worker) not in places[0] & places[1]:
-                row.only_in = "a" if (step, worker) in places[0] else "b"
-            else:
-                row.__dict__.update(smd._core.compare(a[name], b[name], step, worker, rtol, atol, equal_nan))
-            rows.append(row)
-    return rows

@@ -9,6 +9,7 @@ import sys
 import traceback
 import weakref
 
+import smd
 from smd.compat import install
 from smd.compat import smdebug
 
@@ -75,7 +76,7 @@ def step(number, step):
         return {"met": f"{type(rule).__name__}: the condition is met"} if rule.evaluate(step, wait=False) else {}
     except smdebug.RuleEvaluationConditionMet as met:
         return {"met": str(met)}
-    except smdebug.ReadError as error:
+    except smd.ReadError as error:
         return {"unread": vars(error.problem)}
     except (*smdebug.SKIPPED, smdebug.StepNotYetAvailable) as error:
         return {"skip": str(error)}

@@ -6,14 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import smd
-from smd import _rules
-
-
-class ConfigurationError(smd.Error):
-    """The rule is unknown, or a parameter is not valid. kind: unknown_rule, bad_value, …"""
-    kind: str
-    parameter: str
-    nearest: str
+from smd import ConfigurationError, _rules  # noqa: F401
 
 
 class Finding(smd.Record):
@@ -59,8 +52,8 @@ def run(trial: smd.Trial, rule: str, *other_trials: smd.Trial, keep_going: bool 
     Parameters have the names of smd-rules(7); lists may be lists. Raises ConfigurationError."""
     if other_trials:
         parameters.setdefault("other_trial", other_trials[0].path)
-    return RuleResult(**_rules.run(trial, rule, list(other_trials), keep_going,
-                                   {name: _text(value) for name, value in parameters.items()}))
+    return _rules.run(trial, rule, list(other_trials), keep_going,
+                      {name: _text(value) for name, value in parameters.items()})
 
 
 def names() -> list[str]:

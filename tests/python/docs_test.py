@@ -14,7 +14,7 @@ FIXTURES = os.path.join(PROJECT, "tests", "fixtures")
 
 def undocumented(module):
     """Gives the functions, classes and methods without documentation or types."""
-    for name, thing in vars(module).items():
+    for name, thing in inspect.getmembers(module):
         if name.startswith("_") or getattr(thing, "__module__", "") != module.__name__:
             continue
         members = [(f"{name}.{key}", one) for key, one in vars(thing).items()

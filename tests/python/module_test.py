@@ -17,8 +17,9 @@ import unittest
 
 import smd
 
-IMPORTED_NUMPY = "numpy" in sys.modules  # by importing smd
+IMPORTED = {"numpy", "smd._core"} & set(sys.modules)  # by importing smd
 import numpy as np  # noqa: E402
+from smd.compat.smdebug import Hook  # noqa: E402
 
 TESTS, UNPACKED = map(os.path.abspath, sys.argv[1:3])
 RECORDED = os.path.join(UNPACKED, "recorded-trials")
@@ -111,7 +112,7 @@ class RecordedTrials(unittest.TestCase):
             for name, answer in expected["tensors"].items():
                 for record in answer["records"]:
                     value = record.get("written", record["value"])
-                    at = {"step": record["global_step"], "worker": record.get("worker_correct", record["worker"])}
+                    at = {"step_num": record["global_step"], "worker": record.get("worker_correct", record["worker"])}
                     if "sha256" in value:
                         array = trial[name].value(**at)
                         self.assertEqual(hashlib.sha256(element_bytes(array)).hexdigest(), value["sha256"], (name, at))
@@ -122,7 +123,7 @@ class RecordedTrials(unittest.TestCase):
                     for key, stored in record.get("stored", {}).items():
                         if isinstance(stored, dict) and "value" in stored:
                             abs_, kind = key.startswith("abs_"), key[4:] if key.startswith("abs_") else key
-                            got = trial[name].reduction_value(at["step"], kind, abs_, worker=at["worker"])
+                            got = trial[name].reduction_value(reduction_name=kind, abs=bool(abs_), **at)
                             np.testing.assert_array_equal(np.ravel(got), np.ravel(number(stored["value"])))
                             compared += 1
 
@@ -490,8 +491,11 @@ class Rules(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
-    def test_numpy_is_not_imported_before_it_is_needed(self):
-        self.assertFalse(IMPORTED_NUMPY)
+    def test_what_takes_time_is_not_imported_before_it_is_needed(self):
+        self.assertEqual(IMPORTED, set())
+        self.assertIn("Trial", dir(smd))
+        with self.assertRaises(AttributeError):
+            smd.nothing
 
     def test_find(self):
         logs = os.path.join(FIXTURES, "small-logs")
@@ -512,6 +516,21 @@ class Others(unittest.TestCase):
                     self.assertEqual(got, value, (name, fact))
                 else:
                     np.testing.assert_allclose(got, number(value), rtol=1e-12)
+
+    def test_diff_states(self):
+        """What cannot be compared has no numbers, and is never taken for equal."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, values in (("a", {"same": [1, 2], "other": [1, 2], "type": [1, 2], "shape": [1, 2], "mine": [1]}),
+                                 ("b", {"same": [1, 2], "other": [1, 5], "type": [1, 2], "shape": [1], "theirs": [1]})):
+                dtypes = {key: np.float64 if (name, key) == ("b", "type") else np.float32 for key in values}
+                hook = Hook(os.path.join(folder, name))
+                for key, value in values.items():
+                    hook.save_tensor(key, np.array(value, dtypes[key]))
+                hook.close()
+            rows = smd.diff(smd.open(os.path.join(folder, "a")), smd.open(os.path.join(folder, "b")))
+        self.assertEqual([(row.tensor, row.state, row.differing, row.max_abs) for row in rows],
+                         [("mine", "only_a", None, None), ("other", "differs", 1, 3.0), ("same", "equal", 0, 0.0),
+                          ("shape", "shape", None, None), ("theirs", "only_b", None, None), ("type", "dtype", 0, 0.0)])
 
 
 if __name__ == "__main__":

@@ -30,27 +30,6 @@ std::optional<PairProblem> read_pair(PairReaders readers, const Place& a, std::s
   return of_b ? std::optional(PairProblem{true, *std::move(of_b)}) : std::nullopt;
 }
 
-/// Calls `take(a, b)` with the same elements of both values, block after block, as far as both can be read.
-template <class Take>
-void for_each_block(Extent& a, Extent& b, PairPiece::Part part, Take&& take) {
-  const std::size_t item_a = item_size(a.dtype());
-  const std::size_t item_b = item_size(b.dtype());
-  const std::uint64_t most = Extent::block_bytes / std::max(item_a, item_b);
-  for (std::uint64_t done = 0; done < part.count;) {
-    const std::span<const std::byte> bytes_a = a.view(part.first + done, std::min(most, part.count - done));
-    const std::span<const std::byte> bytes_b = b.view(part.first + done, bytes_a.size() / item_a);
-    const std::uint64_t count = std::min(bytes_a.size() / item_a, bytes_b.size() / item_b);
-    if (count == 0) {
-      return;
-    }
-    const auto size = static_cast<std::int64_t>(count);
-    const std::span<const std::int64_t> shape(&size, 1);
-    take(TensorView(a.dtype(), shape, bytes_a.first(count * item_a)),
-         TensorView(b.dtype(), shape, bytes_b.first(count * item_b)));
-    done += count;
-  }
-}
-
 /// Narrows two values to the leading part along each axis that both have. Returns false if their ranks differ.
 bool narrow_to_common(Extent& a, Extent& b) {
   if (a.shape().size() != b.shape().size()) {
@@ -88,20 +67,8 @@ void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, C
     a.trust();
     b.trust();
   }
-  const bool text_a = a.dtype() == Dtype::string;
-  const bool text_b = b.dtype() == Dtype::string;
-  if (a.size() == 0 || text_a != text_b) {
-    into.comparer.add(TensorView(a.dtype(), a.shape(), {}), TensorView(b.dtype(), b.shape(), {}));
-  } else if (text_a) {
-    const std::span<const std::byte> bytes_a = a.view(0, a.size());
-    const std::span<const std::byte> bytes_b = b.view(0, b.size());
-    if (!bytes_a.empty() && !bytes_b.empty()) {
-      into.comparer.add(TensorView(a.dtype(), a.shape(), bytes_a), TensorView(b.dtype(), b.shape(), bytes_b));
-    }
-  } else {
-    for_each_block(a, b, part.value_or(PairPiece::Part{0, a.size()}),
-                   [&](const TensorView& of_a, const TensorView& of_b) { into.comparer.add(of_a, of_b); });
-  }
+  const PairPiece::Part compared = part.value_or(PairPiece::Part{0, a.size()});
+  into.comparer.add(a, b, compared.first, compared.count);
 }
 
 void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedPiece& into) {

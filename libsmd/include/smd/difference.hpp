@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 
-/// What differs between two tensor values. To read two values of any size in step, see `pair_reader.hpp`.
+/// What differs between two tensor values, of any size.
 namespace smd {
+
+class Extent;
 
 /// When two elements count as equal: |a - b| <= atol + rtol |b|, in double precision, as in `numpy.isclose`.
 struct DifferenceOptions {
@@ -63,6 +65,9 @@ class SMD_EXPORT Comparer {
   /// Adds the next elements of both values. The shapes may differ, but not the number of elements.
   /// @throws InvalidArgument if one has more elements than the other.
   void add(const TensorView& a, const TensorView& b);
+  /// Adds elements of two open values of one shape, block after block, as far as both can be read: all of them, or of
+  /// numbers at most `count` from `first` on.
+  void add(Extent& a, Extent& b, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX);
   /// Adds the next elements of both values, which are known to be equal, to all sums.
   void add_equal(const TensorView& both);
   /// Adds what another object, with the same options, found in the elements that follow.

@@ -5,6 +5,12 @@
 
 namespace smd::detail::layout {
 
+bool takes_all(std::span<const StepRange> ranges) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
+    return (!range.first() || range.first()->value == INT64_MIN) && !range.end() && !range.newest() && !range.oldest();
+  });
+}
+
 RangeFilter::RangeFilter(std::span<const StepRange> ranges,
                          std::span<const std::pair<std::int64_t, std::size_t>> steps) {
   for (const StepRange& range : ranges) {

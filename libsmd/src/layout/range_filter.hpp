@@ -12,6 +12,9 @@
 
 namespace smd::detail::layout {
 
+/// Returns whether one of the ranges includes all steps.
+[[nodiscard]] bool takes_all(std::span<const StepRange> ranges) noexcept;
+
 /// Tests whether a step is in one of several ranges. Ranges that count steps refer to `steps`.
 class RangeFilter {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/difference.hpp>
 #include <smd/error.hpp>
+#include <smd/value_reader.hpp>
 
 #include "reduce/doubles.hpp"
 #include "reduce/int128.hpp"
@@ -468,6 +469,39 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
     }
   }
   data.size += n;
+}
+
+void Comparer::add(Extent& a, Extent& b, std::uint64_t first, std::uint64_t count) {
+  const bool text_a = a.dtype() == Dtype::string;
+  const bool text_b = b.dtype() == Dtype::string;
+  if (a.size() == 0 || text_a != text_b) {
+    add(TensorView(a.dtype(), a.shape(), {}), TensorView(b.dtype(), b.shape(), {}));
+    return;
+  }
+  if (text_a) {
+    const std::span<const std::byte> bytes_a = a.view(0, a.size());
+    const std::span<const std::byte> bytes_b = b.view(0, b.size());
+    if (!bytes_a.empty() && !bytes_b.empty()) {
+      add(TensorView(a.dtype(), a.shape(), bytes_a), TensorView(b.dtype(), b.shape(), bytes_b));
+    }
+    return;
+  }
+  const std::size_t item_a = item_size(a.dtype());
+  const std::size_t item_b = item_size(b.dtype());
+  const std::uint64_t most = Extent::block_bytes / std::max(item_a, item_b);
+  count = std::min(count, a.size() - first);
+  for (std::uint64_t done = 0; done < count;) {
+    const std::span<const std::byte> bytes_a = a.view(first + done, std::min(most, count - done));
+    const std::span<const std::byte> bytes_b = b.view(first + done, bytes_a.size() / item_a);
+    const auto size = static_cast<std::int64_t>(std::min(bytes_a.size() / item_a, bytes_b.size() / item_b));
+    if (size == 0) {
+      return;
+    }
+    const auto elements = static_cast<std::size_t>(size);
+    add(TensorView(a.dtype(), {&size, 1}, bytes_a.first(elements * item_a)),
+        TensorView(b.dtype(), {&size, 1}, bytes_b.first(elements * item_b)));
+    done += elements;
+  }
 }
 
 void Comparer::add_equal(const TensorView& both) {

@@ -99,13 +99,6 @@ class SeenRows {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first id, and the number of ids
 };
 
-/// Returns whether one of the ranges includes all steps.
-bool takes_all(std::span<const StepRange> ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
-    return !range.first() && !range.end() && !range.newest() && !range.oldest();
-  });
-}
-
 }  // namespace
 
 SnapshotMaker::SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
@@ -127,7 +120,7 @@ unsigned SnapshotMaker::jobs(unsigned wanted) const noexcept {
 
 bool SnapshotMaker::add_range(const StepRange& range) {
   const std::lock_guard lock(making_);
-  if (takes_all(ranges_)) {
+  if (layout::takes_all(ranges_)) {
     return false;
   }
   ranges_.push_back(range);
@@ -274,7 +267,7 @@ void SnapshotMaker::take(Snapshot& snapshot, layout::Found&& found, bool first) 
     }
   };
   const bool supersedes = !added.superseding.empty() || options_.superseded == Superseded::only;
-  if (!named && !supersedes && takes_all(ranges_)) {
+  if (!named && !supersedes && layout::takes_all(ranges_)) {
     for (const layout::RowSequence& rows : added.rows) {
       for (std::uint32_t i = first ? rows.count - 1 : 0; i < rows.count; ++i) {
         arrived(rows.nth(i).file);

@@ -10,9 +10,8 @@ import types
 
 import smd
 from smd import (  # noqa: F401
-    Collection as _Collection, IndexReaderException, InvalidWorker, MissingCollectionFiles, Mode, NoMoreData, ReadError,
-    Record, RuleEvaluationConditionMet, StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable,
-    TensorUnavailableForStep, refreshing)
+    IndexReaderException, InvalidWorker, MissingCollectionFiles, Mode, NoMoreData, RuleEvaluationConditionMet,
+    StepNotYetAvailable, StepState, StepUnavailable, TensorUnavailable, TensorUnavailableForStep, _hook, refreshing)
 
 modes = ModeKeys = Mode
 
@@ -32,64 +31,25 @@ def get_logger(name="smdebug"):
 class Tensor(smd.Tensor):
     """A named series of values."""
 
-    def value(self, step_num, mode=Mode.GLOBAL, worker=None):
-        return super().value(step_num, mode, worker)
-
-    def values(self, mode=Mode.GLOBAL, worker=None):
+    def values(self, mode=None, worker=None):
         """Returns the values by step."""
         steps, arrays, stacked, _ = self.trial._values(self.name, mode, worker)
         return dict(zip(steps.tolist(), (arrays[0][i, ...] for i in range(len(steps))) if stacked else arrays))
 
-    def shape(self, step_num, mode=Mode.GLOBAL, worker=None):
-        return super().shape(step_num, mode, worker)
-
-    def shapes(self, mode=Mode.GLOBAL, worker=None):
+    def shapes(self, mode=None, worker=None):
+        """Returns the shapes by step."""
         return {step: self.shape(step, mode, worker) for step in self.steps(mode)}
-
-    def reduction_value(self, step_num, reduction_name, mode=Mode.GLOBAL, worker=None, abs=False):
-        return super().reduction_value(step_num, reduction_name, abs, mode, worker)
-
-    def reduction_values(self, step_num, mode=Mode.GLOBAL, worker=None):
-        return super().reduction_values(step_num, mode, worker)
-
-    def workers(self, step_num, mode=Mode.GLOBAL):
-        return super().workers(step_num, mode)
 
 
 class Trial(smd.Trial):
     """What one job saved."""
-
-    def __getitem__(self, tname):
-        return Tensor(self, tname)
-
-    tensor = __getitem__
-
-    def has_tensor(self, tname):
-        return tname in self
-
-    def tensor_names(self, *, step=None, mode=Mode.GLOBAL, regex=None, collection=None):
-        names = None
-        if isinstance(collection, _Collection):
-            names, patterns = collection.tensor_names, [*smd._list(regex), *collection.include_regex]
-            if names or patterns:
-                collection, regex = None, patterns
-            else:
-                collection = collection.name
-        return super().tensor_names(regex, collection, names, step=step, mode=mode)
-
-    tensors = tensor_names  # as in the documentation's example of a rule
-
-    def collection(self, coll_name):
-        return super().collection(coll_name)
-
-    def wait_for_steps(self, required_steps, mode=Mode.GLOBAL):
-        super().wait_for_steps(required_steps, mode)
+    _tensor = Tensor
+    tensors = smd.Trial.tensor_names  # as in the documentation's example of a rule
 
 
 def create_trial(path, name=None, range_steps=None, **options):
     """Opens a trial. range_steps: (first, end), either may be None."""
-    return Trial(path, **options, **({"name": name} if name else {}),
-                 **({"range_steps": range_steps} if range_steps else {}))
+    return Trial(path, name=name, range_steps=range_steps, **options)
 
 
 def _several(trials):
@@ -111,41 +71,37 @@ class RequiredTensors:
 
     def __init__(self, base_trial, other_trials):
         self.base_trial = base_trial
-        self._steps = {id(trial): {} for trial in [base_trial, *(other_trials or [])]}
-        self._tensors = {}
+        self._needed = {trial: {} for trial in [base_trial, *(other_trials or [])]}
 
     def _of(self, trial):
-        return self._steps[id(self.base_trial if trial is None else trial)]
+        """Returns the tensors by name, each with its steps."""
+        return self._needed[self.base_trial if trial is None else trial]
 
     def add(self, name, steps, trial=None, should_match_regex=False):
-        of = self._of(trial)
-        where = self.base_trial if trial is None else trial
-        for one in where.tensor_names(regex=name) if should_match_regex else [name]:
-            self._tensors.setdefault((id(where), one), where.tensor(one))
-            of.setdefault(one, []).extend(steps)
+        needed = self._of(trial)
+        trial = self.base_trial if trial is None else trial
+        for one in trial.tensor_names(regex=name) if should_match_regex else [name]:
+            needed.setdefault(one, (trial.tensor(one), []))[1].extend(steps)
 
     def get_names(self, trial=None):
         return self._of(trial).keys()
 
     def get(self, trial=None):
-        where = id(self.base_trial if trial is None else trial)
-        return [self._tensors[where, name] for name in self._of(trial)]
+        return [tensor for tensor, _ in self._of(trial).values()]
 
     def get_tensor_steps(self, name, trial=None):
-        return self._of(trial).get(name, [])
+        return self._of(trial).get(name, (None, []))[1]
 
     def clear(self):
-        self._tensors.clear()
-        for names in self._steps.values():
-            names.clear()
+        for needed in self._needed.values():
+            needed.clear()
 
     def fetch(self, wait=True):
         """Waits for the steps; raises if nothing of a tensor was saved then."""
-        for where, names in self._steps.items():
-            for name, steps in names.items():
-                tensor = self._tensors[where, name]
+        for trial, needed in self._needed.items():
+            for tensor, steps in needed.values():
                 if wait:
-                    tensor.trial.wait_for_steps(steps)
+                    trial.wait_for_steps(steps)
                 for step in steps:
                     tensor.workers(step)
 
@@ -212,7 +168,7 @@ def invoke_rule(rule_obj, start_step=0, end_step=None, raise_eval_cond=False):
         rule_obj.base_trial.wait_for_steps([end_step - 1])
 
 
-class _Values(Record):
+class _Values(smd.Record):
     """Values that are compared by what they hold."""
 
     def __eq__(self, other):
@@ -261,7 +217,7 @@ class ReductionConfig(_Values):
         return {"reductions": ",".join(names), "save_raw_tensor": self.save_raw_tensor, "save_shape": self.save_shape}
 
 
-class Collection(_Values, _Collection):
+class Collection(_Values, smd.Collection):
     """What a hook saves of some tensors."""
 
     def __init__(self, name, include_regex=None, tensor_names=None, reduction_config=None, save_config=None,
@@ -284,20 +240,19 @@ class Collection(_Values, _Collection):
 CollectionConfig = Collection
 
 
-class Hook:
+class Hook(_hook.Hook):
     """Saves tensors of a loop, which calls `next_step` itself."""
 
     def __init__(self, out_dir=None, export_tensorboard=False, tensorboard_dir=None, dry_run=False,
                  reduction_config=None, save_config=None, include_regex=None, include_collections=None, save_all=False,
-                 include_workers="all", collections=(), _hook=None):
-        from smd import _hook as saving
+                 include_workers="all", collections=()):
         parameters = {"dry_run": dry_run, "export_tensorboard": export_tensorboard, "include_workers": include_workers,
                       "include_regex": smd._list(include_regex), "include_collections": smd._list(include_collections),
                       "save_all": save_all or not (include_regex or include_collections or collections),
                       "tensorboard_dir": tensorboard_dir}
         for config in (reduction_config, save_config):
             parameters.update(config.parameters() if config else {})
-        self._hook = _hook or saving.Hook(json.dumps({
+        super().__init__(json=json.dumps({
             "LocalPath": os.fspath(out_dir), "HookParameters": {key: value for key, value in parameters.items()
                                                                 if value not in (None, [])},
             "CollectionConfigurations": [one.configuration() for one in collections]}))
@@ -306,12 +261,10 @@ class Hook:
     @classmethod
     def create_from_json_file(cls, json_file_path=None):
         """Makes a hook of a configuration (default: that of SMDEBUG_CONFIG_FILE_PATH)."""
-        from smd import _hook as saving
-        return cls(_hook=saving.Hook.load(json_file_path) if json_file_path else saving.Hook.from_environment())
-
-    step = property(lambda self: self._hook.step)
-    mode = property(lambda self: self._hook.mode)
-    mode_step = property(lambda self: self._hook.mode_step)
+        hook = cls.__new__(cls)
+        _hook.Hook.__init__(hook, path=json_file_path)
+        hook._collections = {}
+        return hook
 
     def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
         """Saves what the configuration asks of an array. Returns whether anything was saved."""
@@ -321,40 +274,29 @@ class Hook:
         array = numpy.asarray(tensor_value)
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
         collections = [name for name in smd._list(collections_to_write) if name != "default"]
-        return self._hook.save_tensor(tensor_name, array.dtype.name, array.shape,
-                                      array.reshape(-1).view(numpy.uint8) if array.size else b"", collections)
+        return self._save_tensor(tensor_name, array.dtype.name, array.shape,
+                                 array.reshape(-1).view(numpy.uint8) if array.size else b"", collections)
 
     def save_scalar(self, name, value, sm_metric=False):
         """Saves a number as `scalar/NAME`."""
-        self._hook.save_scalar(name, float(value))
-
-    def set_mode(self, mode):
-        self._hook.set_mode(mode)
-
-    def next_step(self):
-        """Ends the step."""
-        self._hook.next_step()
+        self._save_scalar(name, float(value))
 
     def set_step(self, step):
-        self._hook.set_step(step)
+        """Ends the step and goes to another."""
+        self._set_step(step, self.mode, step)
 
     def get_collections(self):
-        return {name: self.get_collection(name) for name in self._hook.collection_names()}
+        """Returns all collections by name."""
+        return {name: self.get_collection(name) for name in self._all_collections()}
 
     def get_collection(self, name):
         """Returns a collection; give it to add_collection when it is filled."""
         return self._collections.setdefault(name, Collection(name))
 
     def add_collection(self, collection):
+        """Adds a collection, or replaces the one of its name, before anything is saved."""
         self._collections[collection.name] = collection
-        self._hook.add_collection(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
-
-    def flush(self):
-        self._hook.flush()
-
-    def close(self):
-        """Ends the job: what was saved is complete."""
-        self._hook.close()
+        self._add_collections(json.dumps({"CollectionConfigurations": [collection.configuration()]}))
 
     def _of_framework(self, *arguments, **options):
         raise NotImplementedError("smd has no hooks into frameworks: call save_tensor and next_step in the loop")

@@ -71,8 +71,7 @@ class LongLog {
   void append(const std::string& bytes) const {
     std::ofstream(dir_.path() + "/events.out.tfevents.1700000000.host.1.0", std::ios::app | std::ios::binary) << bytes;
   }
-  [[nodiscard]] Trial open(bool follows = false) const {
-    TrialOptions options;
+  [[nodiscard]] Trial open(bool follows = false, TrialOptions options = {}) const {
     options.as_it_stands = !follows;
     return Trial::open(dir_.path(), options);
   }
@@ -190,6 +189,9 @@ TEST_CASE("the numbers of a tensor in a log of many steps, all at once") {
   const auto half = std::stable_partition(all.begin(), all.end(), [](const Found& one) { return one.tensor == "a"; });
   CHECK(held(trial, "a") == std::vector<Found>(all.begin(), half));
   CHECK(held(trial, "b") == std::vector<Found>(half, all.end()));
+  TrialOptions bounded;
+  bounded.range_steps = StepRange::between(GlobalStep(INT64_MIN), std::nullopt);  // which bounds nothing
+  CHECK(held(log.open(true, bounded), "a") == std::vector<Found>(all.begin(), half));
   log.append(scalar("a", steps.back() + 1, 1));
   trial.refresh();
   CHECK(held(trial, "a").empty());

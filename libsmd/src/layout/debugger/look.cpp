@@ -100,9 +100,7 @@ class Look {
   /// and those that failed.
   [[nodiscard]] std::vector<StepPart> wanted_files() const {
     const bool first = before_ == nullptr;
-    const bool everything = std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
-      return !range.first() && !range.end() && !range.newest() && !range.oldest();
-    });
+    const bool everything = takes_all(ranges_);
     // Each new step may change which steps are the oldest.
     const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
       return range.newest() || range.oldest();
