@@ -203,11 +203,15 @@ def pytorch(bench):
     bench.ratio('smd-ls -q, a .pt of 1,000 tensors : --version', quiet, version, by='median')
     files = [[written(bench, name, 'bfloat16', change, file)[1] for name, change in
               (('checkpoint_half_a', False), ('checkpoint_half', True))] for file in ('model.pt', 'model.safetensors')]
-    five = [bench.tool('smd-reduce'), '-r', 'min,max,mean,std,nan']
-    pt, safe = bench.in_turns([five + [a] for a, _ in files], least=7)
-    bench.ratio('smd-reduce, five of 2 GiB of bfloat16 in a .pt : in safetensors', pt, safe, 1.03, by='median')
-    pt, safe = bench.in_turns([[bench.tool('smd-diff'), *pair] for pair in files], least=7, statuses=frozenset({1}))
-    bench.ratio('smd-diff, 2 x 2 GiB of bfloat16 in .pt files : in safetensors', pt, safe, 1.03, by='median')
+    for what, command, statuses, several in (
+            ('smd-reduce, five of 2 GiB', ['smd-reduce', '-r', 'min,max,mean,std,nan'], {0}, False),
+            ('smd-diff, 2 x 2 GiB', ['smd-diff'], {1}, True)):
+        command[0] = bench.tool(command[0])
+        pt, safe = (pair if several else pair[:1] for pair in files)
+        checked, unchecked, safetensors = bench.in_turns([command + pt, command + ['--no-verify'] + pt, command + safe],
+                                                         least=5, statuses=frozenset(statuses))
+        bench.ratio(f'{what} of bfloat16 in .pt : in safetensors', checked, safetensors, 1.03, by='median')
+        bench.ratio(f'{what} of bfloat16 in .pt, --no-verify : in safetensors', unchecked, safetensors, 1.03, by='median')
     for what, command in (('smd-reduce, six', [bench.tool('smd-reduce'), '-r', 'min,max,mean,std,l2,abs_mean']),
                           ('smd-tensor -f raw', [bench.tool('smd-tensor'), '-f', 'raw'])):
         across, along = bench.in_turns([command + [square_pt(bench, transposed)] + ['weight'] * ('raw' in what)
