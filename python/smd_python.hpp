@@ -21,7 +21,7 @@
 #include <utility>
 
 /// What the extension modules of `smd` share: how values change between Python and C++. The modules forward to the
-/// libraries; smd/__init__.py has the interface and its documentation.
+/// libraries; smd/__init__.py and smd/_trial.py have the interface and its documentation.
 namespace smd {
 
 namespace python {
