@@ -17,8 +17,11 @@ namespace smd::detail::values {
 
 namespace {
 
-/// Elements of a part that are gathered at a time.
-constexpr std::uint64_t part_block_bytes = std::uint64_t{4} << 20;
+/// Elements of a part that are gathered at a time. Of a transposed value each block takes a run of every stored row:
+/// many elements make the runs long.
+constexpr std::uint64_t part_block_bytes = std::uint64_t{16} << 20;
+/// Reading as many bytes more takes a local file as long as one call more.
+constexpr std::int64_t skipped_bytes = 4096;
 
 /// Returns the strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
 std::vector<std::int64_t> whole_strides(const Shape& shape) {
@@ -183,7 +186,8 @@ Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {
   }
   // Elements that lie closer are read along with those between them.
   const auto block = static_cast<std::int64_t>(block_bytes / item);
-  const std::int64_t ahead = !axes.empty() && axes.back().from <= block ? block : run;
+  const std::int64_t close = storage_.remote() ? block : run + skipped_bytes / static_cast<std::int64_t>(item);
+  const std::int64_t ahead = !axes.empty() && axes.back().from <= std::min(close, block) ? block : run;
   std::vector<std::int64_t> at(axes.size(), 0);
   std::span<const std::byte> window;
   std::int64_t window_first = 0;
