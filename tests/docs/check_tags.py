@@ -8,7 +8,7 @@ import re
 import sys
 
 # Kinds of problems that are not failures, so that their names are not tags; a stopped request is reported as Timeout.
-NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Remark", "Stopped"}
+NO_FAILURE = {"NotYet", "Absent", "Warning", "Note", "Remark", "OtherTrial", "Stopped"}
 
 
 def main():
