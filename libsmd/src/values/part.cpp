@@ -19,7 +19,7 @@ namespace {
 
 /// Elements of a part that are gathered at a time. Of a transposed value each block takes a run of every stored row:
 /// many elements make the runs long.
-constexpr std::uint64_t part_block_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t part_block_bytes = std::uint64_t{24} << 20;
 /// Reading as many bytes more takes a local file as long as one call more.
 constexpr std::int64_t skipped_bytes = 4096;
 
