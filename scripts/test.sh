@@ -30,8 +30,8 @@ fi
 begin=$(date +%s)
 step() { printf '\n== %s (after %d s)\n' "$*" "$(($(date +%s) - begin))"; }
 
-# behind NAME COMMAND…: runs a command while this script goes on. ended NAME [LINES]: waits for it, and prints the end of
-# what it printed, or all if it failed. What still runs when this script ends is killed.
+# behind NAME COMMAND…: runs a command while this script goes on to compile. ended NAME: waits for it, and prints the end
+# of what it printed, or all if it failed. What still runs when this script ends is killed.
 rm -rf build/behind
 mkdir -p build/behind
 behind() {
@@ -43,7 +43,7 @@ behind() {
 ended() {
   wait "$(cat "build/behind/$1.pid")" || { cat "build/behind/$1.log" && exit 1; }
   rm "build/behind/$1.pid"
-  tail -n "${2:-4}" "build/behind/$1.log"
+  tail -n 4 "build/behind/$1.log"
 }
 trap 'cat build/behind/*.pid 2>/dev/null | xargs -r kill 2>/dev/null || true' EXIT
 
@@ -75,12 +75,10 @@ LDFLAGS=-fuse-ld=lld cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WE
 cmake --build --preset tsan --target $threaded
 behind tsan ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"
 
-step 'what ran meanwhile: waits'
-ended waits
-behind everything ctest --preset ci --label-exclude '^(unit|waits)$' --parallel "$((2 * jobs + 1))"
-for name in asan tsan; do
+for name in waits asan tsan; do
   step "what ran meanwhile: $name"
   ended "$name"
 done
+
 step 'everything else'
-ended everything 1000
+ctest --preset ci --label-exclude '^(unit|waits)$' --parallel "$((2 * jobs + 1))"
