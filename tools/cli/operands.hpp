@@ -66,8 +66,8 @@ void fail_to_open(const Error& error, const std::string& path, Diagnostics& mess
 /// Opens a trial. Nullopt, after a message that says why, if it cannot be opened.
 using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options)>;
 
-/// Returns the paths of the trials at and below a place, in byte order. Reports what could not be searched, of each
-/// kind of problem three and then how many more, and with a note that there is none.
+/// Returns the paths of the trials at and below a place, in byte order. Reports what could not be searched: three
+/// problems of each kind, then how many more. A note says so if there is no trial.
 [[nodiscard]] std::vector<std::string> found_trials(const std::string& place, const ReadingOptions& reading,
                                                     Diagnostics& messages);
 

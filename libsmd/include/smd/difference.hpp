@@ -67,6 +67,7 @@ class SMD_EXPORT Comparer {
   void add(const TensorView& a, const TensorView& b);
   /// Adds elements of two open values of one shape, block after block, as far as both can be read: all of them, or of
   /// numbers at most `count` from `first` on.
+  /// @throws InvalidArgument if one has more elements than the other.
   void add(Extent& a, Extent& b, std::uint64_t first = 0, std::uint64_t count = UINT64_MAX);
   /// Adds the next elements of both values, which are known to be equal, to all sums.
   void add_equal(const TensorView& both);

@@ -474,7 +474,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
 void Comparer::add(Extent& a, Extent& b, std::uint64_t first, std::uint64_t count) {
   const bool text_a = a.dtype() == Dtype::string;
   const bool text_b = b.dtype() == Dtype::string;
-  if (a.size() == 0 || text_a != text_b) {
+  if (a.size() != b.size() || a.size() == 0 || text_a != text_b) {
     add(TensorView(a.dtype(), a.shape(), {}), TensorView(b.dtype(), b.shape(), {}));
     return;
   }
@@ -489,7 +489,7 @@ void Comparer::add(Extent& a, Extent& b, std::uint64_t first, std::uint64_t coun
   const std::size_t item_a = item_size(a.dtype());
   const std::size_t item_b = item_size(b.dtype());
   const std::uint64_t most = Extent::block_bytes / std::max(item_a, item_b);
-  count = std::min(count, a.size() - first);
+  count = std::min(count, a.size() - std::min(first, a.size()));
   for (std::uint64_t done = 0; done < count;) {
     const std::span<const std::byte> bytes_a = a.view(first + done, std::min(most, count - done));
     const std::span<const std::byte> bytes_b = b.view(first + done, bytes_a.size() / item_a);

@@ -35,7 +35,7 @@ namespace smd::text {
 }
 
 /// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
-/// if there is none, or it is beyond a double.
+/// if it begins with no number, or with one beyond the range of a double.
 [[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
   const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
   const char* at = first != last && *first == '-' ? first + 1 : first;

@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_s
 constexpr std::string_view own_step = "_step";
 constexpr double exact = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
 
-/// Returns the place of a name in `global_step_names`; their number if it is none of them.
+/// Returns the place of a name in `global_step_names`; or how many these are if the name is not there.
 std::size_t global_step_rank(std::string_view name) noexcept {
   return !name.ends_with(global_step_names.back())
              ? global_step_names.size()
