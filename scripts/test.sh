@@ -50,29 +50,35 @@ trap 'cat build/behind/*.pid 2>/dev/null | xargs -r kill 2>/dev/null || true' EX
 step 'formatting'
 find benchmarks libsmd tests tools \( -name '*.hpp' -o -name '*.cpp' \) -exec clang-format --dry-run --Werror {} +
 
+# What fails names functions. Line numbers too take time to compile; a build of a preset by hand has them.
+lean='-DCMAKE_CXX_FLAGS_DEBUG=-g0'
+# Configures a preset whose programs are linked by the fastest linker.
+configure() {
+  LDFLAGS=-fuse-ld=lld cmake --preset "$@" "$lean"
+}
+
 # Without the unit tests, which run under sanitizers below. Joined sources take half the time of single ones.
 step 'build of everything else'
 # shellcheck disable=SC2086
-cmake --preset ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DCMAKE_UNITY_BUILD=ON \
+configure ci -DSMD_SKIPPED_TESTS_FAIL=ON -DSMD_UNIT_TESTS_BY_REQUEST=ON -DCMAKE_UNITY_BUILD=ON \
   -DCMAKE_UNITY_BUILD_BATCH_SIZE=30 $static
 cmake --build --preset ci
 
 # Some tests mostly wait, for a server, a scheduler or a writer: they run while the next configurations compile.
 behind waits ctest --preset ci --label-regex '^waits$' --parallel "$jobs"
 
-# Sanitizers name functions. Line numbers too take a third more time to compile; a build of the preset by hand has them.
-lean='-DCMAKE_CXX_FLAGS_DEBUG=-g0'
 step 'unit tests: asan'
-LDFLAGS=-fuse-ld=lld cmake --preset asan "$lean"
-cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
+configure asan
+# shellcheck disable=SC2086
+env $clang_memory cmake --build --preset asan --target unit_tests fuzz_replay smd_sample
 behind asan ctest --preset asan --label-regex unit --parallel "$((jobs + 1))"  # some wait for a server
 
 # The other unit tests run in one thread, or in threads of the library that these tests use more heavily.
 threaded='unit_base unit_storage unit_trial unit_hook'
 step "unit tests: tsan, with $newest ($threaded)"
-LDFLAGS=-fuse-ld=lld cmake --preset tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON "$lean"
+configure tsan -DCMAKE_CXX_COMPILER="$newest" -DSMD_WERROR=ON
 # shellcheck disable=SC2086
-cmake --build --preset tsan --target $threaded
+env $clang_memory cmake --build --preset tsan --target $threaded
 behind tsan ctest --preset tsan --tests-regex "^($(printf '%s' "$threaded" | tr ' ' '|'))\$" --parallel "$jobs"
 
 for name in waits asan tsan; do

@@ -21,6 +21,8 @@ import unittest
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+from torch_file import Storage, Tensor, write_pt
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -634,6 +636,45 @@ class Made(unittest.TestCase):
     def test_a_file_that_is_not_there(self):
         _, errors = run("smd-ls", os.path.join(self.folder, "model.safetensors"), status=3)
         self.assertIn("NotFound", errors[0])
+
+    def test_a_large_tensor_is_verified_while_it_is_read(self):
+        """Its checksum is known to be wrong when its last element was read, in whatever part by whatever thread."""
+        values = {"large": np.random.default_rng(5).standard_normal((5000, 2000), np.float32), "small": np.float32([3, 4])}
+        whole, flipped = os.path.join(self.folder, "whole.pt"), os.path.join(self.folder, "flipped.pt")
+        for path in (whole, flipped):
+            write_pt(path, {name: Tensor(Storage("float32", str(i), of.nbytes), of.shape, (of.size // len(of), 1)[-of.ndim:])
+                            for i, (name, of) in enumerate(values.items())}, lambda i: [*values.values()][i].tobytes())
+        with open(whole, "rb") as file:
+            begin = file.read().index(values["large"].tobytes())
+        statistics = {name: (of.min(), of.max()) for name, of in values.items()}
+
+        def reduced(*options, status=0):
+            return {row["tensor"]: (np.float32(row["min"]), np.float32(row["max"]))
+                    for row in rows("smd-reduce", "-r", "min,max", *options, status=status)}
+
+        for jobs in ("-j1", "-j4"):
+            self.assertEqual(reduced(jobs, whole), statistics)
+            self.assertEqual({row["state"] for row in rows("smd-diff", jobs, "--all", whole, whole)}, {"equal"})
+        for at in (begin + 3, begin + 20_000_003, begin + values["large"].nbytes - 1):
+            with open(flipped, "r+b") as file:
+                file.seek(at)
+                byte = file.read(1)[0]
+                file.seek(at)
+                file.write(bytes([byte ^ 1]))
+            for jobs in ("-j1", "-j4"):
+                self.assertEqual(reduced(jobs, flipped, status=4), {"small": statistics["small"]})
+                self.assertEqual(len(rows("smd-reduce", "--by", "tensor,row", "-n", "large", jobs, flipped, status=4)), 0)
+                for pair in ((whole, flipped), (flipped, whole), (flipped, flipped)):
+                    states = {row["tensor"]: row["state"] for row in rows("smd-diff", jobs, "--all", *pair, status=4)}
+                    self.assertEqual(states, {"large": "unread", "small": "equal"})
+                    _, errors = run("smd-diff", "-q", jobs, *pair, status=4)
+                    self.assertIn("data/0: its checksum is wrong", errors[0])
+                self.assertEqual(set(reduced(jobs, "--no-verify", flipped)), set(values))
+                told, _ = run("smd-ls", "--check", jobs, flipped, status=4)
+                self.assertEqual(told.count(b"data/0: its checksum is wrong"), 1, told)
+            with open(flipped, "r+b") as file:
+                file.seek(at)
+                file.write(bytes([byte]))
 
     def test_check_says_once_that_there_is_no_checksum(self):
         for name in ("one", "two"):

@@ -128,7 +128,7 @@ class Scarcity(unittest.TestCase):
 
     def test_addresses(self):
         fine = [*range(10 * MIB, 64 * MIB, MIB // 2), *range(64 * MIB, 160 * MIB, 4 * MIB), *range(160 * MIB, 601 * MIB, 40 * MIB)]
-        coarse = [18, 22, 26, 30, 34, 40, 60, 100, 200, 600]
+        coarse = [18, 22, 26, 30, 36, 60, 200]
         limits = [(f"RLIMIT_AS {much // KIB} KiB", [(resource.RLIMIT_AS, much)])
                   for much in (fine if OPTIONS.fine else (mib * MIB for mib in coarse))]
         self.sweep(self.commands(None if OPTIONS.fine else TRIALS[:5]), limits)
@@ -148,7 +148,7 @@ class Scarcity(unittest.TestCase):
                 else:
                     enough = middle
             limits = [(f"RLIMIT_AS {much // KIB} KiB", [(resource.RLIMIT_AS, much)])
-                      for much in range(none, none + 2 * MIB, (8 if OPTIONS.fine else 32) * KIB)]
+                      for much in range(none, none + 2 * MIB, (8 if OPTIONS.fine else 64) * KIB)]
             self.sweep([[tool, "--version"]], [*limits, ("RLIMIT_AS 64 MiB", [(resource.RLIMIT_AS, 64 * MIB)])])
 
     def test_stack(self):

@@ -63,11 +63,9 @@ void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, C
   if (into.shape != into.shape_b && !into.common) {
     return;
   }
-  if (part && part->first != 0) {  // the first part verifies the whole
-    a.trust();
-    b.trust();
-  }
   const PairPiece::Part compared = part.value_or(PairPiece::Part{0, a.size()});
+  a.verify_while_reading(compared.first, compared.count);
+  b.verify_while_reading(compared.first, compared.count);
   into.comparer.add(a, b, compared.first, compared.count);
 }
 

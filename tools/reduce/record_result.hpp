@@ -100,6 +100,7 @@ class RecordResult {
       end_row();
     }
     std::uint64_t left = row_bytes;
+    value.verify_while_reading(0, value.size());
     (void)value.for_each_block([&](std::span<const std::byte> bytes) {
       while (!bytes.empty()) {
         const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(left, bytes.size()));

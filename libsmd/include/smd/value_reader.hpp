@@ -71,6 +71,10 @@ class SMD_EXPORT Extent {
   virtual void narrow(const StridedPart& part) = 0;
   /// Does not verify the checksum: another reader of the same value does.
   virtual void trust() noexcept = 0;
+  /// Verifies the checksum with the last of `count` elements from `first` on, which the caller reads once and in order,
+  /// instead of before the first one, so that none is read twice; other readers read the rest of the value so. If
+  /// reading fails, drop what was made of the elements. Call it before the first element is read.
+  virtual void verify_while_reading(std::uint64_t first, std::uint64_t count) noexcept = 0;
 
   /// Calls `take(bytes)` with all elements in order, block after block. Returns false if reading failed.
   template <class Take>

@@ -375,29 +375,66 @@ Status MemberSource::verify_member(const storage::File& file, std::size_t i, con
   if (states_[i] == right) {
     return ok();
   }
-  std::string name;
-  const auto begin = content_begin(file, member, &name);
-  Status status = begin ? ok() : begin.problem();
+  const auto begin = content_begin(file, member);
   std::uint32_t crc = 0;
-  for (std::uint64_t done = 0; status && done < member.stored && member.method == 0; done += piece) {
+  for (std::uint64_t done = 0; begin && done < member.stored && member.method == 0; done += piece) {
     const auto bytes = read_bytes(file, *begin + done, std::min(piece, member.stored - done), stop);
-    if (bytes) {
-      crc = crc_of(*bytes, crc);
-    } else {
-      status = bytes.problem();
+    if (!bytes) {
+      return refuse(file, i, bytes.problem());
     }
+    crc = crc_of(*bytes, crc);
   }
-  if (status && member.method == 0 && crc != member.crc) {
-    status = damaged("its checksum is wrong", begin ? *begin : member.offset);
-  }
-  if (!status) {
-    states_[i] = status.problem().kind == ProblemKind::stopped ? unknown : wrong;
-    const std::string_view within = std::string_view(name).substr(name.find('/') + 1);
-    status.problem().text.insert(0, within.empty() ? "" : printable(within) + ": ");
-    return status;
+  return begin ? conclude(file, i, member.method == 0 ? crc : member.crc) : refuse(file, i, begin.problem());
+}
+
+/// Returns the problem of a member, with its name.
+Status MemberSource::refuse(const storage::File& file, std::size_t i, Problem problem) const {
+  states_[i] = problem.kind == ProblemKind::stopped ? unknown : wrong;
+  std::string name;
+  (void)content_begin(file, members_[i], &name);
+  const std::string_view within = std::string_view(name).substr(name.find('/') + 1);
+  problem.text.insert(0, within.empty() ? "" : printable(within) + ": ");
+  return problem;
+}
+
+Status MemberSource::conclude(const storage::File& file, std::size_t i, std::uint32_t crc) const {
+  if (crc != members_[i].crc) {
+    const auto begin = content_begin(file, members_[i]);
+    return refuse(file, i, damaged("its checksum is wrong", begin ? *begin : members_[i].offset));
   }
   states_[i] = right;
   return ok();
+}
+
+bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
+  const std::size_t i = member_at(offset);
+  const Member& member = members_[i];
+  return has_checksums && states_[i] == unknown && member.method == 0 && offset == member.begin &&
+         bytes == member.stored;
+}
+
+Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
+                                        const Stop& stop) const {
+  const std::size_t i = member_at(offset);
+  std::uint64_t at = 0;
+  std::uint32_t crc = 0;
+  {
+    const std::lock_guard lock(runs_mutex_);
+    Runs& runs = runs_[i];
+    storage::ReadRun& known = runs.by_begin[run.begin];
+    runs.bytes += (run.end - run.begin) - (known.end - known.begin);
+    known = run;
+    if (runs.bytes < members_[i].stored) {
+      return false;
+    }
+    for (const auto& [begin, read] : runs.by_begin) {
+      crc = static_cast<std::uint32_t>(crc32_combine(crc, read.crc, static_cast<z_off_t>(read.end - begin)));
+      at = begin == at ? read.end : nowhere;
+    }
+    runs_.erase(i);
+  }
+  const Status right = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
+  return right ? Outcome(true) : right.problem();
 }
 
 void MemberSource::verify_others(const storage::File& file, const Stop& stop,

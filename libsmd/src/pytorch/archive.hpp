@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,16 +81,27 @@ class MemberSource final : public storage::ElementSource {
 
   [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t offset) const override;
   [[nodiscard]] Status verify(const storage::File& file, std::uint64_t offset, const Stop& stop) const override;
+  [[nodiscard]] bool protects(std::uint64_t offset, std::uint64_t bytes) const override;
+  [[nodiscard]] Outcome<bool> verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
+                                          const Stop& stop) const override;
   /// Verifies all members that were not verified before. Calls `report` with the problem of each that is wrong.
   void verify_others(const storage::File& file, const Stop& stop, const std::function<void(Problem)>& report) const;
 
  private:
   [[nodiscard]] std::size_t member_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] Status verify_member(const storage::File& file, std::size_t i, const Stop& stop) const;
+  [[nodiscard]] Status refuse(const storage::File& file, std::size_t i, Problem problem) const;
+  [[nodiscard]] Status conclude(const storage::File& file, std::size_t i, std::uint32_t crc) const;
 
   std::vector<Member> members_;
   enum State : std::uint8_t { unknown, right, wrong };
   std::unique_ptr<std::atomic<State>[]> states_;  ///< By member.
+  mutable std::mutex runs_mutex_;
+  struct Runs {
+    std::uint64_t bytes = 0;  ///< Of all together.
+    std::map<std::uint64_t, storage::ReadRun> by_begin;
+  };
+  mutable std::map<std::size_t, Runs> runs_;  ///< By member.
 };
 
 }  // namespace smd::detail::pytorch

@@ -19,6 +19,13 @@ struct ElementChunk {
   Place place;                      ///< Of its elements; has a type.
 };
 
+/// Bytes of a value that were read one after another. Offsets count from the value's first byte.
+struct ReadRun {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint32_t crc = 0;  ///< Their checksum.
+};
+
 /// What must be known of bare elements besides their place and type (`ValueType::source`). Thread-safe. Problems lack
 /// the file's name; their offsets are those in the file.
 class ElementSource {
@@ -44,6 +51,20 @@ class ElementSource {
     (void)offset;
     (void)stop;
     return ok();
+  }
+  /// Returns whether a checksum, which is not verified yet, protects exactly these bytes. Then `verify_read` can do it.
+  [[nodiscard]] virtual bool protects(std::uint64_t offset, std::uint64_t bytes) const {
+    (void)offset;
+    (void)bytes;
+    return false;
+  }
+  /// As `verify`, of bytes that readers read anyway: each says what it read. Returns whether all were read and
+  /// verified.
+  [[nodiscard]] virtual Outcome<bool> verify_read(const File& file, std::uint64_t offset, const ReadRun& run,
+                                                  const std::function<bool()>& stop) const {
+    (void)run;
+    const Status right = verify(file, offset, stop);
+    return right ? Outcome(true) : right.problem();
   }
 };
 

@@ -58,6 +58,7 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
     const auto problem = reader.read(place, name, [&](Extent& value) {
       has_checksum = value.has_checksum();
       empty = value.size() == 0;
+      value.verify_while_reading(0, value.size());
       (void)value.for_each_block([](std::span<const std::byte>) {});
     });
     report.unprotected += has_checksum || (problem && place.has_record()) ? 0 : 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values/reader.hpp"
 
+#include "base/crc32.hpp"
 #include "base/crc32c.hpp"
 #include "storage/inflated_file.hpp"
 #include "text/escape.hpp"
@@ -92,6 +93,8 @@ Status Reader::open(const Place& place, std::string_view tag, NextReads next) {
   has_checksum_ = false;
   random_access_ = true;
   verified_ = true;
+  verifies_while_reading_ = false;
+  run_ = {};
   Status opened = out_of_memory();
   try {
     opened = open_here(next);
@@ -448,9 +451,44 @@ Status Reader::check_crc(std::uint32_t crc) const {
   return checked ? ok() : Status(checked.problem());
 }
 
+void Reader::verify_while_reading(std::uint64_t first, std::uint64_t count) noexcept {
+  if (verified_ || part_) {
+    return;
+  }
+  const bool whole = first == 0 && count >= flat_size_ - repeats_;
+  verifies_while_reading_ =
+      place_->has_record() ? whole : source_->chunks.empty() && source_->protects(place_->offset, stored_bytes_);
+  verified_ = !verifies_while_reading_ && first != 0;  // who reads the first elements verifies the whole
+}
+
+/// Takes note of stored bytes that were read, and verifies the checksum if they are the last.
+Status Reader::add_to_run(std::uint64_t begin, std::span<const std::byte> bytes) {
+  const bool record = place_->has_record();
+  if (begin == 0 || begin != run_.end) {
+    run_ = {begin, begin, record ? crc32c(head_) : 0};
+  }
+  run_.crc = record ? crc32c(bytes, run_.crc) : crc32(bytes, run_.crc);
+  run_.end += bytes.size();
+  if (!record) {
+    return verified_by_source(run_);
+  }
+  Status right = run_.end == stored_bytes_ ? check_crc(run_.crc) : ok();
+  verified_ = run_.end == stored_bytes_ && right;
+  return right;
+}
+
+Status Reader::verified_by_source(const storage::ReadRun& run) {
+  auto verified = source_->verify_read(*file_, place_->offset, run, stop_);
+  verified_ = verified && *verified;
+  return verified ? ok() : Status(of_source(std::move(verified.problem())));
+}
+
 /// Reads the elements once, and keeps them if they are few.
 Status Reader::verify() {
   if (!place_->has_record()) {
+    if (held_ != nullptr && source_->protects(place_->offset, stored_bytes_)) {
+      return verified_by_source({0, stored_bytes_, crc32({held_, stored_bytes_})});
+    }
     Status right = source_->verify(*file_, place_->offset, stop_);
     verified_ = static_cast<bool>(right);
     return right ? ok() : Status(of_source(std::move(right.problem())));
@@ -520,7 +558,7 @@ void Reader::copy_held(std::uint64_t first, std::span<std::byte> into) const noe
 
 /// Precondition: the element exists.
 Reader::Bytes Reader::flat_view(std::uint64_t first, std::uint64_t at_most) {
-  if (!verified_) {
+  if (!verified_ && (!verifies_while_reading_ || held_ != nullptr)) {
     if (Status checked = verify(); !checked) {
       return std::move(checked.problem());
     }
@@ -558,21 +596,24 @@ Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
   if (source_ != nullptr && !source_->chunks.empty()) {
     return read_chunks(first, into);
   }
-  const bool checks = !verified_ && into.size() == stored_bytes_ && place_->has_record();  // at the same time
+  const bool whole = into.size() == stored_bytes_ &&
+                     (place_->has_record() || (source_ != nullptr && source_->protects(place_->offset, stored_bytes_)));
+  const std::uint64_t begin = first * item_size(dtype_);
+  const bool in_order = verifies_while_reading_ && (begin == 0 || begin == run_.end || !place_->has_record());
+  const bool checks = !verified_ && (whole || in_order);
   if (!verified_ && !checks) {
     if (Status checked = verify(); !checked) {
       return checked;
     }
     return flat_read(first, into);
   }
-  if (Status got = fill(content_ + first * item_size(dtype_), into); !got) {
+  if (Status got = fill(content_ + begin, into); !got) {
     return got;
   }
   if (checks) {
-    if (Status checked = check_crc(crc32c(into, crc32c(head_))); !checked) {
+    if (Status checked = add_to_run(begin, into); !checked) {
       return checked;
     }
-    verified_ = true;
   }
   to_native(into, source_ != nullptr && source_->swapped);
   return ok();

@@ -55,6 +55,7 @@ class Reader final : public Extent {
   [[nodiscard]] std::optional<TensorValue> value() override;
   void narrow(const StridedPart& part) override;
   void trust() noexcept override { verified_ = true; }
+  void verify_while_reading(std::uint64_t first, std::uint64_t count) noexcept override;
 
  private:
   using Bytes = Outcome<std::span<const std::byte>>;
@@ -84,6 +85,8 @@ class Reader final : public Extent {
   void copy_held(std::uint64_t first, std::span<std::byte> into) const noexcept;
   Status verify();
   Status check_crc(std::uint32_t crc) const;
+  Status verified_by_source(const storage::ReadRun& run);
+  Status add_to_run(std::uint64_t begin, std::span<const std::byte> bytes);
   Status fill(std::uint64_t offset, std::span<std::byte> into);
 
   Bytes part_view(std::uint64_t first);
@@ -120,6 +123,8 @@ class Reader final : public Extent {
   std::shared_ptr<std::byte[]> owned_;  ///< The memory, if they had to be decoded.
   std::array<std::byte, 8> number_{};
   bool verified_ = true;
+  bool verifies_while_reading_ = false;
+  storage::ReadRun run_;             ///< What was read last, if so.
   std::vector<std::byte> head_;      ///< Of a large record: the payload before the elements,
   std::vector<std::byte> tail_;      ///< the payload after them, and the footer.
   std::optional<StridedPart> part_;  ///< The part that was taken.

@@ -149,6 +149,42 @@ TEST_CASE("a flipped bit of a large checked record is damage before any block") 
   }
 }
 
+TEST_CASE("a large checked record is read once where its reader can drop what it made of it") {
+  EventFile file;
+  const std::vector<std::byte> elements = noise(3 * megabyte);
+  const Place large = file.add("large", Dtype::uint8, {3'000'000}, elements, Protection::checksum);
+  EventFile flipped = file;
+  char& last = flipped.bytes[flipped.bytes.size() - 5];  // of the elements
+  last = static_cast<char>(last ^ 0x10);
+  for (const bool right : {true, false}) {
+    const Store store = (right ? file : flipped).store();
+    int asked = 0;
+    Reader reader(*store.storage, true, detail::wire::ValueKinds::tensors, [&] { return ++asked < 0; });
+    CHECK(in_blocks(reader, large, "large").operator bool() == right);
+    const int twice = std::exchange(asked, 0);
+    REQUIRE(reader.open(large, "large"));
+    reader.verify_while_reading(0, reader.size());
+    std::vector<std::byte> read;
+    const auto take = [&](std::span<const std::byte> block) { read.insert(read.end(), block.begin(), block.end()); };
+    CHECK(reader.for_each_block(take) == right);
+    CHECK(read.size() > 2 * megabyte);
+    CHECK((right ? asked * 2 <= twice + 4 : reader.problem()->kind == ProblemKind::damaged));
+    CHECK(same(std::span(read).first(read.size()), std::span(elements).first(read.size())));
+
+    // In another order, or of a part, it is verified first.
+    REQUIRE(reader.open(large, "large"));
+    reader.verify_while_reading(0, reader.size());
+    CHECK(reader.view(5, 1).empty() == !right);
+    REQUIRE(reader.open(large, "large"));
+    reader.verify_while_reading(0, 100);
+    CHECK(reader.view(0, 100).empty() == !right);
+    // Who reads the first elements verifies the whole.
+    REQUIRE(reader.open(large, "large"));
+    reader.verify_while_reading(100, 100);
+    CHECK(reader.view(100, 100).size() == 100);
+  }
+}
+
 TEST_CASE("bytes of booleans other than 0 and 1 come out as 1, whole and in blocks") {
   for (const std::size_t size : {std::size_t{100}, megabyte}) {
     const std::vector<std::byte> elements = noise(size, 3);
