@@ -44,8 +44,8 @@ class SMD_EXPORT Extent {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }  ///< Number of elements.
   /// Returns the time at which the value was written, in seconds since 1970.
   [[nodiscard]] double wall_time() const noexcept { return wall_time_; }
-  /// Returns whether its record has a checksum, which is verified before the first element is read (unless
-  /// `TrialOptions::verify` is false).
+  /// Returns whether it has a checksum, which is verified before the first element is read (see `verify_while_reading`;
+  /// unless `TrialOptions::verify` is false).
   [[nodiscard]] bool has_checksum() const noexcept { return has_checksum_; }
   /// Returns how many of its last elements only repeat the one before them, which a writer may store once.
   [[nodiscard]] std::uint64_t repeats() const noexcept { return repeats_; }

@@ -7,6 +7,8 @@
 #include "wire/framing.hpp"
 
 #include <doctest/doctest.h>
+#include <smd/difference.hpp>
+#include <smd/error.hpp>
 
 #include <atomic>
 
@@ -183,6 +185,35 @@ TEST_CASE("a large checked record is read once where its reader can drop what it
     reader.verify_while_reading(100, 100);
     CHECK(reader.view(100, 100).size() == 100);
   }
+}
+
+TEST_CASE("open values are compared in step, and refused if their sizes differ") {
+  EventFile file;
+  const std::vector<std::byte> elements = noise(3 * megabyte);
+  std::vector<std::byte> changed = elements;
+  changed[2 * megabyte] ^= std::byte{1};
+  const Place a = file.add("a", Dtype::uint8, {3'000'000}, elements, Protection::checksum);
+  const Place b = file.add("b", Dtype::uint8, {3'000'000}, changed, Protection::checksum);
+  const Place shorter = file.add("s", Dtype::uint8, {1000}, std::span(elements).first(1000));
+  const Store store = file.store();
+  Reader of_a = store.reader();
+  Reader of_b = store.reader();
+  REQUIRE(of_a.open(a, "a"));
+  REQUIRE(of_b.open(b, "b"));
+  Comparer whole;
+  whole.add(of_a, of_b);
+  CHECK(whole.result().size == 3'000'000);
+  CHECK(whole.result().differing == 1);
+  Comparer part;  // beyond the end there is nothing
+  part.add(of_a, of_b, 2 * megabyte + 1);
+  CHECK(part.result().size == megabyte - 1);
+  CHECK(part.result().differing == 0);
+  Comparer beyond;
+  beyond.add(of_a, of_b, 4 * megabyte);
+  CHECK(beyond.result().size == 0);
+  REQUIRE(of_b.open(shorter, "s"));
+  CHECK_THROWS_AS(Comparer().add(of_a, of_b), InvalidArgument);
+  CHECK_THROWS_AS(Comparer().add(of_b, of_a, 0, 10), InvalidArgument);
 }
 
 TEST_CASE("bytes of booleans other than 0 and 1 come out as 1, whole and in blocks") {
