@@ -48,10 +48,10 @@ def add_member(archive, name, content):
 
 
 def write_pt(path, tensors, content):
-    """A .pt file of these tensors, each of a storage of its own. `content(i)`: the bytes of a storage."""
+    """A .pt file of these tensors. `content(i)`: the bytes of the storage whose key is `i` as text."""
     with zipfile.ZipFile(path, 'w') as archive:
         with archive.open('archive/data.pkl', 'w') as out:
             Pickler(out, protocol=2).dump(tensors)
         add_member(archive, 'version', b'3\n')
-        for i in range(len(tensors)):
-            add_member(archive, f'data/{i}', content(i))
+        for key in dict.fromkeys(tensor.parts[0].key for tensor in tensors.values()):
+            add_member(archive, f'data/{key}', content(int(key)))

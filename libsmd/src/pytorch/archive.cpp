@@ -398,43 +398,49 @@ Status MemberSource::refuse(const storage::File& file, std::size_t i, Problem pr
 }
 
 Status MemberSource::conclude(const storage::File& file, std::size_t i, std::uint32_t crc) const {
-  if (crc != members_[i].crc) {
-    const auto begin = content_begin(file, members_[i]);
-    return refuse(file, i, damaged("its checksum is wrong", begin ? *begin : members_[i].offset));
+  if (crc == members_[i].crc) {
+    states_[i] = right;
+    return ok();
   }
-  states_[i] = right;
-  return ok();
+  const auto begin = content_begin(file, members_[i]);
+  return refuse(file, i, damaged("its checksum is wrong", begin ? *begin : members_[i].offset));
 }
 
 bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
   const std::size_t i = member_at(offset);
   const Member& member = members_[i];
-  return has_checksums && states_[i] == unknown && member.method == 0 && offset == member.begin &&
-         bytes == member.stored;
+  return has_checksums && states_[i] != right && member.method == 0 && offset == member.begin && bytes == member.stored;
 }
 
 Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
                                         const Stop& stop) const {
   const std::size_t i = member_at(offset);
-  std::uint64_t at = 0;
-  std::uint32_t crc = 0;
-  {
-    const std::lock_guard lock(runs_mutex_);
-    Runs& runs = runs_[i];
-    storage::ReadRun& known = runs.by_begin[run.begin];
+  // Locked to the end: who read the last of his bytes before another one's verdict is told of it then.
+  const std::lock_guard lock(runs_mutex_);
+  if (states_[i] == wrong) {
+    return conclude(file, i, ~members_[i].crc).problem();
+  }
+  if (states_[i] == right) {
+    return true;
+  }
+  Runs& runs = runs_[i];
+  storage::ReadRun& known = runs.by_begin[run.begin];
+  if (known.end < run.end) {  // else a reader of the same bytes, of tied weights, is further
     runs.bytes += (run.end - run.begin) - (known.end - known.begin);
     known = run;
-    if (runs.bytes < members_[i].stored) {
-      return false;
-    }
-    for (const auto& [begin, read] : runs.by_begin) {
-      crc = static_cast<std::uint32_t>(crc32_combine(crc, read.crc, static_cast<z_off_t>(read.end - begin)));
-      at = begin == at ? read.end : nowhere;
-    }
-    runs_.erase(i);
   }
-  const Status right = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
-  return right ? Outcome(true) : right.problem();
+  if (runs.bytes < members_[i].stored) {
+    return false;
+  }
+  std::uint64_t at = 0;
+  std::uint32_t crc = 0;
+  for (const auto& [begin, read] : runs.by_begin) {
+    crc = static_cast<std::uint32_t>(crc32_combine(crc, read.crc, static_cast<z_off_t>(read.end - begin)));
+    at = begin == at ? read.end : nowhere;
+  }
+  runs_.erase(i);
+  const Status verdict = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
+  return verdict ? Outcome(true) : verdict.problem();
 }
 
 void MemberSource::verify_others(const storage::File& file, const Stop& stop,

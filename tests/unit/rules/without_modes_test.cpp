@@ -405,4 +405,56 @@ TEST_CASE("every built-in rule ends with a sensible result") {
 }
 
 }  // namespace
+TEST_CASE("rules on numbers, bare elements and records") {
+  // The loss of steps 0 to 9 as a number, every fifth step weights as bare elements and a gradient as a record.
+  Script script;
+  MemoryTrial job;
+  for (std::int64_t step = 0; step < 10; ++step) {
+    job.number(step, "loss", 10 - static_cast<double>(step));
+    if (step % 5 == 0) {
+      const auto base = static_cast<float>(step);
+      job.elements(step, "weights", {base, base + 1, base + 2, base + 3}, {2, 2});
+      job.record(step, "gradient", {base, -base});
+    }
+  }
+  SUBCASE("a loss that falls, and sound values") {
+    const Trial trial = job.open(script);
+    Evaluator evaluator(trial, {.keep_going = true});
+    evaluator.add(make_rule("LossNotDecreasing", {{"num_steps", "2"}}));
+    evaluator.add(make_rule("ExplodingTensor"));
+    evaluator.run();
+    CHECK(evaluator.results()[0].status == RuleStatus::no_issues_found);
+    CHECK(evaluator.results()[0].steps_evaluated > 0);
+    CHECK(evaluator.results()[1].status == RuleStatus::no_issues_found);
+    CHECK(evaluator.results()[1].steps_evaluated == 10);
+    CHECK(evaluator.results()[1].tensors_matched == 3);
+  }
+  SUBCASE("a loss that stands still, and values that are no numbers") {
+    for (std::int64_t step = 10; step < 18; ++step) {
+      job.number(step, "loss", 1);
+    }
+    job.elements(12, "weights", {1, std::numeric_limits<float>::infinity()});
+    job.record(13, "gradient", {std::numeric_limits<float>::quiet_NaN()});
+    const Trial trial = job.open(script);
+    Evaluator evaluator(trial, {.keep_going = true});
+    evaluator.add(make_rule("LossNotDecreasing", {{"num_steps", "1"}}));
+    evaluator.add(make_rule("ExplodingTensor"));
+    evaluator.run();
+    const RuleResult& loss = evaluator.results()[0];
+    CHECK(loss.status == RuleStatus::issues_found);
+    std::vector<std::int64_t> at;
+    for (const Finding& finding : loss.findings) {
+      CHECK(finding.tensor.value_or("") == "run/loss");
+      at.push_back(finding.step->value);
+    }
+    CHECK(at == std::vector<std::int64_t>{17});  // steps 13 to 17 compared with steps 9 to 12
+    const RuleResult& exploding = evaluator.results()[1];
+    std::vector<std::string> places;
+    for (const Finding& finding : exploding.findings) {
+      places.push_back(std::to_string(finding.step->value) + " " + finding.tensor.value_or("-"));
+    }
+    CHECK(places == std::vector<std::string>{"12 run/weights", "13 run/gradient"});
+  }
+}
+
 }  // namespace smd::test

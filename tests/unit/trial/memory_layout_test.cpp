@@ -3,16 +3,13 @@
 // bare elements and records.
 #include "memory_layout.hpp"
 
-#include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
 #include <smd/reduction.hpp>
-#include <smd/rule_registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cstring>
-#include <limits>
 
 namespace smd::test {
 namespace {
@@ -249,50 +246,6 @@ TEST_CASE("memory layout: damage costs one value") {
   CHECK(floats(trial.tensor("run/gradient").value(GlobalStep(5))) == std::vector<float>{5, -5});
   CHECK(floats(trial.tensor("run/weights").value(GlobalStep(0))) == std::vector<float>{0, 1, 2, 3});
   CHECK_THROWS_AS((void)trial.tensor("run/weights").value(GlobalStep(5)), TensorUnavailableForStep);
-}
-
-TEST_CASE("memory layout: rules") {
-  Script script;
-  MemoryTrial job;
-  add_job(job);
-  SUBCASE("a loss that falls, and sound values") {
-    const Trial trial = job.open(script);
-    Evaluator evaluator(trial, {.keep_going = true});
-    evaluator.add(make_rule("LossNotDecreasing", {{"num_steps", "2"}}));
-    evaluator.add(make_rule("ExplodingTensor"));
-    evaluator.run();
-    CHECK(evaluator.results()[0].status == RuleStatus::no_issues_found);
-    CHECK(evaluator.results()[0].steps_evaluated > 0);
-    CHECK(evaluator.results()[1].status == RuleStatus::no_issues_found);
-    CHECK(evaluator.results()[1].steps_evaluated == 10);
-    CHECK(evaluator.results()[1].tensors_matched == 3);
-  }
-  SUBCASE("a loss that stands still, and values that are no numbers") {
-    for (std::int64_t step = 10; step < 18; ++step) {
-      job.number(step, "loss", 1);
-    }
-    job.elements(12, "weights", {1, std::numeric_limits<float>::infinity()});
-    job.record(13, "gradient", {std::numeric_limits<float>::quiet_NaN()});
-    const Trial trial = job.open(script);
-    Evaluator evaluator(trial, {.keep_going = true});
-    evaluator.add(make_rule("LossNotDecreasing", {{"num_steps", "1"}}));
-    evaluator.add(make_rule("ExplodingTensor"));
-    evaluator.run();
-    const RuleResult& loss = evaluator.results()[0];
-    CHECK(loss.status == RuleStatus::issues_found);
-    Numbers at;
-    for (const Finding& finding : loss.findings) {
-      CHECK(finding.tensor.value_or("") == "run/loss");
-      at.push_back(finding.step->value);
-    }
-    CHECK(at == Numbers{17});  // steps 13 to 17 compared with steps 9 to 12
-    const RuleResult& exploding = evaluator.results()[1];
-    Texts places;
-    for (const Finding& finding : exploding.findings) {
-      places.push_back(std::to_string(finding.step->value) + " " + finding.tensor.value_or("-"));
-    }
-    CHECK(places == Texts{"12 run/weights", "13 run/gradient"});
-  }
 }
 
 }  // namespace smd::test
