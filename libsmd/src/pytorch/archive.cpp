@@ -415,7 +415,7 @@ bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
 Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
                                         const Stop& stop) const {
   const std::size_t i = member_at(offset);
-  // Locked to the end: who read the last of his bytes before another one's verdict is told of it then.
+  // Locked until the checksum is judged: a reader whose last bytes come meanwhile waits, and is told.
   const std::lock_guard lock(runs_mutex_);
   if (states_[i] == wrong) {
     return conclude(file, i, ~members_[i].crc).problem();
@@ -439,8 +439,8 @@ Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t
     at = begin == at ? read.end : nowhere;
   }
   runs_.erase(i);
-  const Status verdict = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
-  return verdict ? Outcome(true) : verdict.problem();
+  const Status verified = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
+  return verified ? Outcome(true) : verified.problem();
 }
 
 void MemberSource::verify_others(const storage::File& file, const Stop& stop,
