@@ -415,7 +415,7 @@ bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
 Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
                                         const Stop& stop) const {
   const std::size_t i = member_at(offset);
-  // Locked until the checksum is judged: a reader whose last bytes come meanwhile waits, and is told.
+  // Held until the checksum is compared, so that a reader that ends meanwhile learns the result too.
   const std::lock_guard lock(runs_mutex_);
   if (states_[i] == wrong) {
     return conclude(file, i, ~members_[i].crc).problem();
