@@ -53,7 +53,7 @@ class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.bin = os.path.join(options.build, "bin")
-        package = os.path.join(options.build, "python")
+        package = os.path.join(options.build, "lib/python3/dist-packages")
         self.environment = {**os.environ, "PYTHONPATH": package}
         subprocess.run(self.python("-m", "compileall", "-q", package), check=True)  # as when it is installed
 

@@ -2,7 +2,14 @@
 include(CMakePackageConfigHelpers)
 
 # All libraries are in one folder, in the build tree as when installed: each loads the others from its own folder.
-set(SMD_LIBRARY_DIR "${PROJECT_BINARY_DIR}/libsmd")
+set(SMD_LIBRARY_DIR "${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}")
+
+# What is installed has the path to its libraries from the start: CMake fills up one of the build tree, which is replaced
+# later, with empty entries, and an empty entry is the current folder.
+set(SMD_FINAL_RPATH ON)
+if(CMAKE_SKIP_INSTALL_RPATH)
+  set(SMD_FINAL_RPATH OFF)
+endif()
 
 # smd_add_objects(NAME SOURCES...): part of a library as objects: linked by the library and, hidden parts included, by
 # the unit tests.
@@ -52,7 +59,8 @@ function(smd_add_library target)
   target_link_libraries(${target} PUBLIC ${arg_NEEDS} PRIVATE ${arg_CONTAINS} smd_options)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} EXPORT_NAME ${part} LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-    LIBRARY_OUTPUT_DIRECTORY "${SMD_LIBRARY_DIR}" INSTALL_RPATH "$ORIGIN" LINK_DEPENDS "${arg_MAP}")
+    LIBRARY_OUTPUT_DIRECTORY "${SMD_LIBRARY_DIR}" INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ${SMD_FINAL_RPATH}
+    LINK_DEPENDS "${arg_MAP}")
   # Only what the public headers mark is exported; instantiations of other libraries' templates are not.
   target_link_options(${target} PRIVATE "LINKER:--version-script=${arg_MAP}" "LINKER:--exclude-libs,ALL")
   if(NOT SMD_SANITIZE)  # Clang's sanitizers are in the program

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 import numpy as np
 
@@ -194,9 +195,17 @@ class Recorded(unittest.TestCase):
         self.each(check)
 
     def test_elements(self):
-        """All as bytes; as arrays of NumPy, which is another hundred processes, two of each type of a folder."""
+        """All values of a folder as arrays of NumPy, by one process; two of each type by one process each, as bytes too."""
+        def same_array(array, value, name):
+            self.assertEqual(list(array.shape), value["shape"], name)
+            self.assertEqual(hashlib.sha256(one_nan(array.reshape(-1)).tobytes()).hexdigest(), value["sha256"], name)
+
         def check(operand, right):
-            arrays = collections.Counter()
+            singly = collections.Counter()
+            together = run("smd-tensor", operand, "-e", "", "-s", ":", "-f", "npz", status=(0, 1, *right["status"]))[0]
+            arrays = np.load(io.BytesIO(together)) if together else {}
+            by_key = {urllib.parse.unquote(key): key for key in arrays}
+            met = 0
             for name, _, value in values_of(right):
                 command = ("smd-tensor", operand, f"--name={name}", "-s", str(value["step"]), "-f")
                 if value.get("listed_only"):
@@ -204,15 +213,17 @@ class Recorded(unittest.TestCase):
                     self.assertEqual(out, b"")
                     self.assertIn(value["dtype"], "".join(errors))
                     continue
+                key = f"{name}@{value['step']}"  # where there are several steps
+                same_array(arrays[by_key[key if key in by_key else name]], value, name)
+                met += 1
+                singly[value["dtype"]] += 1
+                if singly[value["dtype"]] > 2:
+                    continue
                 raw, _ = run(*command, "raw", status=right["status"])
                 self.assertEqual(hashlib.sha256(raw).hexdigest(), value["raw_sha256"], name)
-                arrays[value["dtype"]] += 1
-                if arrays[value["dtype"]] > 2:
-                    continue
-                array = np.load(io.BytesIO(run(*command, "npy", status=right["status"])[0]))
-                self.assertEqual(list(array.shape), value["shape"], name)
-                array = one_nan(array.reshape(-1))
-                self.assertEqual(hashlib.sha256(array.tobytes()).hexdigest(), value["sha256"], name)
+                same_array(np.load(io.BytesIO(run(*command, "npy", status=right["status"])[0])), value, name)
+            if is_listed_alone(right):
+                self.assertEqual(met, len(by_key))
 
         self.each(check)
 

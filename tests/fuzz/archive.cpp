@@ -4,8 +4,8 @@
 
 #include <smd/limits.hpp>
 
-#include "require.hpp"
 #include "support/memory_file.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ using namespace smd;
 using namespace smd::detail;
 using namespace smd::detail::pytorch;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(archive)(const std::uint8_t* data, std::size_t size) {
   const test::MemoryFile file(std::string(reinterpret_cast<const char*>(data), size));
   ProblemList problems(limits::problems_per_file);
   auto archive = read_archive({file, 0, size}, problems, {});

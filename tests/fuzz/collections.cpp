@@ -5,9 +5,9 @@
 #include "layout/debugger/collections_union.hpp"
 
 #include "hook/src/file_text.hpp"
-#include "require.hpp"
 #include "source.hpp"
 #include "support/padded.hpp"
+#include "target.hpp"
 
 #include <smd/limits.hpp>
 
@@ -19,7 +19,7 @@
 using namespace smd;
 using namespace smd::detail;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(collections)(const std::uint8_t* data, std::size_t size) {
   ProblemList notes(limits::problems_per_file);
   const std::string given = test::padded(std::string(reinterpret_cast<const char*>(data), size));
   const auto parsed = layout::parse_collections_file(fuzz::bytes_of(given), notes);

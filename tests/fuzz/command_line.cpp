@@ -4,8 +4,8 @@
 #include <smd/error.hpp>
 
 #include "commands.hpp"
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 using namespace smd;
 using namespace smd::tool;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(command_line)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   const auto command = fuzz::make_command(source.number());
   std::vector<std::string> arguments;

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "require.hpp"
 #include "smd_commands.hpp"
+#include "target.hpp"
 
 namespace smd::fuzz {
 

@@ -2,7 +2,7 @@
 // Parses the input as a record's payload, whole and outlined; both must agree. Writes the result again.
 #include "wire/event.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 #include "wire/encode.hpp"
 #include "wire/outline.hpp"
 
@@ -48,7 +48,7 @@ void check_value(const Value& value) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(event)(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }

@@ -3,7 +3,7 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <utility>
 

@@ -7,7 +7,7 @@
 
 #include <smd/limits.hpp>
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -90,7 +90,7 @@ void scan(Bytes file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(framing)(const std::uint8_t* data, std::size_t size) {
   std::span<const std::byte> rest = std::as_bytes(std::span(data, size));
   scan(rest);
   const auto exact = parse_record(rest);

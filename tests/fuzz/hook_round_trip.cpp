@@ -4,8 +4,8 @@
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 #include "work_folder.hpp"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ Saved run_job(fuzz::Source& source, const std::string& path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(hook_round_trip)(const std::uint8_t* data, std::size_t size) {
   const fuzz::WorkFolder& folder = fuzz::empty_work_folder();
   fuzz::Source source(data, size);
   Saved saved;

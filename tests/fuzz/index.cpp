@@ -4,7 +4,7 @@
 #include "layout/debugger/index_parser.hpp"
 
 #include "base/buffer.hpp"
-#include "require.hpp"
+#include "target.hpp"
 
 #include <smd/limits.hpp>
 
@@ -54,7 +54,7 @@ void check_payload(const IndexTables& tables, const ParsedIndex& parsed) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(index)(const std::uint8_t* data, std::size_t size) {
   // On the heap, with exactly the promised size, so that any access beyond it is detected.
   std::vector<std::byte> padded(size + Buffer::padding);
   if (size != 0) {

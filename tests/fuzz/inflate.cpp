@@ -3,7 +3,7 @@
 #include "storage/inflated_file.hpp"
 #include "wire/first_bytes.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ class Input final : public File {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(inflate)(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> input = std::as_bytes(std::span(data, size));
   (void)wire::looks_compressed(input);
   const InflatedFile file(std::make_unique<Input>(input));

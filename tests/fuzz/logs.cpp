@@ -7,8 +7,8 @@
 #include <smd/tensor.hpp>
 #include <smd/trial.hpp>
 
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 #include "wire/framing.hpp"
 #include "work_folder.hpp"
 
@@ -147,7 +147,7 @@ void check_same(const Trial& grown, const Trial& whole, const std::map<std::stri
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(logs)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   const std::map<std::string_view, LogFile> files = files_of(source);
   const fuzz::WorkFolder& folder = fuzz::empty_work_folder();

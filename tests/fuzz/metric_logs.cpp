@@ -7,8 +7,8 @@
 #include <smd/tensor.hpp>
 #include <smd/trial.hpp>
 
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 #include "wire/wandb_record.hpp"
 #include "work_folder.hpp"
 
@@ -122,7 +122,7 @@ void read_some(const Trial& trial) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(metric_logs)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   const unsigned flags = source.number();
   const std::string_view name = names[flags % names.size()];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutator.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <algorithm>
 #include <iterator>

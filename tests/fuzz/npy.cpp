@@ -4,9 +4,9 @@
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
-#include "require.hpp"
 #include "save/array.hpp"
 #include "source.hpp"
+#include "target.hpp"
 #include "tensor/npy.hpp"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ using namespace smd::tool;
 
 namespace {
 
-constexpr Dtype dtypes[] = {Dtype::float32, Dtype::float64, Dtype::int32,     Dtype::uint8,      Dtype::int16,
-                            Dtype::int8,    Dtype::string,  Dtype::complex64, Dtype::int64,      Dtype::boolean,
-                            Dtype::uint16,  Dtype::uint32,  Dtype::uint64,    Dtype::complex128, Dtype::float16};
+constexpr Dtype npy_dtypes[] = {Dtype::float32, Dtype::float64, Dtype::int32,     Dtype::uint8,      Dtype::int16,
+                                Dtype::int8,    Dtype::string,  Dtype::complex64, Dtype::int64,      Dtype::boolean,
+                                Dtype::uint16,  Dtype::uint32,  Dtype::uint64,    Dtype::complex128, Dtype::float16};
 
 std::string written(const TensorView& view) {
   const tensor::NpyType type = tensor::npy_type(view);
@@ -57,7 +57,7 @@ void check(const TensorValue& value) {
 
 void round_trip(fuzz::Source& source) {
   save::Array array;
-  array.dtype = dtypes[source.number() % std::size(dtypes)];
+  array.dtype = npy_dtypes[source.number() % std::size(npy_dtypes)];
   const unsigned axes = source.number() % 5;
   std::uint64_t count = 1;
   for (unsigned i = 0; i < axes; ++i) {
@@ -84,7 +84,7 @@ void round_trip(fuzz::Source& source) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(npy)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   const save::Owner borrowed(data, [](const void*) {});  // as from a file: nothing is copied
   try {

@@ -3,15 +3,15 @@
 // its limits, and the same each time.
 #include "text/pattern.hpp"
 
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 using namespace smd::detail;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(patterns)(const std::uint8_t* data, std::size_t size) {
   smd::fuzz::Source source(data, size);
   const std::string_view text = source.piece("\n");
   Pattern pattern;

@@ -5,7 +5,7 @@
 #include "pytorch/describe.hpp"
 #include "pytorch/torch_file.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ using namespace smd;
 using namespace smd::detail;
 using namespace smd::detail::pytorch;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(pickle)(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const auto pickle = Pickle::read(bytes, {});
   if (!pickle) {

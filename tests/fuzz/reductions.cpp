@@ -5,8 +5,8 @@
 #include <smd/reduction.hpp>
 
 #include "reduce/kernels.hpp"
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <bit>
 #include <cmath>
@@ -21,7 +21,7 @@ using namespace smd::detail::reduce;
 
 namespace {
 
-constexpr Dtype dtypes[] = {
+constexpr Dtype reduced_dtypes[] = {
     Dtype::float32,         Dtype::float64,         Dtype::float16,       Dtype::bfloat16,    Dtype::int8,
     Dtype::int16,           Dtype::int32,           Dtype::int64,         Dtype::uint8,       Dtype::uint16,
     Dtype::uint32,          Dtype::uint64,          Dtype::boolean,       Dtype::qint8,       Dtype::quint16,
@@ -169,10 +169,10 @@ void check_plain(const Plain& plain, const Reduction& reduction, const ReducedVa
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(reductions)(const std::uint8_t* data, std::size_t size) {
   static const std::vector<Reduction> wanted = all_reductions();
   fuzz::Source source(data, size);
-  const Dtype dtype = dtypes[source.number() % std::size(dtypes)];
+  const Dtype dtype = reduced_dtypes[source.number() % std::size(reduced_dtypes)];
   const unsigned cut = source.number();
   const unsigned repeat = 1 + source.number() % 4 * 64;  // so that blocks and streams are used
   std::vector<std::byte> bytes;

@@ -3,8 +3,8 @@
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
 
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 using namespace smd;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(rule_config)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   try {
     for (const RuleConfiguration& configuration : parse_rule_configurations(source.rest())) {

@@ -2,9 +2,9 @@
 // Answers of S3: the input as a page of a listing, as an error's body, as headers' values, and as URLs.
 #include "s3/reply.hpp"
 
-#include "require.hpp"
 #include "s3/uri.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 using namespace smd;
 using namespace smd::detail::storage::s3;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(s3_listing)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   const std::string_view text = source.rest();
   const auto page = parse_list_page(text);

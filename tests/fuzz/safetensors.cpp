@@ -11,8 +11,8 @@
 
 #include <smd/shape.hpp>
 
-#include "require.hpp"
 #include "support/padded.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +82,7 @@ void check_json(const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(safetensors)(const std::uint8_t* data, std::size_t size) {
   const std::string file = test::padded(std::string(reinterpret_cast<const char*>(data), size));
   check_json(file);
   (void)layout::global_step_of(file);

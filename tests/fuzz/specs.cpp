@@ -11,11 +11,11 @@
 #include "draw/bins.hpp"
 #include "reduce/shard_row.hpp"
 #include "reduce/statistic.hpp"
-#include "require.hpp"
 #include "save/json_value.hpp"
 #include "select/slice.hpp"
 #include "select/step_spec.hpp"
 #include "source.hpp"
+#include "target.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +120,7 @@ void others(fuzz::Source& source) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(specs)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
   using Target = void (*)(fuzz::Source&);
   constexpr Target targets[] = {steps, slices, reductions, partials, others};

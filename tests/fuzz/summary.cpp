@@ -3,7 +3,7 @@
 // reading must agree, and what a scan takes of a value must be what is read of it.
 #include "wire/summary.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 #include "text/json.hpp"
 #include "wire/event_skeleton.hpp"
 #include "wire/outline.hpp"
@@ -23,7 +23,7 @@ using namespace smd::detail::wire;
 
 namespace {
 
-void check_value(const Value& value) {
+void check_summary_value(const Value& value) {
   const auto count = element_count(value.shape);
   SMD_REQUIRE(count && value.shape.size() <= limits::dimensions);
   if (value.dtype == Dtype::string) {
@@ -64,7 +64,7 @@ void check_last(std::span<const std::byte> payload, const SummaryValue& found) {
   const auto value = parse_value(payload, found.tag, ValueKinds::summaries);
   check_damage(value);
   if (value) {
-    check_value(*value);
+    check_summary_value(*value);
   }
   SMD_REQUIRE(!value || found.kind != SummaryKind::none);
   SMD_REQUIRE(value || found.kind != SummaryKind::simple_value);
@@ -81,7 +81,7 @@ void check_last(std::span<const std::byte> payload, const SummaryValue& found) {
     const auto some = parse_value(payload, found.tag, ValueKinds::summaries, part);
     SMD_REQUIRE(static_cast<bool>(some) == static_cast<bool>(value));
     if (some) {
-      check_value(*some);
+      check_summary_value(*some);
       SMD_REQUIRE(some->bytes.empty() || !some->owned || some->bytes.data() == some->owned.get());
       SMD_REQUIRE(some->bytes.size() <= value->bytes.size());
     }
@@ -125,7 +125,7 @@ void check_skeleton(std::span<const std::byte> payload, const EventOutline& whol
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(summary)(const std::uint8_t* data, std::size_t size) {
   if (size == 0) {
     return 0;
   }

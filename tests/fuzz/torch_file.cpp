@@ -5,8 +5,8 @@
 
 #include <smd/shape.hpp>
 
-#include "require.hpp"
 #include "support/memory_file.hpp"
+#include "target.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,7 @@ void check(const wire::FileTensor& tensor, const test::MemoryFile& file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(torch_file)(const std::uint8_t* data, std::size_t size) {
   const test::MemoryFile file(std::string(reinterpret_cast<const char*>(data), size));
   const TorchFile described = read_torch_file({file, 0, size});
   for (std::size_t i = 0; i < described.tensors.size(); ++i) {

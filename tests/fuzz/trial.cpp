@@ -10,8 +10,8 @@
 
 #include "commands.hpp"
 #include "every_rule.hpp"
-#include "require.hpp"
 #include "source.hpp"
+#include "target.hpp"
 #include "wire/framing.hpp"
 #include "work_folder.hpp"
 
@@ -232,7 +232,7 @@ void run_command(const Line& line, const std::string& path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+SMD_FUZZ_ENTRY(trial)(const std::uint8_t* data, std::size_t size) {
   static const std::vector<Line> lines = all_lines();
   fuzz::Source source(data, size);
   const unsigned flags = source.number();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "work_folder.hpp"
 
-#include "require.hpp"
+#include "target.hpp"
 
 #include <unistd.h>
 
