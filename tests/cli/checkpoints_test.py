@@ -678,6 +678,8 @@ class Made(unittest.TestCase):
             for jobs in ("-j1", "-j4"):
                 self.assertEqual(reduced(jobs, flipped, status=4), {"small": statistics["small"]})
                 self.assertEqual(len(rows("smd-reduce", "--by", "tensor,row", "-n", "large", jobs, flipped, status=4)), 0)
+                bars = rows("smd-reduce", "--hist", "--bins", "4", jobs, flipped, status=4)
+                self.assertEqual({row["tensor"] for row in bars}, {"small"})
                 for pair in ((whole, flipped), (flipped, whole), (flipped, flipped)):
                     states = {row["tensor"]: row["state"] for row in rows("smd-diff", jobs, "--all", *pair, status=4)}
                     self.assertEqual(states, {"large": "unread", "small": "equal", "tied": "unread"})

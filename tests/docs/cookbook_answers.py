@@ -354,3 +354,15 @@ def at_a_glance(outcome):
     step, _ = first_not_finite()
     assert re.search(rf"ExplodingTensor</bdi></a>: .* has NaN or infinities, from step {step} on", page), page[:4000]
     assert "found something grave" in page
+
+
+@answers(37, status=1)
+def overfitted(outcome):
+    # (0.92 - 0.9) / 0.9 and (0.54 - 0.5) / 0.5 are below a tenth, (0.4 - 0.3) / 0.3 is not.
+    head, *rows = table(outcome.output)
+    equal([(row[head.index("status")], row[head.index("step")]) for row in rows], [("IssuesFound", "3")])
+
+
+@answers(38)
+def printed(outcome):
+    equal(table(outcome.output, ","), [["step", "value"], ["10", "4.25"], ["20", "3.5"]])

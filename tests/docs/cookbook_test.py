@@ -95,7 +95,7 @@ def main():
     failed = False
     document = (root / "docs/cookbook.md").read_text(encoding="utf-8")
     cookbook = recipes(document)
-    assert len(cookbook) == 36, len(cookbook)
+    assert len(cookbook) == 38, len(cookbook)
     numbers = [int(recipe.question.split(".")[0]) for recipe in cookbook]
     assert numbers == list(range(1, len(cookbook) + 1)), numbers
     table, needed = other_programs(document), needed_programs(cookbook)

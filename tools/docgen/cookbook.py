@@ -22,6 +22,7 @@ TAIL = """.Sh SEE ALSO
 .Xr smd-report 1 ,
 .Xr smd-rule 1 ,
 .Xr smd-runs 1 ,
+.Xr smd-save 1 ,
 .Xr smd-tensor 1 ,
 .Xr smd-wait 1 ,
 .Xr smd-rules 7"""
