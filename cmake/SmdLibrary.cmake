@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 set(SMD_LIBRARY_DIR "${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}")
 
 # What is installed has the path to its libraries from the start: CMake fills up one of the build tree, which is replaced
-# later, with empty entries, and an empty entry is the current folder.
+# later, with empty entries, and an empty entry is the current folder. Packages, whose files have no path, keep it in their
+# build tree.
 set(SMD_FINAL_RPATH ON)
 if(CMAKE_SKIP_INSTALL_RPATH)
   set(SMD_FINAL_RPATH OFF)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# arm64.sh [packages|root]: cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the processor:
-# the unit tests of checksums, wire formats, element types and kernels, and recorded outputs of smd-reduce and
-# smd-diff for which no other command is run. With `packages`: makes the Debian packages in build/arm64-package/packages instead. Nothing of arm64 is
-# installed: the packages of the dependencies are unpacked in build/arm64-root; with `root`, that is all. Exits with 77 if such packages are
-# unavailable.
+# arm64.sh [packages|root]: cross-builds for 64-bit Arm in build/arm64 and runs, under qemu-user, what depends on the
+# processor: the unit tests of checksums, wire formats, element types and kernels, and recorded outputs of smd-reduce and
+# smd-diff for which no other command is run. With `packages`: makes the Debian packages in build/arm64-package/packages
+# instead. Nothing of arm64 is installed: the packages of the dependencies are unpacked in build/arm64-root; with `root`,
+# that is all. Exits with 77 if such packages are unavailable.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/packages.sh
@@ -92,4 +92,4 @@ done
 printf '\n== recorded outputs\n'
 grep -LE 'smd-(ls|save|tensor)' tests/cli/reduce/*/cmd tests/cli/diff/*/cmd | xargs -n 1 dirname |
   xargs -P "$(nproc)" -n 7 python3 tests/cli/run.py --sanitized \
-  --tools "$PWD/$commands" --trials build/arm64/tests/fixtures/recorded-trials --timeout 300
+    --tools "$PWD/$commands" --trials build/arm64/tests/fixtures/recorded-trials --timeout 300

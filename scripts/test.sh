@@ -57,8 +57,8 @@ configure() {
 }
 
 # Without the unit tests, which run under sanitizers below. Joined sources take half the time of single ones. GCC
-# takes hardly longer with -O1, and the tests half as long; Clang, with sanitizers, takes twice as long. It may compare a
-# value before it asks whether there is one, which valgrind reports; the parameter forbids that.
+# takes hardly longer with -O1, and the tests half as long; Clang, with sanitizers, takes twice as long. GCC then
+# compares values before it asks whether they are there, which valgrind reports; the parameter forbids that.
 optimised='-O1 --param=logical-op-non-short-circuit=0'
 step 'build of everything else'
 # shellcheck disable=SC2086

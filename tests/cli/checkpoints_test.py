@@ -214,7 +214,10 @@ class Recorded(unittest.TestCase):
                     self.assertIn(value["dtype"], "".join(errors))
                     continue
                 key = f"{name}@{value['step']}"  # where there are several steps
-                same_array(arrays[by_key[key if key in by_key else name]], value, name)
+                array = arrays[by_key[key if key in by_key else name]]
+                same_array(array, value, name)
+                if value["dtype"] == array.dtype.name:
+                    self.assertEqual(hashlib.sha256(array.tobytes()).hexdigest(), value["raw_sha256"], name)
                 met += 1
                 singly[value["dtype"]] += 1
                 if singly[value["dtype"]] > 2:

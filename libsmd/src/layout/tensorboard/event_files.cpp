@@ -112,15 +112,16 @@ void leave_out_foreign(storage::Storage& storage, EventFiles& files, CheckedFile
   std::erase_if(files.paths, [&](const std::string& path) {
     const auto [known, added] = checked.try_emplace(path);
     CheckedFile& file = known->second;
-    if (added || file.foreign != nullptr) {
+    if (added || file.known != nullptr) {
       if (const auto stamp = storage.file_stamp(path); added || !stamp || stamp != file.stamp) {
-        file = {stamp, foreign_event_file(storage, path)};
+        file = {stamp, known_event_file(storage, path)};
       }
     }
-    if (file.foreign != nullptr) {
-      files.notes.add({ProblemKind::remark, {}, {}, "'" + printable(path) + "' is left out: it " + say(*file.foreign)});
+    if (is_foreign(file.known)) {
+      files.notes.add({ProblemKind::remark, {}, {}, "'" + printable(path) + "' is left out: it " + say(*file.known)});
+      return true;
     }
-    return file.foreign != nullptr;
+    return false;
   });
 }
 
@@ -151,7 +152,7 @@ bool is_event_file(std::string_view path) noexcept {
               : leaf.find(event_word) != std::string_view::npos && !leaf.ends_with(".profile-empty");
 }
 
-const wire::KnownFile* foreign_event_file(storage::Storage& storage, const std::string& path) {
+const wire::KnownFile* known_event_file(storage::Storage& storage, const std::string& path) {
   if (storage.remote() && has_usual_name(leaf_of(path))) {
     return nullptr;
   }
@@ -160,10 +161,13 @@ const wire::KnownFile* foreign_event_file(storage::Storage& storage, const std::
       (first->size() >= wire::header_bytes && wire::parse_header(std::span(*first).first<wire::header_bytes>()))) {
     return nullptr;
   }
-  const wire::KnownFile* const known = wire::known_file(*first, path);
+  return wire::known_file(*first, path);
+}
+
+bool is_foreign(const wire::KnownFile* known) noexcept {
   // An empty file is a job that starts, zeros are what a crash left, and gzip is read.
   constexpr std::array own = {wire::FileKind::empty, wire::FileKind::zeros, wire::FileKind::gzip};
-  return known == nullptr || std::find(own.begin(), own.end(), known->kind) != own.end() ? nullptr : known;
+  return known != nullptr && std::find(own.begin(), own.end(), known->kind) == own.end();
 }
 
 std::string_view run_of(std::string_view path) noexcept {

@@ -25,9 +25,12 @@ namespace smd::detail::layout {
 /// trial, such as `000000000010_worker_0.tfevents`.
 [[nodiscard]] bool is_event_file(std::string_view path) noexcept;
 
-/// Returns what a file with such a name is instead, by its first bytes; null if it is an event file, be it damaged. On
-/// a remote store, the names that writers give are not doubted.
-[[nodiscard]] const wire::KnownFile* foreign_event_file(storage::Storage& storage, const std::string& path);
+/// Returns what a file with such a name is known as, by its first bytes; null if it has records, or nothing that is
+/// known. On a remote store, the names that writers give are not doubted.
+[[nodiscard]] const wire::KnownFile* known_event_file(storage::Storage& storage, const std::string& path);
+
+/// Returns whether what is known as that, which may be null, is no event file, not even a damaged one.
+[[nodiscard]] bool is_foreign(const wire::KnownFile* known) noexcept;
 
 /// Returns the run of an event file: the path of its folder, empty for the trial's own.
 [[nodiscard]] std::string_view run_of(std::string_view path) noexcept;
@@ -42,11 +45,11 @@ struct EventFiles {
   ProblemList notes{limits::problems_per_trial};  ///< Folders that cannot be listed, and files that are left out.
 };
 
-/// Files whose first bytes were looked at: what they are instead of event files, or null. Foreign ones are looked at
-/// again when their stamp changes.
+/// Files whose first bytes were looked at, and what they are known as. Those that are known as something, be it empty,
+/// are looked at again when their stamp changes.
 struct CheckedFile {
   std::optional<storage::FileStamp> stamp;
-  const wire::KnownFile* foreign = nullptr;
+  const wire::KnownFile* known = nullptr;
 };
 using CheckedFiles = std::map<std::string, CheckedFile, std::less<>>;
 
