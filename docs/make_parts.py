@@ -17,10 +17,11 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- parts -->\n```\n", "```\n<!-- end of parts -->\n"
 PUBLIC = "<smd/*.hpp>"
 # Shared parts of the commands.
-SHARED = ["tools/cli", "tools/select", "tools/draw", "tools/rows", "tools/follow", "tools/requests"]
-# A part is a folder that one of these finds, the first that does.
+SHARED = ["tools/app", "tools/cli", "tools/operands", "tools/select", "tools/draw", "tools/rows", "tools/follow",
+          "tools/requests"]
+# A part is a folder, or a pair of files of tools, that one of these finds, the first that does.
 PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/", r"libsmd/\w+/(include)/",
-         r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)/")
+         r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)[/.]")
 # Folders of quoted includes, in addition to the including file's own.
 ROOTS = ("libsmd/src", "libsmd", "libsmd/rules/src", "tools")
 

@@ -37,11 +37,11 @@ READERS = [
 
 
 def run(command, *operands, limit=(), **more):
-    """Runs a command; limits are pairs for setrlimit."""
+    """Runs a command; limits are pairs for setrlimit: what, and how much or (soft, hard)."""
 
     def prepare():
         for what, much in limit:
-            resource.setrlimit(what, (much, much))
+            resource.setrlimit(what, much if isinstance(much, tuple) else (much, much))
 
     more.setdefault("stdout", subprocess.PIPE)
     done = subprocess.run([*command, *operands], stderr=subprocess.PIPE, env=environment, preexec_fn=prepare,
@@ -76,6 +76,23 @@ class Faults(unittest.TestCase):
             self.assertEqual(plain.returncode, 0)
             self.assertEqual((plain.returncode, plain.stdout, plain.stderr),
                              (short.returncode, short.stdout, short.stderr))
+
+    def test_a_thousand_trials_stay_open(self):
+        """Neither the stack nor the usual number of descriptors bounds how many trials are seen together."""
+        with open(os.path.join(self.folder, "a.csv"), "w", encoding="utf-8") as log:
+            log.write("step,loss\n1,2.5\n2,1.5\n")
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        limits = [(resource.RLIMIT_STACK, (MIB, 8 * MIB)), (resource.RLIMIT_NOFILE, (100, hard))]
+        for command, status, first, last in (
+                (["smd-reduce", "--across", "--by", "tensor", "-r", "count,mean"], 0,
+                 "trials\ttensor\tsource\tcount\tmean", "1000\tloss\tcomputed\t2000\t2"),
+                (["smd-reduce", "--hist", "--bins", "2", "--columns", "trial,step,lo,hi,count"], 0,
+                 "trial\tstep\tlo\thi\tcount", "a.csv\t2\t2\t2.5\t0"),
+                (["smd-tensor", "--matrix"], 2, "", "")):
+            with self.subTest(command):
+                done = run(command, *["a.csv"] * 1000, cwd=self.folder, limit=limits)
+                lines = done.stdout.decode().splitlines() or [""]
+                self.assertEqual((done.returncode, lines[0], lines[-1]), (status, first, last), done.stderr)
 
     def test_find_says_what_it_could_not_enter(self):
         bound = bound_by_permissions()

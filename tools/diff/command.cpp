@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "cli/operands.hpp"
 #include "columns.hpp"
 #include "comparison.hpp"
+#include "operands/operands.hpp"
 #include "paired_steps.hpp"
 #include "select/select.hpp"
 

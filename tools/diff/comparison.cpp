@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/operands.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
+#include "operands/operands.hpp"
 #include "paired_steps.hpp"
 #include "piece.hpp"
 #include "select/explanations.hpp"

@@ -10,7 +10,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
 #include "select/selection.hpp"

@@ -2,7 +2,7 @@
 #include "follow/followed_trials.hpp"
 
 #include "cli/interruption.hpp"
-#include "cli/operands.hpp"
+#include "operands/operands.hpp"
 
 #include <boost/filesystem/operations.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/interruption.hpp"
-#include "cli/reading_options.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
 
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>

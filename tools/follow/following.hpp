@@ -3,7 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 #include "select/select.hpp"
 
 #include <smd/trial.hpp>

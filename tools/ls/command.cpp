@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/in_turn.hpp"
 #include "cli/message_options.hpp"
-#include "cli/operands.hpp"
 #include "next_commands.hpp"
+#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

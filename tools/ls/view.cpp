@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "cli/operands.hpp"
+#include "operands/operands.hpp"
 
 namespace smd::tool::ls {
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <utility>
 
-#include "cli/operands.hpp"
 #include "cli/progress.hpp"
+#include "operands/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -3,8 +3,8 @@
 #include <array>
 #include <optional>
 
-#include "cli/operands.hpp"
 #include "follow/following.hpp"
+#include "operands/operands.hpp"
 #include "rows/date.hpp"
 #include "select/selection.hpp"
 #include "select/trial_times.hpp"

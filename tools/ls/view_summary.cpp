@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "operands/operands.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
 #include "text_cells.hpp"

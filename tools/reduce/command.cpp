@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "cli/in_turn.hpp"
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "follow/following.hpp"
 #include "hist.hpp"
 #include "merge.hpp"
+#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "reading.hpp"
 #include "result_view.hpp"
 
@@ -171,7 +171,7 @@ class Runner {
 
   void run(OperandSource& operands) {
     if (work_.looks_ahead()) {
-      open_from(rest_of(operands), 0);
+      run_together(operands);
       return;
     }
     work_.start();
@@ -184,11 +184,6 @@ class Runner {
   }
 
  private:
-  void open(const std::string& name, const ReduceCommandOptions& options, const std::function<void(Trial&)>& visit) {
-    with_trial(name, options.reading.trial_options(range_to_open(options)), messages_, visit,
-               hint_for(name, options.operands));
-  }
-
   Show reduce(const Visit& visit) {
     struct OneTrial {
       ReduceCommandOptions options;
@@ -202,10 +197,12 @@ class Runner {
       one->work = work_.in_turn(one->options, visit.turn);
     }
     Work& work = one->work ? *one->work : work_;
-    open(visit.operand, one->options, [&](Trial& trial) {
+    const auto reduce_one = [&](Trial& trial) {
       const Session session = open_session(trial, visit.operand, one->options, messages_);
       process(std::array{&session}, work, one->options);
-    });
+    };
+    with_trial(visit.operand, one->options.reading.trial_options(range_to_open(one->options)), messages_, reduce_one,
+               hint_for(visit.operand, options_.operands));
     return [this, one] {
       if (one->work) {
         one->work->show();
@@ -215,36 +212,34 @@ class Runner {
   }
 
   // All trials stay open until the last one has been seen.
-  void open_from(const std::vector<std::string>& trials, std::size_t at) {
-    if (at == trials.size()) {
-      const AboutTrial all({});
-      work_.start();
-      std::vector<const Session*> sessions;
-      for (const Session& session : sessions_) {
-        sessions.push_back(&session);
-      }
-      const std::size_t together = options_.across ? sessions.size() : 1;
-      for (std::size_t i = 0; i < sessions.size() && !work_.full(); i += together) {
-        const AboutTrial about(options_.across ? std::string_view() : std::string_view(sessions[i]->name));
-        try {
-          process(std::span(sessions).subspan(i, together), work_, options_);
-        } catch (const Error& error) {
-          messages_.fail(error, sessions[i]->name);
-        }
-      }
-      work_.finish();
-      return;
+  void run_together(OperandSource& operands) {
+    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
+    std::deque<Session> opened;
+    while (const std::optional<std::string> name = operands.next()) {
+      const auto prepare = [&](Trial& trial) {
+        Session session = open_session(trial, *name, options_, messages_);
+        work_.prepare(session);
+        opened.push_back(std::move(session));
+        return true;
+      };
+      kept.open(*name, prepare, hint_for(*name, options_.operands));
     }
-    bool went_on = false;
-    open(trials[at], options_, [&](Trial& trial) {
-      sessions_.push_back(open_session(trial, trials[at], options_, messages_));
-      work_.prepare(sessions_.back());
-      went_on = true;
-      open_from(trials, at + 1);
-    });
-    if (!went_on) {
-      open_from(trials, at + 1);
+    work_.start();
+    std::vector<const Session*> sessions;
+    for (const Session& session : opened) {
+      sessions.push_back(&session);
     }
+    const std::size_t together = options_.across ? sessions.size() : 1;
+    for (std::size_t i = 0; i < sessions.size() && !work_.full(); i += together) {
+      const AboutTrial about(options_.across ? std::string_view() : std::string_view(sessions[i]->name));
+      try {
+        process(std::span(sessions).subspan(i, together), work_, options_);
+      } catch (const Error& error) {
+        messages_.fail(error, sessions[i]->name);
+      }
+    }
+    work_.finish();
+    kept.close();
   }
 
   void process(std::span<const Session* const> sessions, Work& work, const ReduceCommandOptions& options) {
@@ -263,7 +258,6 @@ class Runner {
   const ReduceCommandOptions& options_;
   Work& work_;
   Diagnostics& messages_;
-  std::deque<Session> sessions_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/app.hpp"
+#include "app.hpp"
 #include "options.hpp"
 
 namespace smd::tool::reduce {

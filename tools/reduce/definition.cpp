@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shard.hpp"
 #include "columns.hpp"
 #include "command.hpp"
+#include "operands/shard.hpp"
 #include "rows/picture_options.hpp"
 #include "rows/row_writer.hpp"
 

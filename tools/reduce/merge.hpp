@@ -3,7 +3,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "cli/shard.hpp"
+#include "operands/shard.hpp"
 #include "options.hpp"
 #include "session.hpp"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "cli/in_turn.hpp"
 #include "cli/output_file.hpp"
+#include "operands/in_turn.hpp"
 #include "options.hpp"
 #include "statistic.hpp"
 

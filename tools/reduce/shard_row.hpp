@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/shard.hpp"
+#include "operands/shard.hpp"
 #include "options.hpp"
 #include "session.hpp"
 #include "statistic.hpp"

@@ -3,10 +3,10 @@
 
 #include "brief.hpp"
 #include "cli/interruption.hpp"
-#include "cli/operands.hpp"
 #include "cli/output_file.hpp"
 #include "examination.hpp"
 #include "live.hpp"
+#include "operands/operands.hpp"
 #include "page.hpp"
 #include "requests/evaluation.hpp"
 

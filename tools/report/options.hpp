@@ -7,8 +7,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
-#include "cli/reading_options.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
 #include "requests/requests.hpp"
 #include "select/selection.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cli/diagnostics.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 
 namespace smd::tool {
 

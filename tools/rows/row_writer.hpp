@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/command_definition.hpp"
-#include "cli/in_turn.hpp"
 #include "cli/output_file.hpp"
+#include "operands/in_turn.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_order.hpp"

@@ -6,14 +6,14 @@
 #include <smd/rule_registry.hpp>
 
 #include "cli/exit_status.hpp"
-#include "cli/in_turn.hpp"
 #include "cli/interruption.hpp"
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
 #include "explain.hpp"
 #include "live.hpp"
 #include "merge.hpp"
+#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "python_rules.hpp"
 #include "record.hpp"
 #include "reports.hpp"

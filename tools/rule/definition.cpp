@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shard.hpp"
 #include "command.hpp"
+#include "operands/shard.hpp"
 #include "rule_views.hpp"
 
 #include <array>

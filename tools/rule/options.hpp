@@ -11,9 +11,9 @@
 
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
-#include "cli/reading_options.hpp"
-#include "cli/shard.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
+#include "operands/shard.hpp"
 #include "requests/requests.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/exit_status.hpp"
-#include "cli/shard.hpp"
+#include "operands/shard.hpp"
 #include "requests/requests.hpp"
 #include "rows/cell.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/diagnostics.hpp"
-#include "cli/in_turn.hpp"
+#include "operands/in_turn.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "rows/output_options.hpp"

@@ -11,11 +11,11 @@
 #include <set>
 #include <utility>
 
-#include "cli/in_turn.hpp"
 #include "cli/interruption.hpp"
 #include "cli/message_options.hpp"
-#include "cli/operands.hpp"
 #include "cli/terminal.hpp"
+#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "run_facts.hpp"
 #include "run_table.hpp"
 

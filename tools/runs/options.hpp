@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/reading_options.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 

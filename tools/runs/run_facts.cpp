@@ -6,8 +6,8 @@
 #include <smd/column.hpp>
 #include <utility>
 
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "operands/operands.hpp"
 #include "rows/elements.hpp"
 #include "select/explanations.hpp"
 #include "select/trial_times.hpp"

@@ -2,9 +2,9 @@
 #include "options.hpp"
 
 #include "cli/option_hints.hpp"
-#include "cli/reading_options.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
 #include "select/selection.hpp"
 
 #include <smd/error.hpp>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 #include "select/select_steps.hpp"
 
 namespace smd::tool {

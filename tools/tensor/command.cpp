@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "cli/operands.hpp"
 #include "cli/text.hpp"
+#include "operands/operands.hpp"
 #include "values.hpp"
 
 #include <deque>
@@ -68,41 +68,9 @@ class Runner {
 
   /// Whether the output holds what was asked for, or the part of it that could be read.
   bool run() {
-    visit_from(0);
-    return view_ && (shown_ || !options_.binary());
-  }
-
- private:
-  struct Opened {
-    Trial& trial;
-    ValueSelection selection;
-    bool explained = false;  ///< It was said why there is nothing.
-  };
-
-  void visit_from(std::size_t i) {
-    for (; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
-      bool stays_open = false;
-      with_trial(trials_[i], options_.reading.trial_options(range_to_open(options_)), messages_, [&](Trial& trial) {
-        if (!view_) {
-          view_ = make_view({out_, options_, messages_, options_.several_trials});
-        }
-        Opened opened{trial, {}, false};
-        apart([&] {
-          opened.selection = select_values(trial, options_, messages_);
-          note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
-          opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
-        });
-        if (view_->plans()) {
-          stays_open = true;
-          opened_.push_back(std::move(opened));
-          visit_from(i + 1);
-        } else {
-          show(opened);
-        }
-      });
-      if (stays_open) {
-        return;
-      }
+    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
+    for (std::size_t i = 0; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
+      kept.open(trials_[i], [this](Trial& trial) { return visit(trial); });
     }
     for (Opened& opened : opened_) {
       announce_values(opened.trial, options_, opened.selection, *view_, messages_);
@@ -115,9 +83,38 @@ class Runner {
         messages_.fail(error, opened.trial.name());
       }
     }
-    if (view_ && (shown_ || !options_.binary())) {
+    const bool whole = view_ && (shown_ || !options_.binary());
+    if (whole) {
       view_->finish();
     }
+    kept.close();
+    return whole;
+  }
+
+ private:
+  struct Opened {
+    Trial& trial;
+    ValueSelection selection;
+    bool explained = false;  ///< It was said why there is nothing.
+  };
+
+  /// Returns whether the trial stays open.
+  bool visit(Trial& trial) {
+    if (!view_) {
+      view_ = make_view({out_, options_, messages_, options_.several_trials});
+    }
+    Opened opened{trial, {}, false};
+    apart([&] {
+      opened.selection = select_values(trial, options_, messages_);
+      note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
+      opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
+    });
+    if (!view_->plans()) {
+      show(opened);
+      return false;
+    }
+    opened_.push_back(std::move(opened));
+    return true;
   }
 
   void show(Opened& opened) {

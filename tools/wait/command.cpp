@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "cli/operands.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
+#include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
 

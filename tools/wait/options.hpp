@@ -9,8 +9,8 @@
 
 #include "cli/command_line.hpp"
 #include "cli/message_options.hpp"
-#include "cli/reading_options.hpp"
 #include "follow/following.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 

@@ -10,8 +10,8 @@
 //   oops, memory, logic
 //                    throws what a library would
 //   missing          raises status 1 and 4
-#include "cli/app.hpp"
-#include "cli/operands.hpp"
+#include "app.hpp"
+#include "operands/operands.hpp"
 #include "sample_command.hpp"
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
 
 #include "cli/command_definition.hpp"
 #include "cli/message_options.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"
 #include "select/selection.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command_line.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "select/selection.hpp"
 #include "unit/cli/sample_command.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "cli/operands.hpp"
-#include "cli/reading_options.hpp"
+#include "operands/operands.hpp"
+#include "operands/reading_options.hpp"
 #include "select/select_steps.hpp"
 #include "support/temp_dir.hpp"
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/app.hpp"
+#include "app.hpp"
 
 #include "cli/environment.hpp"
 #include "cli/interruption.hpp"
 #include "cli/message_options.hpp"
-#include "cli/operands.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/reading_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
+#include "operands/operands.hpp"
+#include "operands/reading_options.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

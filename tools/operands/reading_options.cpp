@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/reading_options.hpp"
+#include "operands/reading_options.hpp"
 
+#include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
-#include "exit_status.hpp"
-#include "interruption.hpp"
 
 #include <algorithm>
 #include <array>

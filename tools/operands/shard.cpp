@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shard.hpp"
+#include "operands/shard.hpp"
 
 #include "cli/command_line.hpp"
 #include "cli/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/operands.hpp"
+#include "operands/operands.hpp"
 
 #include "unit/select/selection_support.hpp"
 

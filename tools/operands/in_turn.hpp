@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
-#include "cli/operands.hpp"
+#include "operands/operands.hpp"
 
 namespace smd::tool {
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "cli/diagnostics.hpp"
-#include "cli/reading_options.hpp"
+#include "cli/progress.hpp"
+#include "operands/reading_options.hpp"
 
 #include <smd/trial.hpp>
 
@@ -14,6 +15,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::tool {
@@ -80,6 +82,33 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
 /// The same for a trial that `open` opens instead of `Trial::open`.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
                 const std::function<void(Trial&)>& visit, std::string_view hint = {});
+
+/// Trials that stay open, for what must see all of them before it shows the first. Not thread-safe.
+class KeptTrials {
+ public:
+  /// `messages` must outlive this.
+  KeptTrials(TrialOptions options, Diagnostics& messages) : options_(std::move(options)), messages_(messages) {}
+
+  /// As `with_trial`, but the trial stays open, at the same address, if `visit` returns true.
+  void open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint = {});
+  void open(const std::string& path, const OpenTrial& open, const std::function<bool(Trial&)>& visit,
+            std::string_view hint = {});
+  /// Reports the problems that those which are open met, in order, and closes them.
+  void close();
+
+ private:
+  struct Kept {
+    std::string path;
+    Progress progress{"opening", 0};  // the trial refers to it
+    std::optional<Trial> trial = std::nullopt;
+  };
+
+  void report(const Kept& kept) const;
+
+  TrialOptions options_;
+  Diagnostics& messages_;
+  std::deque<Kept> kept_;
+};
 
 /// The operands of a command, one after another; a `-` at the end stands for those that standard input lists, one per
 /// line (or NUL, with -0), each available as soon as it is read. Empty lines are skipped. Not thread-safe.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/in_turn.hpp"
+#include "operands/in_turn.hpp"
 
 #include <smd/parallel.hpp>
 #include <smd/remote.hpp>

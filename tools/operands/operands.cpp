@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/operands.hpp"
+#include "operands/operands.hpp"
 
 #include "cli/exit_status.hpp"
 #include "cli/option_hints.hpp"
@@ -15,6 +15,7 @@
 #include <boost/filesystem/operations.hpp>
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -167,42 +168,89 @@ void with_trial(const std::string& path, const TrialOptions& options, Diagnostic
 
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
                 const std::function<void(Trial&)>& visit, std::string_view hint) {
+  const auto visit_once = [&visit](Trial& trial) {
+    visit(trial);
+    return false;
+  };
+  KeptTrials(options, messages).open(path, open, visit_once, hint);
+}
+
+namespace {
+
+/// An open trial has a descriptor. Many systems give a process few of them, and let it ask for more.
+void allow_descriptors() noexcept {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+}  // namespace
+
+void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint) {
+  const auto open_now = [&path](const TrialOptions& watched) { return std::optional(Trial::open(path, watched)); };
+  open(path, open_now, visit, hint);
+}
+
+void KeptTrials::open(const std::string& path, const OpenTrial& open, const std::function<bool(Trial&)>& visit,
+                      std::string_view hint) {
+  Kept& kept = kept_.emplace_back(path);
+  if (kept_.size() == 2) {
+    allow_descriptors();
+  }
+  bool stays = false;
   try {
-    Progress progress("opening", 0);
-    TrialOptions watched = options;
+    TrialOptions watched = options_;
     watched.name = path;
-    say_remote(watched, messages);
-    watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
-    std::optional<Trial> trial = open(watched);
-    if (!trial) {
-      return;
-    }
-    error_code unknown;
-    add_input(fs::is_regular_file(path, unknown) ? path : trial->path());
-    const AboutTrial about(path);
-    try {
-      if (options.superseded == Superseded::only && trial->superseded().empty()) {
-        messages.nothing("TensorUnavailable", path + ": no value is superseded, the job never went back");
-      } else {
-        visit(*trial);
+    say_remote(watched, messages_);
+    watched.progress = [&kept](std::uint64_t done, std::uint64_t total) { kept.progress.at(done, total); };
+    kept.trial = open(watched);
+    if (kept.trial) {
+      error_code unknown;
+      add_input(fs::is_regular_file(path, unknown) ? path : kept.trial->path());
+      const AboutTrial about(path);
+      try {
+        if (options_.superseded == Superseded::only && kept.trial->superseded().empty()) {
+          messages_.nothing("TensorUnavailable", path + ": no value is superseded, the job never went back");
+        } else {
+          stays = visit(*kept.trial);
+        }
+      } catch (const InvalidArgument&) {
+        throw;
+      } catch (const MatchLimit&) {
+        throw;
+      } catch (const Error& error) {
+        messages_.fail(error, path);
       }
-    } catch (const InvalidArgument&) {
-      throw;
-    } catch (const MatchLimit&) {
-      throw;
-    } catch (const Error& error) {
-      messages.fail(error, path);
-    }
-    for (const Problem& problem : trial->problems()) {
-      messages.report_once(problem, trial->path());
+      if (!stays) {
+        report(kept);
+      }
     }
   } catch (const InvalidArgument& error) {
     throw UsageError(error.what());
   } catch (const MatchLimit& error) {
     throw UsageError(error.what());
   } catch (const Error& error) {
-    fail_to_open(error, path, messages, hint);
+    fail_to_open(error, path, messages_, hint);
   }
+  if (!stays) {
+    kept_.pop_back();
+  }
+}
+
+void KeptTrials::report(const Kept& kept) const {
+  const AboutTrial about(kept.path);
+  for (const Problem& problem : kept.trial->problems()) {
+    messages_.report_once(problem, kept.trial->path());
+  }
+}
+
+void KeptTrials::close() {
+  for (const Kept& kept : kept_) {
+    report(kept);
+  }
+  kept_.clear();
 }
 
 namespace {
