@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Performs the input as calls of a hook. The public interface must read back the given values, and a full check must
-// find nothing.
+// Performs the input as calls of a hook. The public interface must read back the given values, those with the name of a
+// saved reduction as that reduction, and a full check must find nothing.
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
 #include "source.hpp"
 #include "target.hpp"
+#include "trial/catalog.hpp"
 #include "work_folder.hpp"
 
 #include <algorithm>
@@ -108,7 +109,10 @@ SMD_FUZZ_ENTRY(hook_round_trip)(const std::uint8_t* data, std::size_t size) {
   const Trial trial = Trial::open(folder.path(), {.jobs = 1});
   SMD_REQUIRE(trial.ended());
   for (const auto& [key, given] : saved) {
-    const TensorValue value = trial.tensor(key.second).value(GlobalStep(key.first));
+    const auto [tensor, reduction] = detail::trial::parse_stored_name(key.second);
+    const Tensor read = trial.tensor(tensor);
+    const GlobalStep step(key.first);
+    const TensorValue value = reduction ? read.reduction_values(step).at(*reduction) : read.value(step);
     SMD_REQUIRE(value.dtype() == given.dtype && value.shape() == given.shape);
     SMD_REQUIRE(std::equal(value.bytes().begin(), value.bytes().end(), given.bytes.begin(), given.bytes.end()));
   }

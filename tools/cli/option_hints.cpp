@@ -212,13 +212,12 @@ std::string trial_and_tensor(const std::string& path) {
     return {};  // a name alone is more likely that of another folder
   }
   try {
-    const std::optional<FoundTrial> found = find_trial(folder.string());
-    if (!found || found->path != folder.string()) {
+    if (!is_trial(folder.string())) {
       return {};
     }
     const std::string name = whole.lexically_relative(folder).string();
-    const std::string text = "is not there, but " + single_quoted(found->path) + " is a trial";
-    const Trial trial = Trial::open(found->path);
+    const std::string text = "is not there, but " + single_quoted(folder.string()) + " is a trial";
+    const Trial trial = Trial::open(folder.string());
     return trial.has_tensor(name) ? text + ": name the trial alone, and the tensor with -n " + single_quoted(name)
                                   : text + ", which has no tensor " + single_quoted(name) +
                                         did_you_mean(nearest_names(name, trial.tensor_names()));

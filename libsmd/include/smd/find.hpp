@@ -24,6 +24,10 @@ struct FoundTrial {
 [[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,
                                                               const TrialOptions& options = {});
 
+/// Returns whether the path itself, and not a folder below it, is a trial. Takes as long as listing one folder.
+/// @throws ReadError as `find_trial`.
+[[nodiscard]] SMD_EXPORT bool is_trial(const std::string& path, const TrialOptions& options = {});
+
 /// Returns the folder of the local trial to which a file belongs, by its name and what lies beside it. Nullopt for any
 /// other file, and if nothing has that path.
 [[nodiscard]] SMD_EXPORT std::optional<std::string> trial_with_file(const std::string& file);

@@ -104,8 +104,13 @@ bool FolderWalk::next() {
                                            std::to_string(limits::searched_names) + ": name a folder nearer"});
       return false;
     }
-    auto entries = known ? Outcome<Entries>(std::move(known.mapped())) : counted(storage_.list(folder));
+    auto entries =
+        known ? Outcome<Entries>(std::move(known.mapped())) : counted(storage_.list_some(folder, left_.names_of_one));
     if (entries) {
+      if (entries->size() > left_.names_of_one) {
+        cut_ = true;
+        return false;
+      }
       path_ = std::move(folder);
       entries_ = *std::move(entries);
       return true;

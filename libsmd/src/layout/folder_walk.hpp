@@ -30,7 +30,8 @@ using Entries = std::vector<storage::DirEntry>;  ///< By name.
 struct WalkLimits {
   std::size_t folders = limits::searched_folders;
   std::size_t names = limits::searched_names;
-  std::function<bool()> stop = {};  ///< Once it returns true, the walk fails.
+  std::size_t names_of_one = storage::all_names;  ///< A folder with more is not visited, and ends the walk.
+  std::function<bool()> stop = {};                ///< Once it returns true, the walk fails.
 };
 
 /// Visits a place and the folders below it, level by level. Follows symbolic links, but visits each folder once, under

@@ -103,7 +103,8 @@ Outcome<Descriptor> open_to_list(const Anchor& root, std::string_view folder) {
 
 /// Returns the content of a folder that was just opened. Not by `readdir`: that takes three more system calls and a
 /// buffer from the heap.
-Outcome<std::vector<DirEntry>> entries_of(const Anchor& root, std::string_view folder, int fd) {
+Outcome<std::vector<DirEntry>> entries_of(const Anchor& root, std::string_view folder, int fd,
+                                          std::size_t most = all_names) {
   std::vector<DirEntry> entries;
   alignas(dirent64) std::array<char, std::size_t{32} << 10> buffer;
   while (true) {
@@ -111,7 +112,7 @@ Outcome<std::vector<DirEntry>> entries_of(const Anchor& root, std::string_view f
     if (bytes < 0 && errno != ENOENT) {  // ENOENT: the folder was removed, and so holds nothing more
       return system_problem(errno, std::string(folder));
     }
-    if (bytes <= 0) {
+    if (bytes <= 0 || entries.size() > most) {
       return entries;
     }
     for (std::size_t at = 0; at < static_cast<std::size_t>(bytes);) {
@@ -276,10 +277,10 @@ Status LocalRoot::revisit() {
   return ok();
 }
 
-Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder) const {
+Outcome<std::vector<DirEntry>> LocalRoot::list(std::string_view folder, std::size_t most) const {
   const auto root = anchor();
   const auto fd = open_to_list(*root, folder);
-  return fd ? entries_of(*root, folder, fd->get()) : Outcome<std::vector<DirEntry>>(fd.problem());
+  return fd ? entries_of(*root, folder, fd->get(), most) : Outcome<std::vector<DirEntry>>(fd.problem());
 }
 
 Outcome<ListedFolder> LocalRoot::open_listed(std::string_view folder) const {

@@ -39,6 +39,9 @@ class LocalStorage final : public Storage {
   LocalStorage(std::shared_ptr<LocalRoot> root, bool inotify) : root_(std::move(root)), inotify_(inotify) {}
 
   Outcome<std::vector<DirEntry>> list(std::string_view folder) override { return root_->list(folder); }
+  Outcome<std::vector<DirEntry>> list_some(std::string_view folder, std::size_t most) override {
+    return root_->list(folder, most);
+  }
 
   Outcome<ListedFolder> open_listed(std::string_view folder) override { return root_->open_listed(folder); }
 

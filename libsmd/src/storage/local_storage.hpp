@@ -42,7 +42,7 @@ class LocalRoot {
   [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(); }
 
   /// Names in a folder; see Storage::list.
-  [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder) const;
+  [[nodiscard]] Outcome<std::vector<DirEntry>> list(std::string_view folder, std::size_t most = all_names) const;
   /// See Storage::stamp.
   [[nodiscard]] std::optional<FolderStamp> stamp(std::string_view folder) const;
   /// See Storage::open_listed.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@ struct DirEntry {
   EntryKind kind = EntryKind::file;
   bool link = false;  ///< The name is a symbolic link, and `kind` that of its target.
 };
+inline constexpr std::size_t all_names = std::numeric_limits<std::size_t>::max();
 
 /// One open file. `read_at` may be called from many threads.
 class File {
@@ -102,6 +104,10 @@ class Storage {
   /// Returns the names in a folder, unsorted, without `.` and `..`. If the folder does not exist, the problem is of
   /// kind not_found.
   virtual Outcome<std::vector<DirEntry>> list(std::string_view folder) = 0;
+  /// As `list`, but of a folder with more than `most` names it may return some of them, more than `most`.
+  virtual Outcome<std::vector<DirEntry>> list_some(std::string_view folder, std::size_t /*most*/) {
+    return list(folder);
+  }
   /// Nullopt if a stamp is unavailable or would be unreliable.
   virtual std::optional<FolderStamp> stamp(std::string_view /*folder*/) { return std::nullopt; }
   /// As `stamp` and `list`, with as few calls as possible.

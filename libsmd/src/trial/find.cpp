@@ -31,6 +31,17 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
   return std::nullopt;
 }
 
+bool is_trial(const std::string& path, const TrialOptions& options) {
+  try {
+    return detail::trial::is_trial(path, options);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::not_found) {
+      throw;
+    }
+    return false;
+  }
+}
+
 std::optional<std::string> trial_with_file(const std::string& file) {
   const auto operand = is_remote_path(file) ? std::nullopt : detail::trial::file_operand(file);
   return operand ? detail::trial::trial_with_file(detail::trial::TrialPath(file), *operand) : std::nullopt;

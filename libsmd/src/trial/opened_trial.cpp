@@ -84,6 +84,14 @@ class Opener {
     return std::move(trial_);
   }
 
+  [[nodiscard]] bool is_trial() {
+    if (open_file()) {
+      return true;
+    }
+    trial_.storage = open_storage(where_.path());
+    return recognise().kind != nullptr;
+  }
+
  private:
   [[nodiscard]] std::unique_ptr<storage::Storage> open_storage(const std::string& path) const {
     return or_throw(environment_.open      ? environment_.open(path)
@@ -235,5 +243,7 @@ class Opener {
 OpenedTrial open_trial(const std::string& path, const TrialOptions& options, const Environment& environment) {
   return Opener(path, options, environment).open();
 }
+
+bool is_trial(const std::string& path, const TrialOptions& options) { return Opener(path, options, {}).is_trial(); }
 
 }  // namespace smd::detail::trial

@@ -39,6 +39,9 @@ struct OpenedTrial {
 [[nodiscard]] OpenedTrial open_trial(const std::string& path, const TrialOptions& options,
                                      const Environment& environment);
 
+/// As `smd::is_trial`. @throws ReadError.
+[[nodiscard]] bool is_trial(const std::string& path, const TrialOptions& options);
+
 /// Returns the last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
 [[nodiscard]] std::string last_part(std::string_view path);
 

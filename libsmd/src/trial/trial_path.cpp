@@ -92,7 +92,9 @@ std::optional<std::string> trial_around(const TrialPath& where, std::string_view
     if (!storage) {
       return std::nullopt;
     }
-    FolderWalk walk(**storage, TrialPath(inner.string()).name());
+    // The look around a trial must not cost more than the trial: thousands of runs lie side by side.
+    FolderWalk walk(**storage, TrialPath(inner.string()).name(),
+                    {.names_of_one = kind.empty() ? storage::all_names : 1'000});
     // Of that layout alone: to ask for others could mean to look into each of very many folders.
     const layout::Recognised around = walk.next() ? layout::recognise(walk, kind) : layout::Recognised();
     if (around.kind != nullptr && (!kind.empty() || !around.held.own_folders.empty()) && around.held.reads(below)) {

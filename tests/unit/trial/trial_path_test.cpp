@@ -68,6 +68,11 @@ TEST_CASE("a folder above several runs is no trial, one above a single run stand
   CHECK(find_trial(dir / "one")->path == dir / "one/runs/exp1");
   CHECK(find_trial(dir / "one")->layout.name == "tensorboard");
   CHECK_FALSE(find_trial(dir / "none"));
+  CHECK(is_trial(dir / "one/runs/exp1"));
+  CHECK(is_trial(dir / "one/runs/exp1" + event_file) == false);  // a part of one
+  for (const char* none : {"one", "one/runs", "several", "none"}) {
+    CHECK_FALSE(is_trial(dir / none));
+  }
   CHECK_THROWS_AS((void)find_trial(dir / "several"), MissingCollectionFiles);
 }
 
@@ -87,6 +92,11 @@ TEST_CASE("a trial says what it leaves out, and of which one it is a part") {
   CHECK(said_of(dir, "out", {.layout = "tensorboard"}) ==
         "out/runs/exp1: tensorboard; 'out' is no trial itself; its folder 'runs/exp1' is read");
   CHECK(said_of(dir, "t/sub/") == "t/sub: tensorboard; 't/sub' is a folder of the trial 't'");
+  // Not among thousands of names: every one of as many runs would list all of them.
+  for (int i = 0; i < 2'000; ++i) {
+    dir.write("t/" + std::to_string(i), "");
+  }
+  CHECK(said_of(dir, "t/sub") == "t/sub: tensorboard");
   CHECK(said_of(dir, "k/train") == "k/train: tensorboard; 'k/train' is a folder of the trial 'k'");
   CHECK(said_of(dir, "t", {.layout = "mlflow"}) ==
         "Usage: there is no layout 'mlflow'; there are debugger, tensorboard, wandb, checkpoints, metrics");
