@@ -125,7 +125,7 @@ struct Pattern::Compiled {
     return pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from, how, match.get(),
                        context.get());
   }
-  [[nodiscard]] int find_by_starts(std::string_view subject, StepCounter& counter) const;
+  [[nodiscard]] int find_by_starts(std::string_view subject, std::uint32_t how, StepCounter& counter) const;
   /// Returns names and numbers of groups.
   [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> groups() const {
     std::uint32_t count = 0;
@@ -144,7 +144,7 @@ struct Pattern::Compiled {
 
 /// For patterns that callouts would make too large for PCRE2: tries one start after another, each with a PCRE2 limit
 /// that is raised each time it is hit, so that at most four times the required steps are counted.
-int Pattern::Compiled::find_by_starts(std::string_view subject, StepCounter& counter) const {
+int Pattern::Compiled::find_by_starts(std::string_view subject, std::uint32_t how, StepCounter& counter) const {
   for (std::size_t start = 0;; ++start) {
     if (start < subject.size() && (static_cast<unsigned char>(subject[start]) & 0xC0U) == 0x80) {
       continue;  // inside a character
@@ -155,7 +155,7 @@ int Pattern::Compiled::find_by_starts(std::string_view subject, StepCounter& cou
         return PCRE2_ERROR_CALLOUT;
       }
       pcre2_set_match_limit(context.get(), steps_here);
-      result = find(subject, start, PCRE2_ANCHORED);
+      result = find(subject, start, how | PCRE2_ANCHORED);
     }
     if (result != PCRE2_ERROR_NOMATCH || start >= subject.size()) {
       return result;
@@ -263,12 +263,23 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
     compiled_->use_machine_code();
   }
   const std::uint64_t limit = std::min<std::uint64_t>(limits::pattern_match_steps, budget.left());
-  StepCounter counter(compiled_->costs, limit);
-  pcre2_set_callout(compiled_->context.get(), &StepCounter::callout, &counter);
-  const int result = compiled_->counted ? compiled_->find(subject, 0, 0) : compiled_->find_by_starts(subject, counter);
-  const std::uint64_t steps = counter.steps() + 1 + subject.size() / bytes_in_step;
-  compiled_->steps += steps + steps_of_search;
-  budget.spend(steps);
+  const auto find = [&](std::uint32_t how) {
+    StepCounter counter(compiled_->costs, limit);
+    pcre2_set_callout(compiled_->context.get(), &StepCounter::callout, &counter);
+    const int result =
+        compiled_->counted ? compiled_->find(subject, 0, how) : compiled_->find_by_starts(subject, how, counter);
+    const std::uint64_t steps = counter.steps() + 1 + subject.size() / bytes_in_step;
+    compiled_->steps += steps + steps_of_search;
+    budget.spend(steps);
+    return result;
+  };
+  int result = find(0);
+  // Machine code takes more steps than the interpreter, and a stack of its own. An answer must not depend on how many
+  // names came before it, so the interpreter decides.
+  if (result < 0 && result != PCRE2_ERROR_NOMATCH && compiled_->stack != nullptr &&
+      limit == limits::pattern_match_steps) {
+    result = find(PCRE2_NO_JIT);
+  }
   if (result == PCRE2_ERROR_NOMATCH) {
     return Answer::no;
   }

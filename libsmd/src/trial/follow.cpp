@@ -19,7 +19,9 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   using Time = Waiter::Time;
 
   Impl(std::shared_ptr<Trial::Impl> in_trial, FollowOptions in_options)
-      : trial(std::move(in_trial)), options(std::move(in_options)), waiter(*trial, options.wait) {
+      : trial(std::move(in_trial)),
+        options(std::move(in_options)),
+        waiter(*trial, options.wait, detail::trial::Watching::from_the_start) {
     if (options.after) {
       last = options.after->value;
     }

@@ -35,7 +35,7 @@ namespace {
 /// the earlier step appears to be skipped.
 template <class Done>
 WaitOutcome wait(detail::trial::TrialState& state, const WaitOptions& options, Done&& done) {
-  Waiter waiter(state, options);
+  Waiter waiter(state, options, detail::trial::Watching::from_the_first_pause);
   std::optional<std::int64_t> passed;
   while (true) {
     const std::shared_ptr<const Snapshot> snapshot = waiter.look(state);

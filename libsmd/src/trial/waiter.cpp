@@ -22,13 +22,15 @@ std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono:
   return std::make_unique<storage::PolledWatch>(interval, "polling");
 }
 
-Waiter::Waiter(TrialState& state, const WaitOptions& options)
+Waiter::Waiter(TrialState& state, const WaitOptions& options, Watching watching)
     : clock_(state.clock()),
       options_(options),
       interval_(interval_of(options, state.storage())),
       quiet_since_(clock_.now()),
-      watch_(watch_of(state.storage(), interval_, state.layout().watched())),
-      wake_(options.stop, Wake{watch_.get()}) {
+      state_(&state) {
+  if (watching == Watching::from_the_start) {
+    watch(watch_of(state.storage(), interval_, state.layout().watched()));
+  }
   plan_looks(state.storage().remote());
 }
 
@@ -36,10 +38,14 @@ Waiter::Waiter(const Clock& clock, std::unique_ptr<storage::Watch> watch, const 
     : clock_(clock),
       options_(options),
       interval_(options.interval.value_or(std::chrono::seconds(2))),
-      quiet_since_(clock_.now()),
-      watch_(std::move(watch)),
-      wake_(options.stop, Wake{watch_.get()}) {
+      quiet_since_(clock_.now()) {
+  this->watch(std::move(watch));
   plan_looks(remote);
+}
+
+void Waiter::watch(std::unique_ptr<storage::Watch> watch) {
+  watch_ = std::move(watch);
+  wake_.emplace(options_.stop, Wake{watch_.get()});
 }
 
 void Waiter::plan_looks(bool remote) {
@@ -82,6 +88,10 @@ std::shared_ptr<const Snapshot> Waiter::look(TrialState& state) const {
 
 void Waiter::pause(std::optional<Time> due) {
   if (stopped()) {
+    return;
+  }
+  if (!watch_) {
+    watch(watch_of(state_->storage(), interval_, state_->layout().watched()));
     return;
   }
   Time until = options_.deadline.value_or(Time::max());
