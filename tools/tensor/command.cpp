@@ -10,12 +10,22 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace smd::tool::tensor {
 
 void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::from(line); }
 
 namespace {
+
+/// Nullopt if the trial cannot be read: reading it reports why.
+std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions& options) {
+  try {
+    return Trial::open(path, options);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 /// Adds the names among the operands to those of -n, and returns the trials. The first operand is a trial; a later one
 /// is the name of one of its tensors, else a further trial if it is a place. What standard input lists is trials if no
@@ -41,12 +51,17 @@ std::vector<std::string> take_names(TensorOptions& options, Diagnostics& message
   }
   std::vector<std::string> trials{first};
   std::vector<std::string>& names = options.selection.names;
+  std::optional<Trial> trial;  // opened once, for the first place
+  bool opened = false;
   for (const std::string& operand : operands.subspan(1)) {
     if (operand == "-") {
       throw UsageError("'-' must be the last operand");
     }
-    const bool is_trial = is_place(operand) && !trial_with_tensor(operand, operands.first(1), opening);
-    (is_trial ? trials : names).push_back(operand);
+    const bool place = is_place(operand);
+    if (place && !std::exchange(opened, true)) {
+      trial = opened_or_none(first, opening);
+    }
+    (place && !(trial && trial->has_tensor(operand)) ? trials : names).push_back(operand);
   }
   options.several_trials = trials.size() > 1;
   if (listed) {
