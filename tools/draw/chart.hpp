@@ -41,6 +41,10 @@ struct ChartCurve {
   std::optional<PointCounts> counts = {};
 };
 
+/// The most curves of a chart that are told apart by colour and dashes. Of more, some have a colour; pale ones are not
+/// drawn.
+inline constexpr std::size_t most_named_curves = 28;
+
 /// Curves that share both axes.
 struct CurveSet {
   std::vector<ChartCurve> curves;

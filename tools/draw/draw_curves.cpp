@@ -16,7 +16,6 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::size_t most_named = 28;   // curves that are told apart by colour and dashes
 constexpr std::size_t most_dotted = 40;  // curves of more points have no dots
 constexpr std::array<std::string_view, 4> dash_classes = {"", " dashed", " dotted", " dash_dotted"};
 
@@ -267,7 +266,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   };
   const auto named = static_cast<std::size_t>(
       std::count_if(curves.begin(), curves.end(), [](const ChartCurve& curve) { return !curve.pale; }));
-  if (named <= most_named) {
+  if (named <= most_named_curves) {
     for (const ChartCurve& curve : curves) {
       draw_named(curve, curve.hue, dash_classes[static_cast<std::size_t>(curve.dash)]);
     }
@@ -286,7 +285,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   if (curves.size() > 1) {
     put_legend(to, entries);
   }
-  if (named > most_named) {
+  if (named > most_named_curves) {
     put_paragraph(to, "quiet", 13, "In colour: curves with NaN or infinities, then those that end highest and lowest.",
                   2);
   }

@@ -261,6 +261,9 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
     return std::nullopt;
   }
   choose_looks(curves, modes, parts.modes.size());
+  if (curves.size() > most_named_curves) {
+    behind.clear();
+  }
   std::string subtitle = parts.common(trials_);
   if (!behind.empty()) {
     join(subtitle, "pale: not smoothed");

@@ -86,6 +86,23 @@ TEST_CASE(
   CHECK(drawn[0].hue != drawn[1].hue);
 }
 
+TEST_CASE("where there are too many curves to tell apart, none is pale, and none is said to be") {
+  Curves curves;
+  curves.set_trial("run");
+  for (std::size_t i = 0; i <= smd::tool::most_named_curves; ++i) {
+    const std::string tensor = "loss" + std::to_string(i);
+    for (const bool smooth : {false, true}) {
+      Curves::Point point = at(tensor, Mode::global, 0, 0);
+      point.smooth = smooth;
+      curves.add(point, 1);
+    }
+  }
+  const std::vector<Chart> charts = curves.take_charts({}, ScaleKind::linear);
+  REQUIRE(charts.size() == 1);
+  CHECK(charts[0].subtitle == "run, worker w");
+  CHECK(curves_of(charts[0]).size() == smd::tool::most_named_curves + 1);
+}
+
 TEST_CASE("a chart for each reduction; a number that is not available leaves a gap, or no curve") {
   Curves curves;
   curves.set_trial("a");
