@@ -278,8 +278,8 @@ class Hostile(InFolder):
         command = ["smd-tensor", huge, "a", "-f", "raw", "-o", self.path("o.raw")]
 
         def started():
-            child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             known = set(glob.glob(self.path(".o.raw.smd-*")))
+            child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while set(glob.glob(self.path(".o.raw.smd-*"))) <= known and child.poll() is None:
                 time.sleep(0.005)
             return child
