@@ -98,9 +98,11 @@ class KeptTrials {
 
  private:
   struct Kept {
+    explicit Kept(std::string given) : path(std::move(given)) {}
+
     std::string path;
     Progress progress{"opening", 0};  // the trial refers to it
-    std::optional<Trial> trial = std::nullopt;
+    std::optional<Trial> trial;
   };
 
   void report(const Kept& kept) const;

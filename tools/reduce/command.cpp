@@ -226,6 +226,7 @@ class Runner {
     }
     work_.start();
     std::vector<const Session*> sessions;
+    sessions.reserve(opened.size());
     for (const Session& session : opened) {
       sessions.push_back(&session);
     }
