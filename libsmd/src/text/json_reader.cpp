@@ -109,7 +109,10 @@ JsonNumber JsonReader::other_number(std::string_view token) {
   const bool beyond = range == std::errc::result_out_of_range;
   const bool whole = magnitude.find_first_not_of(digits) == magnitude.npos;
   const bool zero = magnitude.starts_with('0') && magnitude.find_first_of(digits, 1) == 1;
-  if (end != token.data() + token.size() || zero || !(beyond || whole) || digits.find(token.back()) == digits.npos) {
+  const std::size_t point = magnitude.find('.');  // from_chars takes `12.e5` and `.5`, which are no JSON
+  const bool bare = point == 0 || (point != magnitude.npos && magnitude.find_first_of(digits, point) != point + 1);
+  if (end != token.data() + token.size() || zero || bare || !(beyond || whole) ||
+      digits.find(token.back()) == digits.npos) {
     refuse(simdjson::NUMBER_ERROR);
   }
   if (beyond) {

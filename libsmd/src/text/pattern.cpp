@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
+#include "text/escape.hpp"
 #include "text/pattern_dialect.hpp"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -273,7 +274,8 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
     budget.spend(steps);
     return result;
   };
-  int result = find(0);
+  // In a text that is not UTF-8, machine code and interpreter differ about its end.
+  int result = find(compiled_->stack == nullptr || valid_utf8(subject) ? 0 : PCRE2_NO_JIT);
   // Machine code takes more steps than the interpreter, and a stack of its own. An answer must not depend on how many
   // names came before it, so the interpreter decides.
   if (result < 0 && result != PCRE2_ERROR_NOMATCH && compiled_->stack != nullptr &&

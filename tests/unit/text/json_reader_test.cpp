@@ -103,6 +103,9 @@ TEST_CASE("json reader: what nobody reads is checked") {
   CHECK(refused_at("{\"a\":1,}") == 7);
   CHECK(refused_at("[1 2]") == 3);
   CHECK(refused_at("{} {}") == 3);
+  for (const char* const beyond : {"[12.e999]", "[-12.e505]", "[.5e999]"}) {
+    CHECK_MESSAGE(refused_at(beyond) >= 0, beyond);
+  }
   for (const char* const value :
        {"[01]",     "[.5]", "[+1]",      "[NaN]", "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",       "\"a\nb\"",
         "nul",      "tru",  "-",         "1.",    "1e",      "01e999",      "012345678901234567890123", "-Infinity",

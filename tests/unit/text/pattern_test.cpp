@@ -68,6 +68,15 @@ TEST_CASE("an answer does not depend on how many names came before") {
   }
 }
 
+TEST_CASE("a text that is not UTF-8 has one answer, before and after there is machine code") {
+  Pattern pattern = compiled("(a+)*$");
+  const std::string name = "aaaaaaaaaaaaaaaa)+aaaaaaa" + std::string(1, '\0') + "\xd9{11\x81";
+  const Pattern::Answer answer = pattern.search(name);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(pattern.search(name) == answer);
+  }
+}
+
 TEST_CASE("one limit covers all places where a match may start") {
   // In each run of a's, a match from any place takes up to 2^17 steps, fewer than the limit for a name; but there are
   // 3400 runs.

@@ -339,9 +339,12 @@ class MetricTaker {
       const std::string_view text = reader.text();
       reader.skip(std::min(text.find_first_not_of(" \t\r\n[,"), text.size()));
     } while (reader.text().empty() && reader.more());
-    if (const std::string_view text = reader.text(); !text.empty() && text.front() != '{' && text.front() != ']') {
+    const std::string_view text = reader.text();
+    const std::size_t object = text.find('{');
+    // Without an object behind it, it may go on: it must not count once now and once later.
+    if (object != 0 && object != text.npos && text.front() != ']') {
       damage(reader.offset(), "no object stands here in the array");
-      reader.skip(std::min(text.find('{'), text.size()));
+      reader.skip(object);
     }
   }
 
