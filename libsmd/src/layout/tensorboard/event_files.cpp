@@ -161,7 +161,9 @@ const wire::KnownFile* known_event_file(storage::Storage& storage, const std::st
       (first->size() >= wire::header_bytes && wire::parse_header(std::span(*first).first<wire::header_bytes>()))) {
     return nullptr;
   }
-  return wire::known_file(*first, path);
+  const wire::KnownFile* const known = wire::known_file(*first, path);
+  // So few bytes may still become anything: as good as none.
+  return known == nullptr && first->size() < wire::header_bytes ? wire::known_file({}, path) : known;
 }
 
 bool is_foreign(const wire::KnownFile* known) noexcept {
