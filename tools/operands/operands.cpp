@@ -160,19 +160,26 @@ std::string_view hint_for(const std::string& operand, std::span<const std::strin
   return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
 }
 
+namespace {
+
+/// Visits a trial that need not stay open.
+std::function<bool(Trial&)> once(const std::function<void(Trial&)>& visit) {
+  return [&visit](Trial& trial) {
+    visit(trial);
+    return false;
+  };
+}
+
+}  // namespace
+
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
                 const std::function<void(Trial&)>& visit, std::string_view hint) {
-  const auto open = [&path](const TrialOptions& watched) { return std::optional(Trial::open(path, watched)); };
-  with_trial(path, options, messages, open, visit, hint);
+  KeptTrials(options, messages).open(path, once(visit), hint);
 }
 
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
                 const std::function<void(Trial&)>& visit, std::string_view hint) {
-  const auto visit_once = [&visit](Trial& trial) {
-    visit(trial);
-    return false;
-  };
-  KeptTrials(options, messages).open(path, open, visit_once, hint);
+  KeptTrials(options, messages).open(path, open, once(visit), hint);
 }
 
 namespace {

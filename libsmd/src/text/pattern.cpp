@@ -264,24 +264,16 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
     compiled_->use_machine_code();
   }
   const std::uint64_t limit = std::min<std::uint64_t>(limits::pattern_match_steps, budget.left());
-  const auto find = [&](std::uint32_t how) {
-    StepCounter counter(compiled_->costs, limit);
-    pcre2_set_callout(compiled_->context.get(), &StepCounter::callout, &counter);
-    const int result =
-        compiled_->counted ? compiled_->find(subject, 0, how) : compiled_->find_by_starts(subject, how, counter);
-    const std::uint64_t steps = counter.steps() + 1 + subject.size() / bytes_in_step;
-    compiled_->steps += steps + steps_of_search;
-    budget.spend(steps);
-    return result;
-  };
-  // In a text that is not UTF-8, machine code and interpreter differ about its end.
-  int result = find(compiled_->stack == nullptr || valid_utf8(subject) ? 0 : PCRE2_NO_JIT);
-  // Machine code takes more steps than the interpreter, and a stack of its own. An answer must not depend on how many
-  // names came before it, so the interpreter decides.
-  if (result < 0 && result != PCRE2_ERROR_NOMATCH && compiled_->stack != nullptr &&
-      limit == limits::pattern_match_steps) {
-    result = find(PCRE2_NO_JIT);
-  }
+  StepCounter counter(compiled_->costs, limit);
+  pcre2_set_callout(compiled_->context.get(), &StepCounter::callout, &counter);
+  // Of a text that is not UTF-8, machine code counts other steps, and finds other matches at its end. An answer must
+  // not depend on how many names came before.
+  const std::uint32_t how = compiled_->stack == nullptr || valid_utf8(subject) ? 0 : PCRE2_NO_JIT;
+  const int result =
+      compiled_->counted ? compiled_->find(subject, 0, how) : compiled_->find_by_starts(subject, how, counter);
+  const std::uint64_t steps = counter.steps() + 1 + subject.size() / bytes_in_step;
+  compiled_->steps += steps + steps_of_search;
+  budget.spend(steps);
   if (result == PCRE2_ERROR_NOMATCH) {
     return Answer::no;
   }

@@ -69,7 +69,7 @@ TEST_CASE("a folder above several runs is no trial, one above a single run stand
   CHECK(find_trial(dir / "one")->layout.name == "tensorboard");
   CHECK_FALSE(find_trial(dir / "none"));
   CHECK(is_trial(dir / "one/runs/exp1"));
-  CHECK(is_trial(dir / "one/runs/exp1" + event_file) == false);  // a part of one
+  CHECK_FALSE(is_trial(dir / "one/runs/exp1" + event_file));  // a part of one
   for (const char* none : {"one", "one/runs", "several", "none"}) {
     CHECK_FALSE(is_trial(dir / none));
   }
