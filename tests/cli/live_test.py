@@ -7,6 +7,7 @@ shown exactly once, in order, with its true value, whatever happens, and the fol
 """
 
 import argparse
+import array
 import fcntl
 import glob
 import json
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 import live_writer
@@ -243,6 +245,14 @@ def typo_while_followed(tools):
         require("'valeu' was not saved so far; did you mean 'value'?" in line, f"a typing error is reported at once: {line!r}")
 
 
+def waits_for_input(process):
+    """Says if the process has read all that was written to it, and sleeps."""
+    unread = array.array("i", [0])
+    fcntl.ioctl(process.stdin.fileno(), termios.FIONREAD, unread)
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as status:
+        return unread[0] == 0 and status.read().rsplit(")", 1)[1].split()[0] == "S"
+
+
 def saver_interrupted(tools, number):
     """Complete steps are saved; no temporary file remains, and the end of the job is not recorded."""
     with Bench(tools, 1, 1) as bench:
@@ -255,6 +265,7 @@ def saver_interrupted(tools, number):
         saver.stdin.flush()
         wait_until(lambda: glob.glob(f"{trial}/events/000000000001/000000000001_worker_0.tfevents.*.tmp"),
                    "a step is written while it comes")
+        wait_until(lambda: waits_for_input(saver), "what came is taken")
         saver.send_signal(number)
         require(saver.wait(timeout=60) == -number, f"signal {number}: status {saver.returncode} of smd-save")
         saver.stdin.close()
