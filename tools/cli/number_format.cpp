@@ -6,11 +6,9 @@
 #include "text/half.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
 
 namespace smd::tool {
 
@@ -30,53 +28,8 @@ std::string_view non_finite_text(double number) noexcept {
   return number > 0 ? "inf" : "-inf";
 }
 
-/// Writes a number from 2^23 to 2^52 that is no integer, such as a time in seconds, as `std::to_chars` does, in a third
-/// of the time: with the fewest decimals that read back as the same number. Returns null for any other number.
-char* write_with_decimals(char* out, double number) noexcept {
-  constexpr int stored_bits = 52;  // of the mantissa
-  constexpr std::uint64_t leading = std::uint64_t{1} << stored_bits;
-  const auto bits = std::bit_cast<std::uint64_t>(number);
-  const int exponent = static_cast<int>(bits >> stored_bits) - 1023;  // above 1024 if the number is negative
-  if (exponent < 23 || exponent >= stored_bits) {
-    return nullptr;
-  }
-  const auto shift = static_cast<unsigned>(stored_bits - exponent);
-  const std::uint64_t mantissa = leading | (bits & (leading - 1));
-  const std::uint64_t one = std::uint64_t{1} << shift;
-  const std::uint64_t fraction = mantissa & (one - 1);
-  if (fraction == 0) {
-    return nullptr;
-  }
-  // Of n decimals, those nearest to the fraction read back as the number if they are less than half a last bit away (a
-  // tie goes to the even mantissa). Ends, because 10^n is above `one` at the latest for n = 9; nothing overflows.
-  std::uint64_t power = 1;
-  for (int count = 1;; ++count) {
-    power *= 10;
-    const std::uint64_t scaled = fraction * power;
-    std::uint64_t decimals = scaled >> shift;
-    const std::uint64_t above = scaled & (one - 1);
-    const bool up = above > one / 2 || (above == one / 2 && decimals % 2 != 0);
-    const std::uint64_t away = up ? one - above : above;
-    if (2 * away < power || (2 * away == power && mantissa % 2 == 0)) {
-      decimals += up ? 1 : 0;
-      out = std::to_chars(out, out + real_chars, mantissa >> shift).ptr;
-      *out = '.';
-      for (char* digit = out + count; digit != out; --digit) {
-        *digit = static_cast<char>('0' + decimals % 10);
-        decimals /= 10;
-      }
-      return out + count + 1;
-    }
-  }
-}
-
 template <class Number>
 char* write_real(char* out, Number number, int precision) noexcept {
-  if constexpr (std::is_same_v<Number, double>) {
-    if (char* const end = precision > 0 ? nullptr : write_with_decimals(out, number); end != nullptr) {
-      return end;
-    }
-  }
   if (!std::isfinite(number)) {
     return write_literal(out, non_finite_text(static_cast<double>(number)));
   }

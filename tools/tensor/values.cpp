@@ -222,6 +222,9 @@ class SelectedValues {
   }
 
   void read_batch() {
+    if (values_.empty()) {
+      return;
+    }
     std::vector<std::string> misfits(options_.slice ? values_.size() : 0);
     const auto narrow_to_slice = [&](std::size_t i, Extent& value) {
       misfits[i] = keys_[i].buckets ? "only the histogram of the whole was saved" : narrow(value, *options_.slice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/local_storage.hpp"
 
+#include "base/parallel.hpp"
 #include "storage/inotify_tree.hpp"
 #include "storage/local_file.hpp"
 #include "storage/system_problem.hpp"
@@ -9,7 +10,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -129,12 +128,7 @@ constexpr unsigned shared_files = 3;  // One of the root, two of a watch.
 
 }  // namespace
 
-unsigned most_readers() noexcept {
-  cpu_set_t cpus;
-  const unsigned allowed = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus))
-                                                                           : std::thread::hardware_concurrency();
-  return std::clamp(allowed, 1U, (limits::open_files - shared_files) / 2);
-}
+unsigned most_readers() noexcept { return std::clamp(default_jobs(), 1U, (limits::open_files - shared_files) / 2); }
 
 unsigned announcers() noexcept {
   constexpr unsigned enough = 4;  // More threads did not fill a cold cache sooner.

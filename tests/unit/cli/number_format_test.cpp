@@ -5,7 +5,6 @@
 #include <smd/elements.hpp>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -26,28 +25,6 @@ std::string json(Number number, NonFinite style = NonFinite::string) {
 }
 
 }  // namespace
-
-TEST_CASE("times are written as the standard library writes them") {
-  std::mt19937_64 random(7);
-  const auto check = [](double number) {
-    char text[64];
-    REQUIRE(number_text(number) == std::string(text, std::to_chars(text, text + sizeof text, number).ptr));
-    REQUIRE(number_text(-number) == "-" + number_text(number));
-  };
-  for (int i = 0; i < 100'000; ++i) {
-    // 2^22 to 2^53, where numbers with decimals end: any, then some with few bits or few decimals, then neighbours.
-    const double any =
-        std::ldexp(1 + std::ldexp(static_cast<double>(random() >> 12), -52), static_cast<int>(22 + random() % 31));
-    check(any);
-    check(std::trunc(any) + std::ldexp(static_cast<double>(random() % 64), -static_cast<int>(random() % 31)));
-    const double decimals = std::pow(10, static_cast<double>(random() % 10));
-    const double rounded =
-        1.7e9 + std::round(static_cast<double>(random() % 1'000'000'000) * decimals / 1e3) / decimals;
-    check(rounded);
-    check(std::nextafter(rounded, 0));
-    check(std::nextafter(rounded, 1e300));
-  }
-}
 
 TEST_CASE("float32 and float64 read back with the same bits") {
   std::mt19937_64 random(20231121);
