@@ -3,6 +3,7 @@
 
 #include "pytorch/describe.hpp"
 #include "text/escape.hpp"
+#include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace smd::detail::pytorch {
 
 namespace {
 
-constexpr std::string_view stream_mark{"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.", 15};
-
 /// Reads a file of `torch.save`.
 class TorchFileReader {
  public:
@@ -23,10 +22,10 @@ class TorchFileReader {
 
   TorchFile read() && {
     const auto first = read_bytes(section_.file, section_.begin,
-                                  std::min<std::uint64_t>(section_.end - section_.begin, stream_mark.size()));
+                                  std::min<std::uint64_t>(section_.end - section_.begin, wire::telling_bytes));
     if (!first) {
       note(first.problem());
-    } else if (*first == stream_mark) {
+    } else if (wire::begins_torch_stream(*first)) {
       read_stream();
     } else if (may_be_torch_file(std::as_bytes(std::span(*first)))) {
       read_zip();
@@ -287,7 +286,7 @@ TorchFile read_torch_file(const FileSection& section, const Stop& stop) {
 
 bool may_be_torch_file(std::span<const std::byte> first) noexcept {
   const std::string_view bytes(reinterpret_cast<const char*>(first.data()), first.size());
-  return bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6") || bytes.starts_with(stream_mark);
+  return bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6") || wire::begins_torch_stream(bytes);
 }
 
 }  // namespace smd::detail::pytorch

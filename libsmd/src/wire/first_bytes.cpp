@@ -28,8 +28,6 @@ constexpr std::array rows = {
     Row{0, "version https://git-lfs"sv, {FileKind::lfs_pointer, "a Git LFS pointer", "git lfs pull fetches it"}},
     Row{0, "PK\3\4"sv, {FileKind::zip, "a ZIP archive", {}}},
     Row{0, "PK\5\6"sv, {FileKind::zip, "a ZIP archive", {}}},
-    Row{0, "\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E"sv,
-        {FileKind::pytorch, "a PyTorch checkpoint", {}}},
     Row{0, "\x80\x02"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
     Row{0, "\x80\x03"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
     Row{0, "\x80\x04"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
@@ -52,7 +50,7 @@ constexpr KnownFile empty_file = {FileKind::empty, "empty", {}};
 constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again"};
 constexpr KnownFile web_page = {FileKind::web_page, "a web page", "the download failed; fetch it again"};
 constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it};
-constexpr KnownFile pytorch_zip = {FileKind::pytorch, "a PyTorch checkpoint", {}};
+constexpr KnownFile pytorch = {FileKind::pytorch, "a PyTorch checkpoint", {}};
 constexpr KnownFile npz = {FileKind::npz, "an npz archive of NumPy", {}};
 constexpr KnownFile onnx = {FileKind::onnx, "an ONNX model", {}};
 constexpr KnownFile plain_text = {FileKind::text, "text", {}};
@@ -72,7 +70,7 @@ const KnownFile& kind_of_zip(std::string_view first, std::string_view name, cons
   return member.ends_with(".npy") ? npz
          : std::any_of(parts.begin(), parts.end(), ends_member) || member.find("/data/") != member.npos ||
                  std::any_of(models.begin(), models.end(), ends_name)
-             ? pytorch_zip
+             ? pytorch
          : name.ends_with(".zip") ? packed
                                   : any;
 }
@@ -102,10 +100,25 @@ bool is_onnx(std::string_view first) noexcept {
 
 }  // namespace
 
+bool begins_torch_stream(std::string_view first) noexcept {
+  constexpr std::string_view number = "\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E";
+  constexpr std::string_view frame = "\x95\x0D\0\0\0\0\0\0\0"sv;
+  if (first.starts_with("\x80\x02"sv) || first.starts_with("\x80\x03"sv)) {
+    return first.substr(2).starts_with(number);
+  }
+  if (first.starts_with("\x80\x04"sv) || first.starts_with("\x80\x05"sv)) {
+    return first.substr(2).starts_with(frame) && first.substr(2 + frame.size()).starts_with(number);
+  }
+  return first.starts_with("L119547037146038801333356L\n.");
+}
+
 const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view name) noexcept {
   const std::string_view first(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (first.empty()) {
     return &empty_file;
+  }
+  if (begins_torch_stream(first)) {
+    return &pytorch;
   }
   for (const Row& row : rows) {
     if (first.size() > row.offset && first.substr(row.offset).starts_with(row.bytes)) {

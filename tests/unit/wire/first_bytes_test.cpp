@@ -34,7 +34,6 @@ TEST_CASE("first bytes tell what a file is") {
   CHECK(told(zip_with("archive/byteorder")) == "a PyTorch checkpoint");
   CHECK(told(zip_with(""), "model.pt") == "a PyTorch checkpoint");
   CHECK(told("PK\5\6" + std::string(18, '\0')) == "a ZIP archive");
-  CHECK(told("\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E") == "a PyTorch checkpoint");
   CHECK(told("\x80\x04\x95\x0A"s + std::string(8, '\0')) == "a plain pickle");
   CHECK(told("\x1F\x8B\x08") == "compressed with gzip");
   CHECK(told("GGUF\3\0\0\0"s) == "a GGUF model");
@@ -48,6 +47,18 @@ TEST_CASE("first bytes tell what a file is") {
   CHECK(told("caf\xC3") == "text");  // the last character is cut
   std::string tar(512, '\0');
   CHECK(told(tar.replace(0, 3, "run").replace(257, 5, "ustar")) == "a tar archive");
+}
+
+TEST_CASE("a stream of PyTorch, of each protocol of pickle") {
+  // pickle.dumps(0x1950a86a20f9469cfc6c, protocol), and the version behind it
+  const std::string number = "\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
+  const std::string frame = "\x95\x0D\0\0\0\0\0\0\0"s;
+  for (const std::string& stream : {"\x80\x02" + number, "\x80\x03" + number, "\x80\x04" + frame + number,
+                                    "\x80\x05" + frame + number, "L119547037146038801333356L\n."s}) {
+    CHECK(told(stream) == "a PyTorch checkpoint");
+    CHECK(told(stream + "\x80\x02M\xE9\x03.") == "a PyTorch checkpoint");
+    CHECK(told(stream.substr(0, stream.size() - 1)) != "a PyTorch checkpoint");
+  }
 }
 
 TEST_CASE("first bytes that tell nothing") {
