@@ -164,20 +164,31 @@ Paths spellings(const std::string& path) {
   return {error ? given.string() : real.string(), given.string()};
 }
 
-std::mutex inputs;  // guards these two
-std::set<std::string> read_trials;
+struct Input {
+  std::string folder;
+  std::optional<Paths> paths;  // found once there is an output to compare them with
+};
+
+std::mutex inputs;                            // guards these two
+std::map<std::string, Input> read_trials;     // by the path that was given
 std::map<std::string, Paths> replaced_files;  // by the name that was given
 
 bool lies_in(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
 }
 
-void refuse_input(const std::string& name, const Paths& file, const std::string& trial) {
-  for (const std::string& path : file) {
-    const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
-    if (path == trial || (owner && lies_in(*owner, trial))) {
-      throw UsageError("the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
-                       ", which is read: name another");
+void refuse_input(const std::string& name, const Paths& file, const std::string& given, Input& input) {
+  if (!input.paths) {
+    boost::system::error_code unknown;
+    input.paths = spellings(boost::filesystem::is_regular_file(given, unknown) ? given : input.folder);
+  }
+  for (const std::string& trial : *input.paths) {
+    for (const std::string& path : file) {
+      const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
+      if (path == trial || (owner && lies_in(*owner, trial))) {
+        throw UsageError("the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
+                         ", which is read: name another");
+      }
     }
   }
 }
@@ -185,8 +196,8 @@ void refuse_input(const std::string& name, const Paths& file, const std::string&
 void add_output(const std::string& name) {
   const Paths file = spellings(name);
   const std::lock_guard lock(inputs);
-  for (const std::string& trial : read_trials) {
-    refuse_input(name, file, trial);
+  for (auto& [given, input] : read_trials) {
+    refuse_input(name, file, given, input);
   }
   replaced_files.insert_or_assign(name, file);
 }
@@ -211,17 +222,14 @@ void keep_owner(int descriptor, const struct stat& old, const std::string& place
 
 }  // namespace
 
-void add_input(const std::string& trial) {
-  if (is_remote_path(trial)) {
+void add_input(const std::string& path, const std::string& folder) {
+  if (is_remote_path(path)) {
     return;
   }
-  const Paths paths = spellings(trial);
   const std::lock_guard lock(inputs);
-  for (const std::string& path : paths) {
-    for (const auto& [name, file] : replaced_files) {
-      refuse_input(name, file, path);
-    }
-    read_trials.insert(path);
+  Input& input = read_trials.insert_or_assign(path, Input{folder, {}}).first->second;
+  for (const auto& [name, file] : replaced_files) {
+    refuse_input(name, file, path, input);
   }
 }
 

@@ -98,8 +98,9 @@ class OutputFile {
   std::string text_;  // of kind memory
 };
 
-/// Notes that a trial, a folder or a file, is read: none of its files must be replaced. Thread-safe.
+/// Notes that a trial is read: none of its files must be replaced. `path`: as it was given; a file is all of the trial.
+/// Otherwise `folder` is, which may lie below. Thread-safe.
 /// @throws UsageError if an OutputFile is to replace one.
-void add_input(const std::string& trial);
+void add_input(const std::string& path, const std::string& folder);
 
 }  // namespace smd::tool

@@ -214,8 +214,7 @@ void KeptTrials::open(const std::string& path, const OpenTrial& open, const std:
     watched.progress = [&kept](std::uint64_t done, std::uint64_t total) { kept.progress.at(done, total); };
     kept.trial = open(watched);
     if (kept.trial) {
-      error_code unknown;
-      add_input(fs::is_regular_file(path, unknown) ? path : kept.trial->path());
+      add_input(path, kept.trial->path());
       const AboutTrial about(path);
       try {
         if (options_.superseded == Superseded::only && kept.trial->superseded().empty()) {

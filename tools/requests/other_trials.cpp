@@ -48,7 +48,7 @@ Trial* OtherTrials::open(const std::string& path, std::string& why) {
       }
       say_remote(options, messages_);
       other.trial = &trials_.emplace_back(Trial::open(path, options));
-      add_input(other.trial->path());
+      add_input(path, other.trial->path());
       for (const Problem& problem : other.trial->problems()) {
         messages_.report(problem, other.trial->path());
       }

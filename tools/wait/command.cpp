@@ -47,7 +47,7 @@ class Waiting {
         show(path, nullptr, std::vector<Standing>(conditions_.size()));
         return;
       }
-      add_input(trial->path());
+      add_input(path, trial->path());
       if (!check_modes(*trial, options_.selection.modes, messages_)) {
         return;
       }

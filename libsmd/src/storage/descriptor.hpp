@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,11 +33,6 @@ class Descriptor {
 
  private:
   int fd_ = -1;
-};
-
-/// Deleter for a std::unique_ptr that owns the result of ::fdopendir.
-struct CloseDir {
-  void operator()(DIR* dir) const noexcept { ::closedir(dir); }
 };
 
 /// Repeats a system call for as long as a signal interrupts it.

@@ -300,4 +300,35 @@ Outcome<ListedFolder> LocalRoot::open_listed(std::string_view folder) const {
   return listed;
 }
 
+/// Ignores what is removed meanwhile. Does not follow links.
+Outcome<Storage::FileTotals> LocalRoot::totals_below(std::string_view folder) const {
+  const auto root = anchor();
+  Storage::FileTotals totals;
+  std::vector<std::string> folders{std::string(folder)};
+  while (!folders.empty()) {
+    const std::string path = std::move(folders.back());
+    folders.pop_back();
+    const auto fd = open_to_list(*root, path);
+    if (!fd && fd.problem().kind == ProblemKind::not_found) {
+      continue;
+    }
+    const auto entries = fd ? entries_of(*root, path, fd->get()) : Outcome<std::vector<DirEntry>>(fd.problem());
+    if (!entries) {
+      return entries.problem();
+    }
+    for (const DirEntry& entry : *entries) {
+      struct stat status;
+      if (entry.kind == EntryKind::folder && !entry.link) {
+        folders.push_back(path.empty() ? entry.name : path + '/' + entry.name);
+      } else if (uninterrupted(
+                     [&] { return ::fstatat(fd->get(), entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW); }) == 0 &&
+                 S_ISREG(status.st_mode)) {
+        totals.newest = std::max(totals.newest, std::optional(written_at(status)));
+        totals.bytes += static_cast<std::uint64_t>(status.st_size);
+      }
+    }
+  }
+  return totals;
+}
+
 }  // namespace smd::detail::storage
