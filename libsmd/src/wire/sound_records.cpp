@@ -55,15 +55,27 @@ SMD_TARGET_CRC std::size_t find_end(const std::byte* data, std::size_t size,
 
 }  // namespace
 
-std::size_t sound_records(std::span<const std::byte> bytes) noexcept {
+std::size_t short_sound_records(std::span<const std::byte> bytes) noexcept {
   static const bool usable = has_crc_instruction();
   return usable ? find_end(bytes.data(), bytes.size(), length_checksums()) : 0;
 }
 
 #else
 
-std::size_t sound_records(std::span<const std::byte>) noexcept { return 0; }
+std::size_t short_sound_records(std::span<const std::byte>) noexcept { return 0; }
 
 #endif
+
+std::size_t sound_records(std::span<const std::byte> bytes) {
+  std::span<const std::byte> rest = bytes;
+  while (true) {
+    rest = rest.subspan(short_sound_records(rest));
+    const auto record = next_record(rest);
+    if (!record) {
+      return bytes.size() - rest.size();
+    }
+    rest = rest.subspan(record->payload.size() + frame_bytes);
+  }
+}
 
 }  // namespace smd::detail::wire

@@ -25,7 +25,7 @@ std::string record(std::size_t length) {
   return bytes;
 }
 
-std::size_t sound(const std::string& bytes) { return wire::sound_records(std::as_bytes(std::span(bytes))); }
+std::size_t sound(const std::string& bytes) { return wire::short_sound_records(std::as_bytes(std::span(bytes))); }
 
 bool is_supported() {
 #if defined(SMD_TARGET_CRC)
@@ -57,5 +57,21 @@ TEST_CASE("sound records: up to a record with any wrong bit") {
     std::string bytes = first + second + first;
     bytes[first.size() + bit / 8] = static_cast<char>(bytes[first.size() + bit / 8] ^ (1 << bit % 8));
     REQUIRE(sound(bytes) == before);
+  }
+}
+
+TEST_CASE("sound records of any length: up to a damaged or cut one") {
+  const std::string before = record(20) + record(3000) + record(0) + record(40);
+  const auto all = [](const std::string& bytes) { return wire::sound_records(std::as_bytes(std::span(bytes))); };
+  CHECK(all({}) == 0);
+  CHECK(all(before) == before.size());
+  const std::string last = record(300);
+  for (std::size_t size = 0; size < last.size(); ++size) {
+    REQUIRE(all(before + last.substr(0, size)) == before.size());
+  }
+  for (std::size_t at = 0; at < last.size(); ++at) {
+    std::string damaged = last;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    REQUIRE(all(before + damaged + last) == before.size());
   }
 }

@@ -214,7 +214,8 @@ void LogReader::read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& wor
     }
     return;
   }
-  RecordScanner scanner(**opened, file.offset, storage_.remote());
+  // What is inflated has one reader.
+  RecordScanner scanner(**opened, file.offset, storage_.remote(), file.compressed ? 1 : request_.jobs);
   const std::uint64_t seen = seen_until(file);
   bool begun = false;
   bool was_seen = false;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::uint64_t local_block = std::uint64_t{256} << 10;  // fits the L2 cache, for computing checksums
 constexpr std::uint64_t whole_record = std::uint64_t{1} << 20;   // larger ones are passed over in blocks
+constexpr std::uint64_t worth_a_thread = std::uint64_t{4} << 20;
 constexpr std::uint64_t looked_ahead = std::uint64_t{16} << 10;  // is still in the L1 cache when it is parsed
 constexpr std::uint64_t remote_block = std::uint64_t{4} << 20;   // each costs a request
 
@@ -31,12 +33,20 @@ constexpr const char* wrong_checksum =
 
 }  // namespace
 
-RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote)
+RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs)
     : file_(file),
       size_(file.size()),
       block_(remote ? remote_block : local_block),
       remote_(remote),
-      offset_(std::min(offset, size_)) {}
+      offset_(std::min(offset, size_)) {
+  if (jobs > 1 && !remote && left() >= worth_a_thread) {
+    try {
+      ahead_ = std::make_unique<ReadAhead>(file, offset_, size_);
+    } catch (const std::system_error&) {  // the system's limit of threads
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
 
 RecordScanner::Found RecordScanner::tell(Found found, std::string text) {
   problem_ = {found == Found::failed ? ProblemKind::io : ProblemKind::damaged, {}, offset_, std::move(text)};
@@ -47,6 +57,9 @@ bool RecordScanner::have(std::uint64_t bytes) {
   if (end_ - begin_ >= bytes) {
     return true;
   }
+  if (ahead_ && have_ahead(bytes)) {
+    return true;
+  }
   const std::uint64_t wanted = std::max(bytes, std::min(block_, left()));
   if (wanted > capacity_) {
     std::unique_ptr<std::byte[]> larger(new (std::nothrow) std::byte[wanted]);
@@ -54,11 +67,13 @@ bool RecordScanner::have(std::uint64_t bytes) {
       (void)tell(Found::failed, fmt::format("there is no memory for a record of {} bytes", bytes));
       return false;
     }
-    std::copy_n(buffer_.get() + begin_, end_ - begin_, larger.get());
+    std::copy_n(data_ + begin_, end_ - begin_, larger.get());
+    ahead_.reset();
     buffer_ = std::move(larger);
+    data_ = buffer_.get();
     capacity_ = wanted;
   } else {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), data_ + begin_, end_ - begin_);
   }
   end_ -= begin_;
   begin_ = sound_end_ = 0;
@@ -77,11 +92,27 @@ bool RecordScanner::have(std::uint64_t bytes) {
   return true;
 }
 
+bool RecordScanner::have_ahead(std::uint64_t bytes) {
+  const std::uint64_t rest = end_ - begin_;
+  if (rest > ReadAhead::margin_bytes) {
+    return false;
+  }
+  const ReadAhead::Block block = ahead_->next();
+  if (block.bytes.empty()) {
+    return false;
+  }
+  std::copy_n(data_ + begin_, rest, block.bytes.data() - rest);
+  data_ = block.bytes.data() - ReadAhead::margin_bytes;
+  begin_ = ReadAhead::margin_bytes - rest;
+  end_ = ReadAhead::margin_bytes + block.bytes.size();
+  sound_end_ = rest == block.joined ? begin_ + block.sound : 0;
+  return end_ - begin_ >= bytes;
+}
+
 /// Looks for sound records from there on.
 void RecordScanner::look_ahead(std::uint64_t begin) noexcept {
   const bool passed = begin >= end_;  // more than was read
-  sound_end_ =
-      begin + (passed ? 0 : wire::sound_records({buffer_.get() + begin, std::min(end_ - begin, looked_ahead)}));
+  sound_end_ = begin + (passed ? 0 : wire::short_sound_records({data_ + begin, std::min(end_ - begin, looked_ahead)}));
 }
 
 /// Fills `into`, all of it. The file has that many bytes, or had them.
@@ -216,6 +247,8 @@ RecordScanner::Found RecordScanner::pass_over(const std::string& why) {
 
 RecordScanner::Found RecordScanner::find_record() {
   if (begin_ > end_) {  // passed over more than was read
+    ahead_.reset();
+    data_ = buffer_.get();
     begin_ = end_ = sound_end_ = 0;
   }
   look_ahead(begin_);
@@ -232,9 +265,9 @@ RecordScanner::Found RecordScanner::find_record() {
   if (!have(wire::header_bytes)) {
     return Found::failed;
   }
-  const auto payload_bytes = wire::parse_header({buffer_.get() + begin_, wire::header_bytes});
+  const auto payload_bytes = wire::parse_header({data_ + begin_, wire::header_bytes});
   if (!payload_bytes) {
-    if (offset_ == 0 && wire::looks_compressed({buffer_.get() + begin_, wire::header_bytes})) {
+    if (offset_ == 0 && wire::looks_compressed({data_ + begin_, wire::header_bytes})) {
       return tell(Found::compressed, "compressed twice: its records are not looked for; uncompress it once");
     }
     return pass_over(payload_bytes.problem().text);
@@ -251,7 +284,7 @@ RecordScanner::Found RecordScanner::find_record() {
     return Found::failed;
   }
   length_ = length;
-  const std::span<const std::byte> record(buffer_.get() + begin_, length);
+  const std::span<const std::byte> record(data_ + begin_, length);
   payload_ = record.subspan(wire::header_bytes, *payload_bytes);
   const auto checked = wire::check_footer(record.last<wire::footer_bytes>(), payload_);
   return checked ? Found::record : tell(Found::damaged, wrong_checksum);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/tensorboard/read_ahead.hpp"
 #include "storage/storage.hpp"
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
@@ -31,8 +32,8 @@ class RecordScanner {
   };
 
   /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
-  /// this.
-  RecordScanner(const storage::File& file, std::uint64_t offset, bool remote);
+  /// this. `jobs`: with more than one, a second thread reads a long file ahead.
+  RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs = 1);
 
   /// Advances to the next record.
   Found next() {
@@ -57,7 +58,7 @@ class RecordScanner {
     if (begin >= sound_end_) {
       look_ahead(begin);
     }
-    return begin < sound_end_ ? std::span(buffer_.get() + begin, sound_end_ - begin) : std::span<const std::byte>();
+    return begin < sound_end_ ? std::span(data_ + begin, sound_end_ - begin) : std::span<const std::byte>();
   }
   /// Advances past that many bytes of `sound_records()`, which end with a record.
   void skip(std::uint64_t bytes) noexcept {
@@ -74,7 +75,7 @@ class RecordScanner {
   [[nodiscard]] std::uint64_t left() const noexcept { return size_ - offset_; }
   /// Takes the next record. @pre begin_ < sound_end_
   void take_sound_record() noexcept {
-    const std::byte* const record = buffer_.get() + begin_;
+    const std::byte* const record = data_ + begin_;
     const auto payload_bytes = wire::load_little<std::uint64_t>(std::span(record, sizeof(std::uint64_t)));
     payload_ = {record + wire::header_bytes, payload_bytes};
     length_ = payload_bytes + wire::frame_bytes;
@@ -88,15 +89,19 @@ class RecordScanner {
   Status read_all(std::uint64_t from, std::span<std::byte> into) const;
   /// Loads at least `bytes` of the record; returns false if reading failed. Precondition: the file has them.
   bool have(std::uint64_t bytes);
+  /// The same from the next block that was read ahead. Returns false if it does not suffice.
+  bool have_ahead(std::uint64_t bytes);
   Found tell(Found found, std::string text);
 
   const storage::File& file_;
   std::uint64_t size_;
   std::uint64_t block_;
   bool remote_;
-  std::unique_ptr<std::byte[]> buffer_;
+  std::unique_ptr<ReadAhead> ahead_;
+  std::unique_ptr<std::byte[]> buffer_;  ///< Not while a thread reads ahead.
   std::uint64_t capacity_ = 0;
-  std::uint64_t begin_ = 0;  ///< Where the unread bytes begin in `buffer_`: those from `offset_` on.
+  const std::byte* data_ = nullptr;  ///< The buffer, or a block with its margin.
+  std::uint64_t begin_ = 0;          ///< Where the unread bytes begin in `data_`: those from `offset_` on.
   std::uint64_t end_ = 0;
   std::uint64_t sound_end_ = 0;  ///< Where the records end that are known to be sound, if after `begin_`.
   std::uint64_t offset_;

@@ -23,13 +23,13 @@ std::string record(const std::string& payload, wire::Protection protection = wir
 }
 
 /// What scanning a file of these bytes gives: sound payloads as they are, else what it found and where.
-std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0) {
+std::vector<std::string> scan(const std::string& bytes, std::uint64_t from = 0, unsigned jobs = 1) {
   const smd::test::TempDir dir;
   dir.write("f", bytes);
   const auto storage = storage::open_local(dir.path());
   const auto file = (*storage)->open("f");
   REQUIRE(file);
-  Scanner scanner(**file, from, false);
+  Scanner scanner(**file, from, false, jobs);
   std::vector<std::string> all;
   while (true) {
     const Found found = scanner.next();
@@ -79,10 +79,11 @@ TEST_CASE("a damaged payload or length costs its record") {
 }
 
 TEST_CASE("what is no record is passed over, up to the next sound one of which both checksums are right") {
-  const auto passed_over = [](const std::string& junk) {
+  const auto passed_over = [](const std::string& junk, unsigned jobs = 1) {
     const std::string after = std::to_string(19 + junk.size());
     const std::string end = std::to_string(19 + junk.size() + 21);
-    return scan(record("one") + junk + record("three")) == Texts{"one@0", "damaged@19", "three@" + after, "end@" + end};
+    return scan(record("one") + junk + record("three"), 0, jobs) ==
+           Texts{"one@0", "damaged@19", "three@" + after, "end@" + end};
   };
   CHECK(passed_over(std::string(1, 'x')));
   CHECK(passed_over(std::string(4096, '\0')));
@@ -92,7 +93,7 @@ TEST_CASE("what is no record is passed over, up to the next sound one of which b
   CHECK(passed_over("x" + no_payload));
   CHECK(passed_over("x" + record(std::string(300, 'b')).substr(0, 60)));  // claims more than there is
   CHECK(passed_over(std::string(3'000'000, 'x')));
-  CHECK(passed_over(std::string(9'000'000, '\0')));
+  CHECK(passed_over(std::string(9'000'000, '\0'), 2));
   CHECK(passed_over(std::string(smd::limits::searched_bytes - 1, '\0')));
   CHECK(scan(record("one") + std::string(smd::limits::searched_bytes, '\0') + record("three")) ==
         Texts{"one@0", "lost@19"});
@@ -129,6 +130,39 @@ TEST_CASE("records longer than a block, and across the ends of blocks") {
   }
   expected.push_back("end@" + std::to_string(bytes.size()));
   CHECK(scan(bytes) == expected);
+}
+
+TEST_CASE("a long file that another thread reads ahead") {
+  const auto check = [](std::size_t shorter, std::size_t longer, std::size_t sound_bytes) {
+    std::string bytes;
+    Texts expected;
+    for (std::size_t i = 0; bytes.size() < std::size_t{5} << 20; ++i) {
+      const bool is_longer = i % 1000 == 999;
+      const bool damaged = bytes.size() >= sound_bytes && i % 777 == 0;
+      const std::string payload(is_longer ? longer : shorter + i % 50, static_cast<char>('a' + i % 26));
+      expected.push_back((damaged ? "damaged" : payload) + "@" + std::to_string(bytes.size()));
+      bytes += record(payload);
+      if (damaged) {
+        bytes.back() ^= 1;
+      }
+    }
+    const std::string end = std::to_string(bytes.size());
+    CHECK(scan(bytes + "cut", 0, 2) == [&] {
+      Texts all = expected;
+      all.push_back("cut@" + end);
+      return all;
+    }());
+    expected.push_back("end@" + end);
+    CHECK(scan(bytes, 0, 2) == expected);
+    const std::size_t first = 16 + shorter;
+    CHECK(scan(bytes, first, 2) == Texts(expected.begin() + 1, expected.end()));
+  };
+  constexpr std::size_t never = -1;
+  for (const std::size_t sound_bytes : {std::size_t{0}, std::size_t{3} << 20, never}) {
+    check(40, 3000, sound_bytes);
+    check(200, 20'000, sound_bytes);    // longer than the margin of a block
+    check(1000, 600'000, sound_bytes);  // longer than a block
+  }
 }
 
 TEST_CASE("a record above 1 MiB is checked in blocks; what is large in it is passed over, as is what is damaged") {
