@@ -34,13 +34,6 @@ std::vector<std::int64_t> whole_strides(const Shape& shape) {
   return strides;
 }
 
-/// An axis of a part: how many elements, how far apart in the value, and how far apart in the part.
-struct Axis {
-  std::int64_t size;
-  std::int64_t from;
-  std::int64_t to;
-};
-
 /// Returns the axes with more than one element by falling distance in the value, and all ascending there, so that the
 /// value is read once from front to back. Adds to the places of the first element what turning axes round takes.
 std::vector<Axis> ascending_axes(const StridedPart& part, std::int64_t& from, std::int64_t& to) {
@@ -76,6 +69,33 @@ bool advance(std::span<const Axis> axes, std::vector<std::int64_t>& at, std::int
     at[axis] = 0;
   }
   return false;
+}
+
+template <std::size_t Bytes>
+void copy_each(std::int64_t runs, const std::byte* from, std::int64_t from_stride, std::byte* to,
+               std::int64_t to_stride) noexcept {
+  for (std::int64_t i = 0; i < runs; ++i) {
+    std::memcpy(to + i * to_stride, from + i * from_stride, Bytes);
+  }
+}
+
+/// Copies runs of so many bytes that lie at strides, in bytes too.
+void copy_runs(std::size_t bytes, std::int64_t runs, const std::byte* from, std::int64_t from_stride, std::byte* to,
+               std::int64_t to_stride) noexcept {
+  switch (bytes) {
+    case 1:
+      return copy_each<1>(runs, from, from_stride, to, to_stride);
+    case 2:
+      return copy_each<2>(runs, from, from_stride, to, to_stride);
+    case 4:
+      return copy_each<4>(runs, from, from_stride, to, to_stride);
+    case 8:
+      return copy_each<8>(runs, from, from_stride, to, to_stride);
+    default:
+      for (std::int64_t i = 0; i < runs; ++i) {
+        std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
+      }
+  }
 }
 
 }  // namespace
@@ -166,6 +186,36 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
   return ok();
 }
 
+/// As `gather`, of elements that lie one after another where the `outer` axis has its, and apart where `inner` has its.
+/// Several are put together before they are written: written one by one, far apart, each would cost a line of the
+/// cache.
+Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from,
+                         std::int64_t to, std::span<std::byte> into) {
+  constexpr std::int64_t together = 16;
+  const std::size_t item = item_size(dtype_);
+  const auto bytes = [&](std::int64_t elements) { return elements * static_cast<std::int64_t>(item); };
+  std::vector<std::byte> lines(static_cast<std::size_t>(bytes(together * inner.size)));
+  std::vector<std::int64_t> at(axes.size(), 0);
+  do {
+    for (std::int64_t i = 0; i < outer.size; i += together) {
+      const std::int64_t count = std::min(together, outer.size - i);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const Bytes line = flat_view(static_cast<std::uint64_t>(from + (i + k) * outer.from),
+                                     static_cast<std::uint64_t>(inner.from * (inner.size - 1) + 1));
+        if (!line) {
+          return line.problem();
+        }
+        copy_runs(item, inner.size, line->data(), bytes(inner.from), lines.data() + bytes(k * inner.size), bytes(1));
+      }
+      for (std::int64_t k = 0; k < inner.size; ++k) {
+        copy_runs(item, count, lines.data() + bytes(k), bytes(inner.size), into.data() + bytes(to + i + k * inner.to),
+                  bytes(1));
+      }
+    }
+  } while (advance(axes, at, from, to));
+  return ok();
+}
+
 /// Copies the elements of a part, in its C order.
 Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {
   if (into.empty()) {
@@ -184,18 +234,40 @@ Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {
     run *= axes.back().size;
     axes.pop_back();
   }
-  // Elements that lie closer are read along with those between them.
+  const Axis inner = axes.empty() ? Axis{1, run, run} : axes.back();  // whose runs are copied together
+  if (!axes.empty()) {
+    axes.pop_back();
+  }
+  // What lies close together is read at once, with what lies between; from a remote file, all of it.
   const auto block = static_cast<std::int64_t>(block_bytes / item);
-  const std::int64_t close = storage_.remote() ? block : run + skipped_bytes / static_cast<std::int64_t>(item);
-  const std::int64_t ahead = !axes.empty() && axes.back().from <= std::min(close, block) ? block : run;
+  const std::int64_t close = storage_.remote() ? block : skipped_bytes / static_cast<std::int64_t>(item);
+  std::int64_t ahead = run;
+  const auto reach = [&](const Axis& axis) {
+    const bool closely = axis.from <= ahead + close;
+    ahead += closely ? axis.from * (axis.size - 1) : 0;
+    return closely;
+  };
+  bool more = reach(inner);
+  for (std::size_t axis = axes.size(); more && axis-- > 0;) {
+    more = reach(axes[axis]);
+  }
+  const bool stored = stored_bytes_ >= flat_size_ * item;  // no elements are repeated
+  if (run == 1 && inner.from > 0 && stored && ahead <= block && !axes.empty() && axes.back().to == 1 &&
+      axes.back().from > ahead + close) {
+    const Axis outer = axes.back();
+    axes.pop_back();
+    return transpose(axes, outer, inner, from, to, into);
+  }
+  ahead = std::min(ahead, block);
   std::vector<std::int64_t> at(axes.size(), 0);
   std::span<const std::byte> window;
   std::int64_t window_first = 0;
   do {
-    for (std::int64_t done = 0; done < run;) {
-      const std::int64_t first = from + done;
-      const auto there = static_cast<std::int64_t>(window.size() / item);
-      if (first < window_first || first >= window_first + there) {
+    std::int64_t done = 0;  // elements of the current run
+    for (std::int64_t i = 0; i < inner.size;) {
+      const std::int64_t first = from + i * inner.from + done;
+      const std::int64_t there = window_first + static_cast<std::int64_t>(window.size() / item) - first;
+      if (first < window_first || there <= 0) {
         const std::int64_t wanted = std::min(std::max(ahead, run - done), last + 1 - first);
         const Bytes read = flat_view(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(wanted));
         if (!read) {
@@ -205,11 +277,20 @@ Status Reader::gather(const StridedPart& part, std::span<std::byte> into) {
         window_first = first;
         continue;
       }
-      const std::int64_t count = std::min(run - done, window_first + there - first);
-      std::memcpy(into.data() + static_cast<std::size_t>(to + done) * item,
-                  window.data() + static_cast<std::size_t>(first - window_first) * item,
-                  static_cast<std::size_t>(count) * item);
-      done += count;
+      std::byte* const target = into.data() + static_cast<std::size_t>(to + i * inner.to + done) * item;
+      const std::byte* const source = window.data() + static_cast<std::size_t>(first - window_first) * item;
+      if (done == 0 && there >= run) {
+        const std::int64_t fit = inner.from == 0 ? inner.size : (there - run) / inner.from + 1;
+        const std::int64_t runs = std::min(inner.size - i, fit);
+        copy_runs(static_cast<std::size_t>(run) * item, runs, source, inner.from * static_cast<std::int64_t>(item),
+                  target, inner.to * static_cast<std::int64_t>(item));
+        i += runs;
+        continue;
+      }
+      const std::int64_t count = std::min(run - done, there);
+      std::memcpy(target, source, static_cast<std::size_t>(count) * item);
+      done = done + count == run ? 0 : done + count;
+      i += done == 0 ? 1 : 0;
     }
   } while (advance(axes, at, from, to));
   return ok();

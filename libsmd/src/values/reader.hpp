@@ -32,6 +32,13 @@ struct NextReads {
   std::uint64_t reach = 0;     ///< One request to a remote store can have what ends before this offset; 0: nothing.
 };
 
+/// An axis of a part: how many elements, how far apart in the value, and how far apart in the part.
+struct Axis {
+  std::int64_t size;
+  std::int64_t from;
+  std::int64_t to;
+};
+
 /// Opens values at their places: records, of which it checks framing, tag, type, shape and length; bare elements; and
 /// numbers. Keeps the last file open. Each thread needs its own.
 ///
@@ -91,6 +98,8 @@ class Reader final : public Extent {
 
   Bytes part_view(std::uint64_t first);
   Status gather(const StridedPart& part, std::span<std::byte> into);
+  Status transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from, std::int64_t to,
+                   std::span<std::byte> into);
   void narrow_text(const StridedPart& part);
 
   /// Returns whether only reading shows where the file ends: it is inflated.

@@ -159,6 +159,29 @@ TEST_CASE("parts of a value, in whichever order its elements are wanted") {
   check(reader, {3'000'000}, by_definition({3'000'000}, {-1}, 2'999'999));
 }
 
+TEST_CASE("transposed parts, of which each row in the file has some") {
+  const Counting counting(3'000'000);
+  Reader reader = counting.store.reader();
+  struct Part {
+    Shape shape;
+    std::vector<std::int64_t> strides;
+    std::int64_t offset;
+  };
+  for (const Part& part :
+       {Part{{300, 37}, {1, 6000}, 5}, Part{{300, 16}, {1, 6000}, 0}, Part{{90, 53}, {-2, 6000}, 400},
+        Part{{100, 37}, {1, -6000}, 36 * 6000}, Part{{3, 200, 50}, {150'000, 1, 3000}, 17},
+        Part{{200, 3, 50}, {1, 150'000, 3000}, 17}, Part{{2500, 400}, {1, 6000}, 500},
+        // rows that lie close, and rows that lie nearly so
+        Part{{700, 90}, {1, 1500}, 3}, Part{{700, 90}, {1, 1724}, 3}, Part{{700, 90}, {1, 1725}, 3}}) {
+    CAPTURE(to_string(part.shape));
+    CAPTURE(part.strides.back());
+    const Place place = Counting::view(0, 3'000'000, {500, 6000}, {});
+    REQUIRE(reader.open(place, {}));
+    reader.narrow({part.shape, part.strides, part.offset});
+    check(reader, part.shape, by_definition(part.shape, part.strides, part.offset));
+  }
+}
+
 TEST_CASE("a part of a sparse file of many gigabytes reads only that part") {
   constexpr std::uint64_t bytes = std::uint64_t{64} << 30;
   Store store("f", "x");
