@@ -46,7 +46,7 @@ bool every_claim_fits(const Trial& trial, std::span<const SelectedStep> steps, c
 
 /// Whether a list of all tensors may stay empty: nothing narrows them, and there are none that must be named.
 bool takes_every_tensor(const Trial& trial, const SelectionOptions& options, const SelectionNeeds& needs) {
-  const bool hides = !trial.layout().marks_steps && trial.collection("system").has_value();
+  const bool hides = trial.layout().has_system && trial.collection("system").has_value();
   return !needs.lists && !options.selects_tensors() && options.excludes.empty() && !hides;
 }
 

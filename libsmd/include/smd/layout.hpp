@@ -16,6 +16,7 @@ struct LayoutTraits {
   bool marks_steps = false;  ///< Index files mark steps, so that each is complete at some moment; else a step can grow.
   bool has_checksums = false;  ///< A changed element can be found.
   bool has_headers = false;    ///< Headers tell the type and shape of each value before it is read.
+  bool has_system = false;     ///< Metrics of the machine are in a collection `system`, which no query has by default.
   bool is_saved = false;       ///< Hooks and smd-save write it.
 };
 

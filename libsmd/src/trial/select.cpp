@@ -220,7 +220,7 @@ void leave_out_system(const Snapshot& snapshot, std::vector<std::uint32_t>& ids)
   const auto& collections = *snapshot.collections->collections;
   const auto system = collections.find(std::string(layout::system_collection));
   const auto all = collections.find("all");
-  if (snapshot.collections->made_of_names.empty() || system == collections.end() || all == collections.end()) {
+  if (system == collections.end() || all == collections.end()) {
     return;
   }
   const auto has = [](const Collection& collection, std::string_view name) {
@@ -264,7 +264,9 @@ std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapsho
   } else {
     ids.resize(saved.size());
     std::iota(ids.begin(), ids.end(), 0U);
-    leave_out_system(snapshot, ids);
+    if (state.traits().has_system) {
+      leave_out_system(snapshot, ids);
+    }
   }
   std::erase_if(ids, [&](std::uint32_t id) { return !saved[id]; });
   for (const std::string& text : query.exclude) {

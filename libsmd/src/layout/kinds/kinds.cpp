@@ -38,7 +38,7 @@ std::vector<LayoutKind>& table() {
        .holds = holds_log_directory,
        .reads_file = is_event_file,
        .open = tensorboard_layout},
-      {.traits = {.name = "wandb", .marks_end = true, .has_checksums = true},
+      {.traits = {.name = "wandb", .marks_end = true, .has_checksums = true, .has_system = true},
        .contents = "run files of W&B",
        .holds = holds_runs_of_wandb,
        .reads_file = is_run_file,
