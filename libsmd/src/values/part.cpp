@@ -186,9 +186,9 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
   return ok();
 }
 
-/// As `gather`, of elements that lie one after another where the `outer` axis has its, and apart where `inner` has its.
-/// Several are put together before they are written: written one by one, far apart, each would cost a line of the
-/// cache.
+/// Gathers a transposed part: what is adjacent in it lies far apart in the value, along `outer`, and what lies together
+/// there, along `inner`, is far apart in it. Elements of several rows are put together before they are written: one by
+/// one, each would cost a line of the cache.
 Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from,
                          std::int64_t to, std::span<std::byte> into) {
   constexpr std::int64_t together = 16;
