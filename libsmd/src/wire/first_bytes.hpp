@@ -44,8 +44,7 @@ struct KnownFile {
 [[nodiscard]] const KnownFile* known_file(std::span<const std::byte> first, std::string_view name) noexcept;
 
 /// Returns whether a file begins with the number 0x1950a86a20f9469cfc6c, pickled by any protocol: torch.save wrote it
-/// as a stream (torch/serialization.py, `_legacy_save`). `first` is as
-/// for `known_file`.
+/// as a stream (torch/serialization.py, `_legacy_save`). `first`: as for `known_file`.
 [[nodiscard]] bool begins_torch_stream(std::string_view first) noexcept;
 
 /// Returns whether a file of that kind, which may be null, is what is left of a checkpoint, or was taken for one: of no
