@@ -164,25 +164,19 @@ Paths spellings(const std::string& path) {
   return {error ? given.string() : real.string(), given.string()};
 }
 
-struct Input {
-  std::string folder;
-  std::optional<Paths> paths;  // found once there is an output to compare them with
-};
-
-std::mutex inputs;                            // guards these two
-std::map<std::string, Input> read_trials;     // by the path that was given
+std::mutex inputs;  // guards these two
+// Of each trial the path that was given and the folder, if another, each with a NUL behind: there may be thousands.
+std::string read_trials;
 std::map<std::string, Paths> replaced_files;  // by the name that was given
 
 bool lies_in(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/' || folder == "/");
 }
 
-void refuse_input(const std::string& name, const Paths& file, const std::string& given, Input& input) {
-  if (!input.paths) {
-    boost::system::error_code unknown;
-    input.paths = spellings(boost::filesystem::is_regular_file(given, unknown) ? given : input.folder);
-  }
-  for (const std::string& trial : *input.paths) {
+void refuse_input(const std::string& name, const Paths& file, const std::string& given, const std::string& folder) {
+  boost::system::error_code unknown;
+  const bool is_file = boost::filesystem::is_regular_file(given, unknown);
+  for (const std::string& trial : spellings(is_file || folder.empty() ? given : folder)) {
     for (const std::string& path : file) {
       const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
       if (path == trial || (owner && lies_in(*owner, trial))) {
@@ -196,8 +190,11 @@ void refuse_input(const std::string& name, const Paths& file, const std::string&
 void add_output(const std::string& name) {
   const Paths file = spellings(name);
   const std::lock_guard lock(inputs);
-  for (auto& [given, input] : read_trials) {
-    refuse_input(name, file, given, input);
+  for (std::size_t at = 0; at < read_trials.size();) {
+    const std::string given = read_trials.c_str() + at;
+    const std::string folder = read_trials.c_str() + at + given.size() + 1;
+    at += given.size() + folder.size() + 2;
+    refuse_input(name, file, given, folder);
   }
   replaced_files.insert_or_assign(name, file);
 }
@@ -227,9 +224,9 @@ void add_input(const std::string& path, const std::string& folder) {
     return;
   }
   const std::lock_guard lock(inputs);
-  Input& input = read_trials.insert_or_assign(path, Input{folder, {}}).first->second;
+  read_trials.append(path).append(1, '\0').append(folder == path ? "" : folder).append(1, '\0');
   for (const auto& [name, file] : replaced_files) {
-    refuse_input(name, file, path, input);
+    refuse_input(name, file, path, folder);
   }
 }
 
