@@ -41,8 +41,8 @@ struct ChartCurve {
   std::optional<PointCounts> counts = {};
 };
 
-/// The most curves of a chart that are told apart by colour and dashes. If there are more, only some are coloured, and
-/// pale ones are not drawn.
+/// The most curves of a chart that have a colour and dashes of their own. If there are more, only some are coloured,
+/// and pale ones are not drawn.
 inline constexpr std::size_t most_named_curves = 28;
 
 /// Curves that share both axes.

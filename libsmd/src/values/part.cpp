@@ -91,10 +91,11 @@ void copy_runs(std::size_t bytes, std::int64_t runs, const std::byte* from, std:
       return copy_each<4>(runs, from, from_stride, to, to_stride);
     case 8:
       return copy_each<8>(runs, from, from_stride, to, to_stride);
-    default:
-      for (std::int64_t i = 0; i < runs; ++i) {
-        std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
-      }
+    case 16:
+      return copy_each<16>(runs, from, from_stride, to, to_stride);
+  }
+  for (std::int64_t i = 0; i < runs; ++i) {  // adjacent elements
+    std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
   }
 }
 

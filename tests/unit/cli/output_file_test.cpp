@@ -172,6 +172,26 @@ TEST_CASE("what cannot be written is an error") {
   CHECK_THROWS_AS(full.close(), OutputError);
 }
 
+TEST_CASE("an output that would replace what is read is refused, whichever comes first") {
+  const smd::test::TempDir files;
+  const smd::test::TempDir folder;
+  for (const char* const name : {"a.csv", "b.csv", "c.csv", "other.csv"}) {
+    files.write(name, "step,loss\n0,1\n");
+  }
+  folder.write("metrics.csv", "step,loss\n0,1\n");
+  // Of files, what lies beside them is not read.
+  smd::tool::add_input(files / "a.csv", files.path());
+  smd::tool::add_input(folder.path(), folder.path());
+  smd::tool::add_input(files / "b.csv", files.path());
+  CHECK_THROWS_AS((void)OutputFile::file(files / "a.csv"), smd::tool::UsageError);
+  CHECK_THROWS_AS((void)OutputFile::file(files / "b.csv"), smd::tool::UsageError);
+  CHECK_THROWS_AS((void)OutputFile::file(folder / "metrics.csv"), smd::tool::UsageError);
+  CHECK_NOTHROW((void)OutputFile::file(files / "other.csv"));
+  CHECK_NOTHROW((void)OutputFile::file(folder / "result.txt"));
+  const OutputFile out = OutputFile::file(files / "c.csv");
+  CHECK_THROWS_AS(smd::tool::add_input(files / "c.csv", files.path()), smd::tool::UsageError);
+}
+
 TEST_CASE("discarding takes everything") {
   OutputFile out = OutputFile::discard();
   out.write(std::string(2 * OutputFile::capacity, 'x'));
