@@ -6,6 +6,7 @@ import hashlib
 import io
 import itertools
 import os
+import pathlib
 import re
 import shlex
 import struct
@@ -157,6 +158,17 @@ def from_checkpoints(seeds):
                     seeds.add("safetensors", content.read())
 
 
+def from_distributed(seeds):
+    """Each checkpoint of torch.distributed.checkpoint, with the files of chunks that the target knows."""
+    for folder, _, files in sorted(os.walk(PYTORCH)):
+        if ".metadata" in files:
+            pieces = []
+            for name in (".metadata", "__0_0.distcp", "__1_0.distcp"):
+                path = pathlib.Path(folder, name)
+                pieces.append(path.read_bytes() if path.exists() else b"")
+            seeds.add("distributed", SEPARATOR.join(pieces))
+
+
 def from_pytorch(seeds):
     """Adds each small file of PyTorch, and the pickles in archives."""
     for folder, _, files in sorted(os.walk(PYTORCH)):
@@ -285,6 +297,7 @@ def main():
     from_metric_logs(seeds)
     from_checkpoints(seeds)
     from_pytorch(seeds)
+    from_distributed(seeds)
     from_command_tests(seeds)
     for kind, texts in enumerate(SPECS):
         for text in texts:
