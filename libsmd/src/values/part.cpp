@@ -17,9 +17,9 @@ namespace smd::detail::values {
 
 namespace {
 
-/// Elements of a part that are gathered at a time. Of a transposed value each block takes a run of every stored row:
-/// many elements make the runs long.
-constexpr std::uint64_t part_block_bytes = std::uint64_t{24} << 20;
+/// Elements of a part that are gathered at a time. Of a transposed value each block takes a run of every stored row,
+/// with a read of its own: many elements make the runs long.
+constexpr std::uint64_t part_block_bytes = std::uint64_t{40} << 20;
 /// Reading as many bytes more takes a local file as long as one call more.
 constexpr std::int64_t skipped_bytes = 4096;
 
@@ -192,7 +192,7 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
 /// one, each would cost a line of the cache.
 Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from,
                          std::int64_t to, std::span<std::byte> into) {
-  constexpr std::int64_t together = 16;
+  constexpr std::int64_t together = 32;
   const std::size_t item = item_size(dtype_);
   const auto bytes = [&](std::int64_t elements) { return elements * static_cast<std::int64_t>(item); };
   std::vector<std::byte> lines(static_cast<std::size_t>(bytes(together * inner.size)));
@@ -201,12 +201,20 @@ Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Ax
     for (std::int64_t i = 0; i < outer.size; i += together) {
       const std::int64_t count = std::min(together, outer.size - i);
       for (std::int64_t k = 0; k < count; ++k) {
-        const Bytes line = flat_view(static_cast<std::uint64_t>(from + (i + k) * outer.from),
-                                     static_cast<std::uint64_t>(inner.from * (inner.size - 1) + 1));
-        if (!line) {
-          return line.problem();
+        const auto first = static_cast<std::uint64_t>(from + (i + k) * outer.from);
+        const std::span<std::byte> line = std::span(lines).subspan(static_cast<std::size_t>(bytes(k * inner.size)),
+                                                                   static_cast<std::size_t>(bytes(inner.size)));
+        if (inner.from == 1) {
+          if (Status got = flat_read(first, line); !got) {
+            return got;
+          }
+          continue;
         }
-        copy_runs(item, inner.size, line->data(), bytes(inner.from), lines.data() + bytes(k * inner.size), bytes(1));
+        const Bytes spread = flat_view(first, static_cast<std::uint64_t>(inner.from * (inner.size - 1) + 1));
+        if (!spread) {
+          return spread.problem();
+        }
+        copy_runs(item, inner.size, spread->data(), bytes(inner.from), line.data(), bytes(1));
       }
       for (std::int64_t k = 0; k < inner.size; ++k) {
         copy_runs(item, count, lines.data() + bytes(k), bytes(inner.size), into.data() + bytes(to + i + k * inner.to),
