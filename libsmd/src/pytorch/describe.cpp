@@ -107,18 +107,6 @@ std::optional<StorageFacts> storage_facts(const Pickle& pickle, Ref value) {
   return facts;
 }
 
-bool take_sizes(const Pickle& pickle, Ref value, std::vector<std::int64_t>& sizes) {
-  value = pickle.meaning(value) == Meaning::first ? pickle.first_items(pickle.arguments(value))[0] : value;
-  const std::vector<Ref> items = pickle.items(value, limits::dimensions + 1);
-  sizes.clear();
-  for (const Ref item : items) {
-    sizes.push_back(pickle.integer(item).value_or(-1));
-  }
-  return (pickle.kind(value) == Kind::tuple || pickle.kind(value) == Kind::list) &&
-         sizes.size() <= limits::dimensions &&
-         std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size >= 0; });
-}
-
 namespace {
 
 using Number = std::variant<std::int64_t, double>;
@@ -389,7 +377,7 @@ class Describer {
       case Meaning::meta:
         set_type(class_name(pickle_, first[0]));
         type_.unread_type = class_name(pickle_, first[0]);
-        add(object, take_sizes(pickle_, first[1], type_.shape) && element_count(type_.shape)
+        add(object, pickle_.take_sizes(first[1], type_.shape) && element_count(type_.shape)
                         ? nullptr
                         : "its size cannot be understood");
         return true;
@@ -463,8 +451,8 @@ class Describer {
     if (const char* const why = why_not_as_stored(metadata)) {
       return refuse(why);
     }
-    if (!offset || !take_sizes(pickle_, arguments[2], type_.shape) ||
-        !take_sizes(pickle_, arguments[3], type_.strides) || type_.strides.size() != type_.shape.size()) {
+    if (!offset || !pickle_.take_sizes(arguments[2], type_.shape) || !pickle_.take_sizes(arguments[3], type_.strides) ||
+        type_.strides.size() != type_.shape.size()) {
       return refuse("its sizes, strides and offset are not natural numbers, or disagree");
     }
     if (!measure(item, span)) {
@@ -622,7 +610,7 @@ class Describer {
     }
     auto bytes = bytes_of(stored);
     const std::uint64_t item = item_size(type_.dtype);
-    const bool sizes = take_sizes(pickle_, state[by_state ? 1 : 2], type_.shape);
+    const bool sizes = pickle_.take_sizes(state[by_state ? 1 : 2], type_.shape);
     const auto count = sizes ? element_count(type_.shape) : std::nullopt;
     if (!bytes || !count || bytes->size() / item != *count || bytes->size() % item != 0) {
       add(object, "the type, shape and bytes of this array disagree");

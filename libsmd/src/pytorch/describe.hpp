@@ -41,10 +41,6 @@ struct StorageFacts {
 /// Returns the element type that PyTorch names so (`float32`); nullopt if elements of the type are not read.
 [[nodiscard]] std::optional<Dtype> torch_dtype(std::string_view name) noexcept;
 
-/// Reads natural numbers of a tuple, list or `torch.Size`. Returns false if one is no integer or is negative, or if
-/// they are more than `limits::dimensions`.
-[[nodiscard]] bool take_sizes(const Pickle& pickle, Ref value, std::vector<std::int64_t>& sizes);
-
 /// Adds tensors and facts of a pickle to `file`. Without `Storages::find` no tensor is sound, and none is a problem.
 /// The offsets of tensors are those that the members' `begin` tells. Moves the members.
 void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop);

@@ -84,7 +84,7 @@ class MetadataReader {
     for (const auto& [key, place] : pickle_.pairs(pickle_.find(pickle_.root(), "storage_data"))) {
       ChunkKey which;
       which.tensor = pickle_.text(pickle_.find(key, "fqn"));
-      if (!take_sizes(pickle_, pickle_.find(key, "offset"), which.offsets)) {
+      if (!pickle_.take_sizes(pickle_.find(key, "offset"), which.offsets)) {
         which.offsets.clear();
         which.index = pickle_.integer(pickle_.find(key, "index")).value_or(0);
       }
@@ -124,7 +124,7 @@ class MetadataReader {
   const char* read_type(std::string_view name, Ref object, ValueType& type) {
     const GlobalName* const dtype = pickle_.global(dtype_of(pickle_.find(object, "properties")));
     if (name.size() > limits::name_bytes || dtype == nullptr ||
-        !take_sizes(pickle_, pickle_.find(object, "size"), type.shape)) {
+        !pickle_.take_sizes(pickle_.find(object, "size"), type.shape)) {
       return "its name is longer than name_bytes, or its type or size cannot be understood";
     }
     const auto known = torch_dtype(dtype->name);
@@ -165,8 +165,8 @@ class MetadataReader {
   const char* read_chunk_of(std::string_view name, const Shape& shape, Ref object, std::vector<Chunk>& chunks) {
     const auto index = static_cast<std::int64_t>(chunks.size());
     Chunk& chunk = chunks.emplace_back();
-    bool inside = take_sizes(pickle_, pickle_.find(object, "offsets"), chunk.offsets) &&
-                  take_sizes(pickle_, pickle_.find(object, "sizes"), chunk.sizes) &&
+    bool inside = pickle_.take_sizes(pickle_.find(object, "offsets"), chunk.offsets) &&
+                  pickle_.take_sizes(pickle_.find(object, "sizes"), chunk.sizes) &&
                   chunk.offsets.size() == shape.size() && chunk.sizes.size() == shape.size();
     for (std::size_t axis = 0; inside && axis < shape.size(); ++axis) {
       inside = chunk.offsets[axis] <= shape[axis] && chunk.sizes[axis] <= shape[axis] - chunk.offsets[axis];

@@ -39,8 +39,8 @@ std::string_view Pickle::text(Ref value) const noexcept {
     return {};
   }
   const Node& node = nodes_[value];
-  return node.a < bytes_.size() ? bytes_.substr(node.a, node.b)
-                                : std::string_view(unescaped_).substr(node.a - bytes_.size(), node.b);
+  return node.a < bytes_.size() ? std::string_view(bytes_.data() + node.a, node.b)
+                                : std::string_view(unescaped_.data() + (node.a - bytes_.size()), node.b);
 }
 
 std::optional<std::uint64_t> Pickle::text_offset(Ref value) const noexcept {
@@ -81,17 +81,23 @@ std::vector<Pickle::Pair> Pickle::pairs(Ref value) const {
   return pairs;
 }
 
-std::vector<Ref> Pickle::items(Ref sequence, std::size_t most) const {
-  std::vector<Ref> items;
+template <class Take>
+void Pickle::for_each_item(Ref sequence, Take take) const {
   if (kind(sequence) == Kind::tuple) {
-    const auto begin = items_.begin() + nodes_[sequence].a;
-    items.assign(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(nodes_[sequence].b, most)));
-  }
-  for_each_pair(kind(sequence) == Kind::list ? sequence : nothing, [&](Ref key, Ref item) {
-    if (key == appended) {
-      items.push_back(item);
+    auto at = items_.begin() + nodes_[sequence].a;
+    for (std::uint32_t left = nodes_[sequence].b; left > 0 && take(*at); --left) {
+      ++at;
     }
-    return items.size() < most;
+  }
+  for_each_pair(kind(sequence) == Kind::list ? sequence : nothing,
+                [&](Ref key, Ref item) { return key != appended || take(item); });
+}
+
+std::vector<Ref> Pickle::items(Ref sequence) const {
+  std::vector<Ref> items;
+  for_each_item(sequence, [&](Ref item) {
+    items.push_back(item);
+    return true;
   });
   return items;
 }
@@ -99,9 +105,24 @@ std::vector<Ref> Pickle::items(Ref sequence, std::size_t most) const {
 Pickle::First Pickle::first_items(Ref sequence) const {
   First first;
   first.fill(nothing);
-  const std::vector<Ref> items = this->items(sequence, first.size());
-  std::copy(items.begin(), items.end(), first.begin());
+  std::size_t count = 0;
+  for_each_item(sequence, [&](Ref item) {
+    first[count++] = item;
+    return count < first.size();
+  });
   return first;
+}
+
+bool Pickle::take_sizes(Ref value, std::vector<std::int64_t>& sizes) const {
+  value = meaning(value) == Meaning::first ? first_items(arguments(value))[0] : value;
+  sizes.clear();
+  bool right = kind(value) == Kind::tuple || kind(value) == Kind::list;
+  for_each_item(value, [&](Ref item) {
+    sizes.push_back(integer(item).value_or(-1));
+    right = right && sizes.back() >= 0 && sizes.size() <= limits::dimensions;
+    return right;
+  });
+  return right;
 }
 
 Ref Pickle::find(Ref value, std::string_view key, bool in_states) const noexcept {
@@ -227,7 +248,7 @@ class PickleReader {
       fail("it ends too soon, or a length is wrong", ProblemKind::not_yet);
       return {};
     }
-    return bytes_.substr(std::exchange(at_, at_ + count), count);
+    return {bytes_.data() + std::exchange(at_, at_ + count), count};
   }
   /// Reads a little-endian number.
   std::uint64_t natural(std::size_t size) {
@@ -282,7 +303,13 @@ class PickleReader {
     }
     return popped_;
   }
-  Ref pop() { return has(1) ? pop_last(1)[0] : none; }
+  Ref pop() {
+    const Ref value = top();
+    if (!problem_) {
+      stack_.pop_back();
+    }
+    return value;
+  }
   /// Takes the last mark and the values above it.
   std::span<const Ref> pop_mark() {
     const std::size_t begin = marks_.empty() ? stack_.size() : marks_.back();

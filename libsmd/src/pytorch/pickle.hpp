@@ -91,11 +91,14 @@ class Pickle {
   static constexpr Ref appended = 0xC0000001;
   static constexpr Ref state = 0xC0000002;
   [[nodiscard]] std::vector<Pair> pairs(Ref value) const;
-  /// Returns the first items of a tuple or list; none of anything else.
-  [[nodiscard]] std::vector<Ref> items(Ref sequence, std::size_t most = SIZE_MAX) const;
-  /// The same, with `nothing` for those that it lacks.
+  /// Returns the items of a tuple or list; none of anything else.
+  [[nodiscard]] std::vector<Ref> items(Ref sequence) const;
+  /// The first of them, with `nothing` for those that it lacks.
   using First = std::array<Ref, 8>;
   [[nodiscard]] First first_items(Ref sequence) const;
+  /// Takes sizes, offsets or strides: a tuple or list of whole numbers from 0, or a `torch.Size` of one. Returns false
+  /// for anything else, and for more than `limits::dimensions`.
+  [[nodiscard]] bool take_sizes(Ref value, std::vector<std::int64_t>& sizes) const;
   /// Returns the value of a key or attribute; `nothing` if there is none. Looks at a few dozen pairs at most, for what
   /// has few.
   [[nodiscard]] Ref find(Ref value, std::string_view key, bool in_states = true) const noexcept;
@@ -123,6 +126,8 @@ class Pickle {
   /// Calls `take(key, value)` for pairs until it returns false.
   template <class Take>
   void for_each_pair(Ref value, Take take) const;
+  template <class Take>
+  void for_each_item(Ref sequence, Take take) const;
 
   std::string_view bytes_;
   std::string unescaped_;  ///< Texts that had escapes.
