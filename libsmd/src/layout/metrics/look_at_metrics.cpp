@@ -44,7 +44,8 @@ Role role_of(std::string_view name, bool json) noexcept {
 /// One value of a row. Neither a number nor a text: not logged.
 struct Cell {
   std::uint32_t column = 0;
-  std::optional<double> number = {};
+  bool is_number = false;
+  double number = 0;
   std::string_view text = {};
   std::size_t at = 0;  ///< Of a number: its offset in the row.
 };
@@ -54,8 +55,8 @@ std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
   if (!cell.text.empty()) {
     return step_of(cell.text);
   }
-  return cell.number && std::abs(*cell.number) <= exact && *cell.number == std::floor(*cell.number)
-             ? std::optional(static_cast<std::int64_t>(*cell.number))
+  return cell.is_number && std::abs(cell.number) <= exact && cell.number == std::floor(cell.number)
+             ? std::optional(static_cast<std::int64_t>(cell.number))
              : std::nullopt;
 }
 
@@ -234,8 +235,10 @@ class MetricTaker {
 
   static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
     const text::LoggedText value = text::logged_text(field);
-    return {
-        .column = column, .number = value.number, .text = value.logged && !value.number ? field : std::string_view()};
+    return {.column = column,
+            .is_number = value.number.has_value(),
+            .number = value.number.value_or(0),
+            .text = value.logged && !value.number ? field : std::string_view()};
   }
 
   /// Returns whether a row is a header with a step name that the last one has, too.
@@ -377,6 +380,7 @@ class MetricTaker {
       if (text_value) {
         cell.text = values_.text(value);
       } else {
+        cell.is_number = true;
         cell.number = value.number;
         cell.at = value.at + static_cast<std::size_t>(object.data() - text.data());
       }
@@ -442,10 +446,10 @@ class MetricTaker {
     alike_.clear();
     std::vector<std::size_t> places;
     for (const Cell& cell : cells_) {
-      if (!cell.text.empty() || (cell.number && cell.at >= row.size())) {
+      if (!cell.text.empty() || (cell.is_number && cell.at >= row.size())) {
         return;
       }
-      if (cell.number) {
+      if (cell.is_number) {
         alike_.push_back(cell);
         places.push_back(cell.at);
       }
@@ -461,14 +465,14 @@ class MetricTaker {
       const Role role = cursor_.columns[cell.column].role;
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
-        if (!step && cell.number && std::isfinite(*cell.number)) {
+        if (!step && cell.is_number && std::isfinite(cell.number)) {
           cursor_.fractions.emplace(cursor_.names[cell.column]);
           ++cursor_.contradicted;
         }
       }
       if (role == Role::wall_time) {
-        time = cell.number ? *cell.number : seconds_of_iso(cell.text).value_or(time);
-      } else if (role == Role::epoch && cell.number) {
+        time = cell.is_number ? cell.number : seconds_of_iso(cell.text).value_or(time);
+      } else if (role == Role::epoch && cell.is_number) {
         epoch = cell.number;
       }
     }
@@ -494,9 +498,9 @@ class MetricTaker {
       if (cell.column == cursor_.step_column || column.role == Role::nothing || column.role == Role::wall_time) {
         continue;
       }
-      if (cell.number) {
+      if (cell.is_number) {
         ++column.numbers;
-        take_number(cell.column, *step, *cell.number, time);
+        take_number(cell.column, *step, cell.number, time);
       } else if (!cell.text.empty()) {
         ++column.texts;
       }
