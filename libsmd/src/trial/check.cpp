@@ -2,7 +2,7 @@
 #include "base/parallel.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 #include <smd/trial.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/column.hpp>
 
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 #include <smd/elements.hpp>
 

@@ -21,6 +21,9 @@ using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepPart
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe);
 
+/// Sorts steps, which mostly ascend, and leaves each once.
+void sort_each_once(std::vector<std::int64_t>& steps);
+
 /// Returns how many of the oldest of `waiting` incomplete steps count as complete because there are too many: window/2
 /// at a time, until at most `window` are left (docs/format.md).
 [[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 namespace smd {
 

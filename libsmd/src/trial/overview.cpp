@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries over the whole catalog, with one result for each step or tensor.
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 #include <smd/trial.hpp>
 

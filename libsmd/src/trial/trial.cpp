@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "text/escape.hpp"
-#include "text/nearest.hpp"
-#include "trial/tensor_impl.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
+#include <smd/last_written.hpp>
 #include <smd/refresh.hpp>
 #include <smd/trial.hpp>
 
@@ -68,25 +66,6 @@ std::vector<std::string> Trial::tensor_names_of(const Collection& collection, Te
 bool Trial::has_tensor(std::string_view name) const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot_or_last();
   return was_saved(*snapshot, snapshot->catalog.tensors().find(name));
-}
-
-Tensor Trial::tensor(std::string_view name) const {
-  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  const detail::layout::NameTable& tensors = snapshot->catalog.tensors();
-  if (!was_saved(*snapshot, tensors.find(name))) {
-    std::vector<std::string_view> names;
-    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
-      names.push_back(tensors[id]);
-    }
-    std::vector<std::string> nearest = detail::nearest(name, names);
-    std::string hint;
-    for (const std::string& other : nearest) {
-      hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);
-    }
-    throw TensorUnavailable("'" + detail::printable(name) + "' was not saved" + (hint.empty() ? "" : hint + "'?"),
-                            std::string(name), std::move(nearest));
-  }
-  return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
 }
 
 std::vector<GlobalStep> Trial::steps(bool show_incomplete_steps) const {
@@ -315,5 +294,32 @@ NoRefreshInThread::NoRefreshInThread(std::span<const Trial* const> trials) {
   impl_ = std::make_unique<Impl>(std::move(states));
 }
 NoRefreshInThread::~NoRefreshInThread() = default;
+
+std::optional<FileTotals> file_totals(const Trial& trial) {
+  detail::trial::TrialState& state = detail::TrialAccess::state(trial);
+  detail::storage::Storage& storage = state.storage();
+  if (const std::string& file = state.only_file(); !file.empty()) {
+    constexpr std::size_t size = 4;  // of a `FileStamp`
+    const auto written = storage.written_at(file);
+    const auto stamp = storage.file_stamp(file);
+    return written && stamp ? std::optional(FileTotals{*written, (*stamp)[size]}) : std::nullopt;
+  }
+  detail::storage::Storage::FileTotals all;
+  for (const std::string_view folder : state.layout().folders()) {
+    auto totals = storage.totals_below(folder);
+    if (!totals) {
+      state.notice(std::move(totals.problem()));
+      return std::nullopt;
+    }
+    all.newest = std::max(all.newest, totals->newest);
+    all.bytes += totals->bytes;
+  }
+  return all.newest ? std::optional(FileTotals{*all.newest, all.bytes}) : std::nullopt;
+}
+
+std::optional<std::chrono::system_clock::time_point> last_written(const Trial& trial) {
+  const std::optional<FileTotals> totals = file_totals(trial);
+  return totals ? std::optional(totals->newest) : std::nullopt;
+}
 
 }  // namespace smd

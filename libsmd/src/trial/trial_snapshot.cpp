@@ -3,7 +3,7 @@
 #include <smd/snapshot.hpp>
 
 #include "trial/completeness.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 #include <algorithm>
 #include <unordered_map>

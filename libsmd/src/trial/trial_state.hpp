@@ -4,14 +4,13 @@
 #include "base/clock.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
-#include "trial/look_limit.hpp"
-#include "trial/noticed.hpp"
 #include "trial/opened_trial.hpp"
 #include "trial/records.hpp"
 #include "trial/snapshot.hpp"
 #include "trial/snapshot_maker.hpp"
-#include "trial/wait.hpp"
+#include "types/problem_list.hpp"
 
+#include <smd/limits.hpp>
 #include <smd/trial.hpp>
 
 #include <atomic>
@@ -22,10 +21,33 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace smd::detail::trial {
+
+/// Ends requests, besides the caller's own `RemoteOptions::stop`, when the wait of the current look ends. Of several
+/// concurrent waits, the one that looked last counts. Thread-safe.
+class LookLimit {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void set(std::stop_token stop, std::optional<Time> end) {
+    const std::lock_guard lock(mutex_);
+    stop_ = std::move(stop);
+    end_ = end;
+  }
+  [[nodiscard]] bool over() {
+    const std::lock_guard lock(mutex_);
+    return stop_.stop_requested() || (end_ && std::chrono::steady_clock::now() >= *end_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::stop_token stop_;  // guarded by mutex_, like end_
+  std::optional<Time> end_;
+};
 
 /// A trial and its latest snapshot. Shared by the `Trial` and its `Tensor`s. Other threads use the last snapshot while
 /// one thread makes the next.
@@ -74,7 +96,7 @@ class TrialState {
   [[nodiscard]] std::atomic<bool>& auto_refresh() noexcept { return auto_refresh_; }
 
   /// Records a problem that a query found, once.
-  void notice(Problem problem) { noticed_.add(std::move(problem)); }
+  void notice(Problem problem);
   [[nodiscard]] std::vector<Problem> problems() const;
 
  private:
@@ -91,7 +113,10 @@ class TrialState {
   const std::string name_;
   Records records_;
   SnapshotMaker maker_;
-  Noticed noticed_;
+
+  mutable std::mutex noticed_mutex_;
+  ProblemList noticed_{limits::problems_per_trial};  // by queries; guarded by noticed_mutex_, like its texts
+  std::unordered_set<std::string> noticed_texts_;
 
   mutable std::mutex mutex_;
   // Guarded by `mutex_`:
@@ -153,3 +178,23 @@ using TensorSet = std::vector<bool>;
 [[noreturn]] void throw_unavailable(StepKey key, std::string_view tag);
 
 }  // namespace smd::detail::trial
+
+namespace smd {
+
+/// Hidden: otherwise it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::TrialState {
+  using TrialState::TrialState;
+};
+
+/// Access to a trial's internals, for other parts of the library and tests.
+struct detail::TrialAccess {
+  /// Opens a trial with a clock, a storage and a layout of the caller's choice.
+  [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
+                                  const trial::Environment& environment) {
+    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
+  }
+  [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
+  [[nodiscard]] static std::shared_ptr<trial::TrialState> shared_state(const Trial& trial) { return trial.impl_; }
+};
+
+}  // namespace smd

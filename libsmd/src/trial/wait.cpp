@@ -1,23 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/wait.hpp"
-
-#include "storage/inotify_tree.hpp"
-#include "trial/trial_impl.hpp"
 #include "trial/waiter.hpp"
 
+#include "storage/inotify_tree.hpp"
+#include "trial/trial_state.hpp"
+
+#include <smd/error.hpp>
 #include <smd/refresh.hpp>
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+namespace smd::detail::trial {
+
+std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
+                                         const storage::WatchScope& scope) {
+  if (std::unique_ptr<storage::Watch> watch = storage.watch(interval, scope)) {
+    return watch;
+  }
+  return std::make_unique<storage::PolledWatch>(interval, "polling");
+}
+
+Waiter::Waiter(TrialState& state, const WaitOptions& options, Watching watching)
+    : clock_(state.clock()),
+      options_(options),
+      interval_(std::max(options.interval.value_or(state.storage().default_interval()), std::chrono::milliseconds(1))),
+      quiet_since_(clock_.now()),
+      state_(&state) {
+  if (watching == Watching::from_the_start) {
+    watch(watch_of(state.storage(), interval_, state.layout().watched()));
+  }
+  plan_looks(state.storage().remote());
+}
+
+Waiter::Waiter(const Clock& clock, std::unique_ptr<storage::Watch> watch, const WaitOptions& options, bool remote)
+    : clock_(clock),
+      options_(options),
+      interval_(options.interval.value_or(std::chrono::seconds(2))),
+      quiet_since_(clock_.now()) {
+  this->watch(std::move(watch));
+  plan_looks(remote);
+}
+
+void Waiter::watch(std::unique_ptr<storage::Watch> watch) {
+  watch_ = std::move(watch);
+  wake_.emplace(options_.stop, Wake{watch_.get()});
+}
+
+void Waiter::plan_looks(bool remote) {
+  constexpr std::chrono::seconds time_for_answer{1};
+  const Time now = clock_.now();
+  if (!options_.deadline || *options_.deadline <= now) {
+    return;
+  }
+  end_ = options_.deadline;
+  if (remote) {
+    last_look_ = *end_ - std::min<Time::duration>(time_for_answer, (*end_ - now) / 4);
+  }
+}
+
+std::optional<WaitOutcome> Waiter::over() const noexcept {
+  if (stopped()) {
+    return WaitOutcome::stopped;
+  }
+  if (passed()) {
+    return WaitOutcome::timed_out;
+  }
+  return idle() ? std::optional(WaitOutcome::idle) : std::nullopt;
+}
+
+std::shared_ptr<const Snapshot> Waiter::look(TrialState& state) const {
+  try {
+    std::optional<Time> end = end_;
+    if (options_.idle && options_.idle->count() > 0) {
+      const Time idle_end = clock_.now() + *options_.idle;
+      end = std::min(end.value_or(idle_end), idle_end);
+    }
+    return state.look_until(options_.stop, end);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped || !over()) {
+      throw;
+    }
+    return nullptr;
+  }
+}
+
+void Waiter::pause(std::optional<Time> due) {
+  if (stopped()) {
+    return;
+  }
+  if (!watch_) {
+    watch(watch_of(state_->storage(), interval_, state_->layout().watched()));
+    return;
+  }
+  Time until = options_.deadline.value_or(Time::max());
+  if (due) {
+    until = std::min(until, *due);
+  }
+  if (last_look_ && clock_.now() < *last_look_) {
+    until = std::min(until, *last_look_);
+  }
+  if (options_.idle) {
+    until = std::min(until, quiet_since_ + *options_.idle);
+  }
+  watch_->wait_until(until);
+}
+
+}  // namespace smd::detail::trial
 
 namespace smd {
 
@@ -114,8 +208,7 @@ struct BirthWatch {
 
   void aim(const std::string& path, bool folder_there, const WaitOptions& options) {
     const bool remote = is_remote_path(path);
-    const auto interval =
-        std::max(options.interval.value_or(std::chrono::seconds(remote ? 5 : 2)), std::chrono::milliseconds(1));
+    const auto interval = options.interval.value_or(std::chrono::seconds(remote ? 5 : 2));
     waiter.reset();
     storage.reset();
     if (folder_there && !remote) {
@@ -123,13 +216,8 @@ struct BirthWatch {
         storage = *std::move(folder);
       }
     }
-    std::unique_ptr<detail::storage::Watch> watch;
-    if (remote) {
-      watch = std::make_unique<detail::storage::PolledWatch>(interval, "polling");
-    } else {
-      watch =
-          storage ? watch_of(*storage, interval, {.folders = {""}}) : detail::storage::watch_for_path(path, interval);
-    }
+    std::unique_ptr<detail::storage::Watch> watch =
+        storage ? watch_of(*storage, interval, {.folders = {""}}) : detail::storage::watch_for_path(path, interval);
     waiter.emplace(detail::system_clock(), std::move(watch), options, remote);
     of_folder = folder_there;
   }
@@ -215,48 +303,3 @@ RefreshGuard::~RefreshGuard() {
 }
 
 }  // namespace smd
-
-namespace smd::detail::trial {
-
-namespace {
-
-std::optional<std::size_t> number_from_environment(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  std::size_t number = 0;
-  const char* const last = text + std::strlen(text);
-  const auto [end, error] = std::from_chars(text, last, number);
-  return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
-}
-
-/// Returns a number of seconds, which may have a fraction. Nullopt if the variable has no such value.
-std::optional<std::chrono::nanoseconds> seconds_from_environment(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  constexpr double most = 1e9;  // thirty years
-  double number = 0;
-  const char* const last = text + std::strlen(text);
-  const auto [end, error] = std::from_chars(text, last, number);
-  if (error != std::errc{} || end != last || !(number >= 0 && number <= most)) {
-    return std::nullopt;
-  }
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(number));
-}
-
-}  // namespace
-
-WaitLimits WaitLimits::from_environment() {
-  WaitLimits limits;
-  limits.end_delay = seconds_from_environment("SMDEBUG_TRAINING_END_DELAY_REFRESH").value_or(limits.end_delay);
-  limits.missing_event_file_retries =
-      number_from_environment("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT").value_or(limits.missing_event_file_retries);
-  limits.incomplete_steps =
-      number_from_environment("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW").value_or(limits.incomplete_steps);
-  return limits;
-}
-
-}  // namespace smd::detail::trial

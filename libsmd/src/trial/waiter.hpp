@@ -69,9 +69,6 @@ class Waiter {
   std::optional<std::stop_callback<Wake>> wake_;
 };
 
-/// Returns the requested poll interval, or the storage's default.
-[[nodiscard]] std::chrono::milliseconds interval_of(const WaitOptions& options, const storage::Storage& storage);
-
 /// Returns a storage's watch, or one that polls if it has none.
 [[nodiscard]] std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
                                                        const storage::WatchScope& scope);
