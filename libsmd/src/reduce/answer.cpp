@@ -276,7 +276,7 @@ class Answer {
     if (in_place_ != nullptr) {
       return real(in_place_->of(abs, percent, others));
     }
-    const auto of = [&](const auto& kept) { return real(Percentiles(kept.elements()).of(abs, percent, others)); };
+    const auto of = [&](const auto& kept) { return real(percentiles_of(kept.elements())->of(abs, percent, others)); };
     const KeptForPercentiles& kept = data_.kept_;
     if (kept.wide.empty()) {
       return of(kept.narrow);

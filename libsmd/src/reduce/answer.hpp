@@ -4,7 +4,7 @@
 #include <smd/reduction.hpp>
 
 #include "reduce/accumulator.hpp"
-#include "reduce/select.hpp"
+#include "reduce/percentiles.hpp"
 
 #include <cstdint>
 

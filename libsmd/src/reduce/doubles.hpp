@@ -53,19 +53,6 @@ inline void to_parts(Dtype type, const std::byte* source, std::size_t n, double*
   });
 }
 
-/// Calls use(values, n) for all elements of a real view, converted to doubles, block by block.
-template <class Use>
-void for_doubles(const TensorView& view, const Use& use) {
-  const std::size_t item = item_size(view.dtype());
-  const auto size = static_cast<std::size_t>(element_count(view));
-  alignas(64) double values[block_size + block_padding];
-  for (std::size_t start = 0; start < size; start += block_size) {
-    const std::size_t n = std::min(block_size, size - start);
-    to_doubles(view.dtype(), view.bytes().data() + start * item, n, values);
-    use(static_cast<const double*>(values), n);
-  }
-}
-
 /// Returns 2^exponent. Precondition: exponent is in -1022 … 1023.
 inline double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

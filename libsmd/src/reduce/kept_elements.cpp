@@ -11,16 +11,6 @@
 namespace smd::detail::reduce {
 
 template <class T>
-void KeptElements<T>::append(Dtype type, const std::byte* source, std::size_t n) {
-  append_all(RealElements<T>(type, source, n));
-}
-
-template <class T>
-void KeptElements<T>::append(const KeptElements& other) {
-  append_all(other.elements());
-}
-
-template <class T>
 void KeptElements<T>::append(KeptElements&& other) {
   if (empty()) {
     pieces_.swap(other.pieces_);
@@ -79,11 +69,6 @@ void KeptElements<T>::cut(std::size_t size) noexcept {
   if (pieces_.size() == pieces) {
     pieces_.back().resize(size - (pieces - 1) * piece_size);
   }
-}
-
-template <class T>
-void KeptElements<T>::clear() noexcept {
-  cut(0);
 }
 
 void KeptForPercentiles::append(const KeptForPercentiles& other) {

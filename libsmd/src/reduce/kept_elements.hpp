@@ -17,14 +17,14 @@ class KeptElements {
  public:
   /// If memory runs out, functions that append change nothing.
   /// @param source `n` elements of a real storage type, not necessarily aligned.
-  void append(Dtype type, const std::byte* source, std::size_t n);
-  void append(const KeptElements& other);
+  void append(Dtype type, const std::byte* source, std::size_t n) { append_all(RealElements<T>(type, source, n)); }
+  void append(const KeptElements& other) { append_all(other.elements()); }
   /// As above, but moves most elements; changes their order.
   void append(KeptElements&& other);
   /// Keeps the first `size` elements.
   void cut(std::size_t size) noexcept;
   /// Keeps the memory of the first piece.
-  void clear() noexcept;
+  void clear() noexcept { cut(0); }
 
   [[nodiscard]] bool empty() const noexcept { return pieces_.empty() || pieces_.front().empty(); }
   /// Valid until the next change.

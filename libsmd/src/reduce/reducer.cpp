@@ -2,7 +2,7 @@
 #include "reduce/accumulator.hpp"
 #include "reduce/answer.hpp"
 #include "reduce/int128.hpp"
-#include "reduce/select.hpp"
+#include "reduce/percentiles.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
@@ -204,26 +204,29 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   Accumulator data(groups, options.nan);
   const std::byte* const source = view.bytes().data();
   const auto n = static_cast<std::size_t>(element_count(view));
-  Percentiles percentiles(type, source, n);
+  std::unique_ptr<Percentiles> percentiles;  // if there are any
   for (const Reduction& reduction : wanted) {
     if (needs_values(reduction) && !is_complex(type)) {
-      percentiles.expect(reduction.abs, percent_of(reduction));
+      percentiles = percentiles ? std::move(percentiles) : percentiles_of(type, source, n);
+      percentiles->expect(reduction.abs, percent_of(reduction));
     }
   }
   // Percentiles search parts that are still in the second-level cache.
-  const std::size_t part = percentiles.expects() ? (std::size_t{1} << 18) / item_size(type) : n;
+  const std::size_t part = percentiles ? (std::size_t{1} << 18) / item_size(type) : n;
   std::size_t done = 0;
   do {
     const std::size_t rest = n - done;
     const std::size_t size = rest < part + part / 2 ? rest : part;
     data.add(type, source + done * item_size(type), size);
-    percentiles.add(size);
+    if (percentiles) {
+      percentiles->add(size);
+    }
     done += size;
   } while (done < n);
   std::vector<ReducedValue> values;
   values.reserve(wanted.size());
   for (const Reduction& reduction : wanted) {
-    values.push_back(answer(data, reduction, options.ddof, &percentiles));
+    values.push_back(answer(data, reduction, options.ddof, percentiles.get()));
   }
   return values;
 }

@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares pairs of floating-point elements.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_COMPARE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_COMPARE_INL
-#undef SMD_REDUCE_KERNELS_COMPARE_INL
-#else
-#define SMD_REDUCE_KERNELS_COMPARE_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -170,5 +158,3 @@ inline double square_sum(Dtype type, const std::byte* source, std::size_t n) {
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

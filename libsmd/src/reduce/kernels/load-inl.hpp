@@ -1,21 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads elements into registers: as full vectors, and as doubles.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_LOAD_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_LOAD_INL
-#undef SMD_REDUCE_KERNELS_LOAD_INL
-#else
-#define SMD_REDUCE_KERNELS_LOAD_INL
-#endif
-
-#include <smd/elements.hpp>
-
-#include "reduce/kernels.hpp"
-
-#include <hwy/highway.h>
-
-#include <cstring>
-#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -204,5 +188,3 @@ struct LoadNarrow {
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

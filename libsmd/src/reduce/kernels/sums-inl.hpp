@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of doubles in memory, without error or almost without.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_SUMS_INL
-#undef SMD_REDUCE_KERNELS_SUMS_INL
-#else
-#define SMD_REDUCE_KERNELS_SUMS_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/cache_control.h>
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -254,5 +241,3 @@ inline void sums(const double* values, std::size_t n, const SumPlan& plan, Block
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif
