@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/local_file.hpp"
+#include "storage/local_storage.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

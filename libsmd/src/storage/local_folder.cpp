@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/parallel.hpp"
-#include "storage/local_file.hpp"
+#include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
 
 namespace smd::detail::storage {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/waiter.hpp"
 
-#include "storage/inotify_tree.hpp"
+#include "storage/local_watch.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/error.hpp>
@@ -23,7 +23,7 @@ std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono:
   if (std::unique_ptr<storage::Watch> watch = storage.watch(interval, scope)) {
     return watch;
   }
-  return std::make_unique<storage::PolledWatch>(interval, "polling");
+  return std::make_unique<storage::PolledWatch>(interval);
 }
 
 Waiter::Waiter(TrialState& state, const WaitOptions& options, Watching watching)
