@@ -92,10 +92,6 @@ class Bucket {
   ListedObjects listed_;  // of all names if there is a cache, else only of files that are read or written whole
 };
 
-/// See Storage::open_at.
-[[nodiscard]] Outcome<std::unique_ptr<File>> open_s3_file(const std::shared_ptr<Bucket>& bucket, std::string_view name,
-                                                          std::uint64_t offset, std::uint64_t length);
-
 /// Opens `s3://bucket/prefix` with one LIST request. The problem is not_found if no key begins with the prefix.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings);
 

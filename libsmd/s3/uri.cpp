@@ -8,6 +8,7 @@
 #include <new>
 
 #include "storage/bucket_name.hpp"
+#include "text/nearest.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -97,9 +98,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   if (host.ends_with(own_port)) {
     host.remove_suffix(own_port.size());
   }
-  endpoint.host = std::string(host);
-  std::transform(endpoint.host.begin(), endpoint.host.end(), endpoint.host.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  endpoint.host = detail::folded(host);
   endpoint.base = uri_encode(base, true);
   return endpoint;
 }
