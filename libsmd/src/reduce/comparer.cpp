@@ -5,9 +5,9 @@
 
 #include "reduce/doubles.hpp"
 #include "reduce/exact_sum.hpp"
-#include "reduce/int128.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -85,19 +85,6 @@ struct Parts {
 
   [[nodiscard]] bool finite() const noexcept { return std::isfinite(real) && std::isfinite(imaginary); }
   [[nodiscard]] bool nan() const noexcept { return std::isnan(real) || std::isnan(imaginary); }
-};
-
-/// Some elements of a run as complex numbers.
-struct PartsOfRun {
-  static constexpr std::size_t most = 512;
-
-  PartsOfRun(const Run& run, std::size_t start, std::size_t n) {
-    detail::reduce::to_parts(run.type, run.at(start), n, real, imaginary);
-  }
-  [[nodiscard]] Parts operator[](std::size_t i) const noexcept { return {real[i], imaginary[i]}; }
-
-  double real[most];
-  double imaginary[most];
 };
 
 /// A sum of squares and products of any doubles, including those whose squares leave double's range. Terms are added
@@ -271,8 +258,18 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       for (std::size_t start = 0; start < n; start += decoded_pairs) {
         const std::size_t part = std::min(decoded_pairs, n - start);
         size = begin + start;
-        if (wide_integers) {
-          whole ? add_whole(a, b, start, part) : add_mixed(a, b, start, part);
+        if (wide_integers && whole) {
+          add_pairs<double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+            const Int128 whole_a = load_whole(a, i, x);
+            const Int128 whole_b = load_whole(b, i, y);
+            return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
+          });
+          continue;
+        }
+        if (wide_integers) {  // and the others are floating-point numbers
+          add_pairs<long double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+            return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
+          });
           continue;
         }
         detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
@@ -361,29 +358,18 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     size = begin;
   }
 
-  /// Adds pairs of whole numbers, of which one may have 64 bits.
-  void add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n) {
-    add_pairs<double>(a, b, start, n, [&](std::size_t i, double x, double y) {
-      const Int128 whole_a = load_whole(a, i, x);
-      const Int128 whole_b = load_whole(b, i, y);
-      return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
-    });
-  }
-
-  /// Adds pairs of a 64-bit integer and a floating-point number.
-  void add_mixed(const Run& a, const Run& b, std::size_t start, std::size_t n) {
-    add_pairs<long double>(a, b, start, n, [&](std::size_t i, double x, double y) {
-      return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
-    });
-  }
-
   void add_complex(const Run& a, const Run& b, std::size_t n) {
-    for (std::size_t start = 0; start < n; start += PartsOfRun::most) {
-      const std::size_t part = std::min(PartsOfRun::most, n - start);
-      const PartsOfRun all_a(a, start, part);
-      const PartsOfRun all_b(b, start, part);
+    constexpr std::size_t most = 512;
+    std::array<double, most> real_a;
+    std::array<double, most> imaginary_a;
+    std::array<double, most> real_b;
+    std::array<double, most> imaginary_b;
+    for (std::size_t start = 0; start < n; start += most) {
+      const std::size_t part = std::min(most, n - start);
+      detail::reduce::to_parts(a.type, a.at(start), part, real_a.data(), imaginary_a.data());
+      detail::reduce::to_parts(b.type, b.at(start), part, real_b.data(), imaginary_b.data());
       for (std::size_t i = 0; i < part; ++i) {
-        add_complex_pair(all_a[i], all_b[i], size + start + i);
+        add_complex_pair({real_a[i], imaginary_a[i]}, {real_b[i], imaginary_b[i]}, size + start + i);
       }
     }
   }
@@ -453,10 +439,8 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   }
 };
 
-Comparer::Comparer(const DifferenceOptions& options) : impl_(std::make_unique<Impl>()) {
-  impl_->options = options;
-  impl_->tolerance = {options.rtol, options.atol};
-}
+Comparer::Comparer(const DifferenceOptions& options)
+    : impl_(std::make_unique<Impl>(Impl{.options = options, .tolerance = {options.rtol, options.atol}})) {}
 Comparer::Comparer(Comparer&&) noexcept = default;
 Comparer& Comparer::operator=(Comparer&&) noexcept = default;
 Comparer::~Comparer() = default;
@@ -570,13 +554,7 @@ void Comparer::merge(const Comparer& following) {
   data.product.add(other.product);
 }
 
-void Comparer::clear() {
-  const DifferenceOptions options = impl_->options;
-  const Tolerance tolerance = impl_->tolerance;
-  *impl_ = Impl();
-  impl_->options = options;
-  impl_->tolerance = tolerance;
-}
+void Comparer::clear() { *impl_ = Impl{.options = impl_->options, .tolerance = impl_->tolerance}; }
 
 bool Comparer::differs() const noexcept { return impl_->differing != 0; }
 bool Comparer::equal_bytes() const noexcept { return impl_->equal_bytes; }

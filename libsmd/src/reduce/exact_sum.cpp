@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/exact_sum.hpp"
 
-#include "reduce/int128.hpp"
+#include "reduce/doubles.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/percentiles.hpp"
 
-#include "reduce/int128.hpp"
+#include "base/buffer.hpp"
+#include "reduce/doubles.hpp"
 #include "reduce/kernels.hpp"
-#include "reduce/scratch.hpp"
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +13,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::reduce {
@@ -24,6 +28,80 @@ constexpr std::size_t small = 400;  // below this size std::nth_element is faste
 
 /// Kernels may write up to this many elements past the end.
 constexpr std::size_t rank_padding = 64;
+
+constexpr std::size_t largest_kept = std::size_t{1} << 20;
+
+using Kept = std::array<Buffer, 4>;
+
+// Returns buffers of this thread, at most 4 MiB together; null if there is no memory for them. A thread_local with a
+// destructor would end the process then.
+Kept* spare() noexcept {
+  static const auto key = [] {
+    pthread_key_t made{};
+    const bool fails = pthread_key_create(&made, [](void* kept) { delete static_cast<Kept*>(kept); }) != 0;
+    return fails ? std::nullopt : std::optional(made);
+  }();
+  if (!key) {
+    return nullptr;
+  }
+  auto* kept = static_cast<Kept*>(pthread_getspecific(*key));
+  if (kept == nullptr && (kept = new (std::nothrow) Kept) != nullptr && pthread_setspecific(*key, kept) != 0) {
+    delete kept;
+    kept = nullptr;
+  }
+  return kept;
+}
+
+/// Temporary memory for processing one tensor. Each thread keeps some of it for reuse: malloc returns large blocks to
+/// the system, and paging them in again costs more than the work done in them.
+class Scratch {
+ public:
+  Scratch() noexcept = default;
+
+  /// Takes at least `bytes`, aligned for every type, uninitialised.
+  explicit Scratch(std::size_t bytes) {
+    Buffer* best = nullptr;
+    if (Kept* const kept = spare(); kept != nullptr) {
+      for (Buffer& one : *kept) {
+        if (one.capacity() >= bytes && (best == nullptr || one.capacity() < best->capacity())) {
+          best = &one;
+        }
+      }
+    }
+    if (best != nullptr) {
+      std::swap(buffer_, *best);
+    } else if (buffer_.reserve(bytes) == nullptr) {
+      throw std::bad_alloc();
+    }
+  }
+
+  Scratch(Scratch&& other) noexcept { std::swap(buffer_, other.buffer_); }
+  Scratch& operator=(Scratch&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  ~Scratch() {
+    Kept* const kept = buffer_.capacity() == 0 || buffer_.capacity() > largest_kept ? nullptr : spare();
+    if (kept == nullptr) {
+      return;
+    }
+    const auto least = std::min_element(kept->begin(), kept->end(), [](const Buffer& left, const Buffer& right) {
+      return left.capacity() < right.capacity();
+    });
+    if (least->capacity() < buffer_.capacity()) {
+      std::swap(buffer_, *least);
+    }
+  }
+
+  [[nodiscard]] std::byte* data() noexcept { return buffer_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return buffer_.capacity(); }
+
+ private:
+  Buffer buffer_;
+};
 
 /// Two elements that enclose the one searched for, bounds included.
 template <class T>

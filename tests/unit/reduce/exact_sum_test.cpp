@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "reduce/exact_sum.hpp"
-#include "reduce/int128.hpp"
+#include "reduce/doubles.hpp"
 #include "values.hpp"
 
 using smd::detail::reduce::ExactSum;

@@ -224,7 +224,7 @@ inline void count_zero_negative(const double* values, std::size_t n, std::uint64
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t whole = (n + lanes - 1) / lanes * lanes;  // the padding is zero
-  stream_signs_of<double>(d, reinterpret_cast<const std::byte*>(values), whole, zero, negative, LoadDouble());
+  stream_signs_of<double>(d, reinterpret_cast<const std::byte*>(values), whole, zero, negative, LoadAsIs());
   zero -= whole - n;
 }
 

@@ -119,20 +119,16 @@ HWY_INLINE void compare_as(const std::byte* a, const std::byte* b, std::size_t n
   sums.differing = static_cast<std::uint64_t>(-static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(di, differing))));
 }
 
-template <class T, class Widen>
-HWY_INLINE void compare_of(const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
-                           PairSums& sums, const Widen& widen) {
-  if (tolerance.rtol == 0 && tolerance.atol == 0) {
-    compare_as<T, false>(a, b, n, tolerance, sums, widen);
-  } else {
-    compare_as<T, true>(a, b, n, tolerance, sums, widen);
-  }
-}
-
 inline void compare(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
                     PairSums& sums) {
-  visit_floats(
-      type, [&]<class As>(As) HWY_ATTR { compare_of<typename As::T>(a, b, n, tolerance, sums, typename As::Widen()); });
+  visit_floats(type, [&]<class As>(As) HWY_ATTR {
+    const typename As::Widen widen;
+    if (tolerance.rtol == 0 && tolerance.atol == 0) {
+      compare_as<typename As::T, false>(a, b, n, tolerance, sums, widen);
+    } else {
+      compare_as<typename As::T, true>(a, b, n, tolerance, sums, widen);
+    }
+  });
 }
 
 template <class T, class Widen>

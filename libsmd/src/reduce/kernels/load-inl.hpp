@@ -34,6 +34,16 @@ HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, 
   }
 }
 
+// Calls f(a, b) with the two as constants.
+template <class F>
+HWY_INLINE void with_constants(bool a, bool b, const F& f) {
+  if (a) {
+    b ? f(std::true_type(), std::true_type()) : f(std::true_type(), std::false_type());
+  } else {
+    b ? f(std::false_type(), std::true_type()) : f(std::false_type(), std::false_type());
+  }
+}
+
 HWY_INLINE void clear_padding(double* out, std::size_t n) {
   const Doubles d;
   const auto zero = hn::Zero(d);
@@ -61,12 +71,13 @@ HWY_INLINE double largest_of(D d, V v) {
 #define SMD_REDUCE_CONVERTS_HALVES 1
 #endif
 
-struct LoadFloat {
+struct LoadAsIs {
   template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, const float* from) const {
+  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* from) const {
     return hn::LoadU(d, from);
   }
 };
+
 struct LoadHalf {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
@@ -107,7 +118,7 @@ struct WidenEach {
     b = hn::PromoteTo(d, Load()(df, from + hn::Lanes(df)));
   }
 };
-using WidenFloats = WidenEach<float, LoadFloat>;
+using WidenFloats = WidenEach<float, LoadAsIs>;
 using WidenHalves = WidenEach<std::uint16_t, LoadHalf>;
 #if HWY_TARGET == HWY_SCALAR
 using WidenBfloats = WidenEach<std::uint16_t, LoadBfloat>;
@@ -124,9 +135,6 @@ struct WidenBfloats {
 };
 #endif
 
-struct LoadDouble {
-  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
-};
 struct WidenDoubles {
   HWY_INLINE void operator()(const double* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
     const Doubles d;
@@ -145,9 +153,9 @@ struct Loads {
 template <class Stored>
 struct FloatLoads {};
 template <>
-struct FloatLoads<float> : Loads<float, LoadFloat, WidenFloats> {};
+struct FloatLoads<float> : Loads<float, LoadAsIs, WidenFloats> {};
 template <>
-struct FloatLoads<double> : Loads<double, LoadDouble, WidenDoubles> {};
+struct FloatLoads<double> : Loads<double, LoadAsIs, WidenDoubles> {};
 template <>
 struct FloatLoads<Half> : Loads<std::uint16_t, LoadHalf, WidenHalves> {};
 template <>

@@ -360,21 +360,14 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   return exact;
 }
 
-template <bool zeros>
-HWY_INLINE bool stream_unrounded_with(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                                      BlockSums& result) {
-  if (plan.grouped_squares) {
-    return plan.magnitudes ? stream_unrounded_as<zeros, true, true>(source, n, plan, range, result)
-                           : stream_unrounded_as<zeros, false, true>(source, n, plan, range, result);
-  }
-  return plan.magnitudes ? stream_unrounded_as<zeros, true, false>(source, n, plan, range, result)
-                         : stream_unrounded_as<zeros, false, false>(source, n, plan, range, result);
-}
-
 inline bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                              BlockSums& result) {
-  return plan.zeros ? stream_unrounded_with<true>(source, n, plan, range, result)
-                    : stream_unrounded_with<false>(source, n, plan, range, result);
+  bool exact = false;
+  with_constants(plan.magnitudes, plan.grouped_squares, [&](auto magnitudes, auto grouped) HWY_ATTR {
+    exact = plan.zeros ? stream_unrounded_as<true, magnitudes.value, grouped.value>(source, n, plan, range, result)
+                       : stream_unrounded_as<false, magnitudes.value, grouped.value>(source, n, plan, range, result);
+  });
+  return exact;
 }
 #else
 constexpr bool (*stream_unrounded)(const std::byte*, std::size_t, const SumPlan&, BlockRange&, BlockSums&) = nullptr;
@@ -519,15 +512,9 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
 
 inline void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                    BlockSums& result) {
-  if (plan.magnitudes && plan.grouped_squares) {
-    stream_as<true, true>(type, source, n, plan, range, result);
-  } else if (plan.magnitudes) {
-    stream_as<true, false>(type, source, n, plan, range, result);
-  } else if (plan.grouped_squares) {
-    stream_as<false, true>(type, source, n, plan, range, result);
-  } else {
-    stream_as<false, false>(type, source, n, plan, range, result);
-  }
+  with_constants(plan.magnitudes, plan.grouped_squares, [&](auto magnitudes, auto grouped) HWY_ATTR {
+    stream_as<magnitudes.value, grouped.value>(type, source, n, plan, range, result);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -226,16 +226,9 @@ HWY_INLINE void sums_chosen(const double* values, std::size_t n, const SumPlan& 
 }
 
 inline void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
-  const bool biased = plan.sum_bias != 0;
-  if (biased && plan.magnitudes) {
-    sums_chosen<true, true>(values, n, plan, result);
-  } else if (biased) {
-    sums_chosen<true, false>(values, n, plan, result);
-  } else if (plan.magnitudes) {
-    sums_chosen<false, true>(values, n, plan, result);
-  } else {
-    sums_chosen<false, false>(values, n, plan, result);
-  }
+  with_constants(plan.sum_bias != 0, plan.magnitudes, [&](auto biased, auto magnitudes) HWY_ATTR {
+    sums_chosen<biased.value, magnitudes.value>(values, n, plan, result);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
