@@ -9,12 +9,10 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <random>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 

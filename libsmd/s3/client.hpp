@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,27 +65,17 @@ class ListedObjects {
   std::unordered_map<std::size_t, ListedObjectFacts> objects_;
 };
 
-/// A request before it is signed.
-struct Ask {
-  std::string method = "GET";
+/// A request before it is signed. `skip` and the timeouts are the client's.
+struct Ask : HttpRequest {
   std::string bucket;
   std::string key;
   Query query;
-  std::vector<HttpHeader> headers;
-  std::uint64_t most = std::uint64_t{64} << 20;  ///< Longest whole body accepted; a longer one is damaged.
-  /// If not empty: receives bytes of the object from `offset` on. The object may end earlier.
-  std::span<std::byte> into = {};
-  std::uint64_t offset = 0;
-  std::string file;  ///< The file's name in problems: a name within the trial.
-
-  std::string_view body = {};  ///< Must remain valid until the answer.
-  bool slow_answer = false;    ///< The server may work for minutes before it answers.
-
-  const Stop* stop = nullptr;  ///< Ends the request at any point. Must remain valid until the answer.
+  std::uint64_t offset = 0;  ///< `into` receives bytes of the object from here on. The object may end earlier.
+  std::string file;          ///< The file's name in problems: a name within the trial.
+  bool slow_answer = false;  ///< The server may work for minutes before it answers.
   std::optional<std::chrono::milliseconds> total;  ///< Includes all attempts; nullopt: `Patience::total`.
   /// From a listing: a complete body with this ETag that is shorter was cut off in transit.
   std::optional<ListedObjectFacts> listed;
-
   // For services other than S3:
   std::string service = "s3";
   std::optional<Endpoint> endpoint;
@@ -110,6 +99,8 @@ class Client {
   [[nodiscard]] bool repeats_secrets(std::string_view body);
 
  private:
+  static constexpr int retry_tokens = 500;
+
   struct Decision;
   struct Turn;
 
@@ -130,8 +121,8 @@ class Client {
   CredentialChain credentials_;
   std::mutex mutex_;
   std::map<std::string, std::string> regions_;  // by bucket; guarded by mutex_
+  int tokens_ = retry_tokens;                   // guarded by mutex_
   std::atomic<std::int64_t> clock_offset_{0};   // seconds by which the server's clock is ahead
-  std::atomic<int> tokens_;
   std::mutex log_mutex_;
 };
 

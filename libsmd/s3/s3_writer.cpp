@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "s3/s3_writer.hpp"
 
 #include <algorithm>
 #include <chrono>

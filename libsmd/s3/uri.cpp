@@ -2,8 +2,10 @@
 #include "s3/uri.hpp"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <new>
 
@@ -20,17 +22,13 @@ bool is_alphanumeric(char c) noexcept {
 }  // namespace
 
 std::string uri_encode(std::string_view text, bool path) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string encoded;
   encoded.reserve(text.size());
   for (const char c : text) {
     if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || (path && c == '/')) {
       encoded.push_back(c);
     } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded.push_back('%');
-      encoded.push_back(digits[byte >> 4]);
-      encoded.push_back(digits[byte & 15]);
+      fmt::format_to(std::back_inserter(encoded), "%{:02X}", static_cast<unsigned char>(c));
     }
   }
   return encoded;
