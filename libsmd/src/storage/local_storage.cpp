@@ -10,14 +10,20 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstddef>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -180,9 +186,234 @@ std::chrono::system_clock::time_point time_written(const struct stat& status) no
 
 constexpr unsigned shared_files = 3;  // One of the root, two of a watch.
 
+FileStamp file_stamp_from(const struct stat& status) noexcept {
+  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
+          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
+}
+
 /// Returns how many threads may read at once: one for each CPU, but not more than the limit of open files allows. Each
 /// keeps a folder and a file open, the storage its root, and a watch two more.
 unsigned most_readers() noexcept { return std::clamp(default_jobs(), 1U, (limits::open_files - shared_files) / 2); }
+
+/// Returns how many threads each that reads may use to announce files, with one file open each.
+unsigned announcers() noexcept {
+  constexpr unsigned enough = 4;  // More threads did not fill a cold cache sooner.
+  return std::clamp((limits::open_files - shared_files) / most_readers() - 1, 1U, enough);
+}
+
+/// Returns why a mode is not that of a regular file; empty if it is.
+std::string_view why_not_a_file(mode_t mode) noexcept {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return {};
+    case S_IFDIR:
+      return "is a directory, not a file";
+    case S_IFIFO:
+      return "is a FIFO, not a regular file";
+    case S_IFSOCK:
+      return "is a socket, not a regular file";
+    default:
+      return "is a device, not a regular file";
+  }
+}
+
+/// Reads until `into` is full or the file ends. Returns the number of bytes, or -1 with `errno`.
+ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
+  constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  std::size_t done = 0;
+  const std::size_t most =
+      offset >= last ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), last - offset));
+  while (done < most) {
+    const ssize_t n =
+        uninterrupted([&] { return ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done)); });
+    if (n <= 0) {
+      if (n < 0) {
+        return -1;
+      }
+      break;
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+class LocalFile final : public File {
+ public:
+  LocalFile(Descriptor fd, std::uint64_t size, std::string name)
+      : fd_(std::move(fd)), size_(size), name_(std::move(name)) {}
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+
+  Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    const ssize_t n = read_fully(fd_.get(), offset, into);
+    if (n < 0) {
+      return system_problem(errno, name_);
+    }
+    return static_cast<std::size_t>(n);
+  }
+
+ private:
+  Descriptor fd_;
+  std::uint64_t size_;
+  std::string name_;
+};
+
+// Files of similar sizes use buffers of the same size. Small ones: the heap is tidied whenever 64 KiB of it are freed.
+constexpr std::size_t least_buffer = std::size_t{4} << 10;
+constexpr std::size_t most_rounded = std::size_t{64} << 10;
+
+/// A leaf name with the NUL that the kernel requires, without an allocation for each file.
+class LeafName {
+ public:
+  explicit LeafName(std::string_view name) noexcept {
+    if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos || name.find('\0') != name.npos) {
+      error_ = EINVAL;
+    } else if (name.size() > NAME_MAX) {
+      error_ = ENAMETOOLONG;
+    } else {
+      std::memcpy(text_.data(), name.data(), name.size());
+      text_[name.size()] = '\0';
+    }
+  }
+  [[nodiscard]] int error() const noexcept { return error_; }
+  [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
+
+ private:
+  std::array<char, NAME_MAX + 1> text_;
+  int error_ = 0;
+};
+
+class LocalFolder final : public Folder {
+ public:
+  LocalFolder(std::shared_ptr<const Anchor> root, Descriptor fd, std::string name)
+      : root_(std::move(root)), fd_(std::move(fd)), name_(std::move(name)) {}
+
+  Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) override {
+    const LeafName leaf(name);
+    if (leaf.error() == EINVAL) {
+      return Problem{ProblemKind::damaged, path_of(name), {}, "is not the name of a file in a directory"};
+    }
+    if (leaf.error() != 0) {
+      return system_problem(leaf.error(), path_of(name));
+    }
+    const Descriptor fd = open(leaf, name);
+    if (!fd) {
+      return system_problem(errno, path_of(name));
+    }
+    struct stat status;
+    if (uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
+      return system_problem(errno, path_of(name));
+    }
+    if (!S_ISREG(status.st_mode)) {
+      return Problem{ProblemKind::damaged, path_of(name), {}, "is not a regular file"};
+    }
+    return read_open(fd.get(), static_cast<std::uint64_t>(status.st_size), name, buffer, most);
+  }
+
+  /// Opening a file whose inode is not in memory waits for the disk, and reading it waits again. Requesting the data of
+  /// many files before reading the first keeps the disk busy with all of them.
+  void announce(std::span<const std::string_view> names) override {
+    const auto open_leaf = [this](std::string_view name) {
+      const LeafName leaf(name);
+      return leaf.error() != 0 ? Descriptor()
+                               : Descriptor(::openat(fd_.get(), leaf.c_str(),
+                                                     O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW));
+    };
+    const auto is_cold = [&](std::string_view name) {
+      const Descriptor fd = open_leaf(name);
+      std::byte one;
+      iovec vector{&one, 1};
+      return fd && ::preadv2(fd.get(), &vector, 1, 0, RWF_NOWAIT) < 0 && errno == EAGAIN;
+    };
+    constexpr std::size_t few = 4;  // The check takes as long as reading this many files that are in memory.
+    if (names.size() < few || !(is_cold(names.front()) || is_cold(names[names.size() / 2]) || is_cold(names.back()))) {
+      return;
+    }
+    // The kernel's read-ahead takes over from here. Each open may wait for an inode, so several wait at once.
+    constexpr std::size_t grain = 8;
+    parallel_for(announcers(), names.size(), grain, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (const auto name : names.subspan(begin, end - begin)) {
+        if (const Descriptor fd = open_leaf(name)) {
+          ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_WILLNEED);
+        }
+      }
+    });
+  }
+
+  [[nodiscard]] std::optional<FileStamp> stamp(std::string_view name) const override {
+    const LeafName leaf(name);
+    struct stat status = {};
+    if (leaf.error() != 0 || ::fstatat(fd_.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      return std::nullopt;
+    }
+    if (S_ISLNK(status.st_mode)) {
+      const Descriptor target = open_beneath(root_->fd.get(), root_->resolve, path_of(name), O_PATH);
+      if (!target || ::fstat(target.get(), &status) != 0) {
+        return std::nullopt;
+      }
+    }
+    return file_stamp_from(status);
+  }
+
+ private:
+  [[nodiscard]] std::string path_of(std::string_view name) const {
+    return name_.empty() ? std::string(name) : name_ + '/' + std::string(name);
+  }
+
+  [[nodiscard]] Descriptor open(const LeafName& leaf, std::string_view name) const {
+    constexpr int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    const int fd = uninterrupted([&] { return ::openat(fd_.get(), leaf.c_str(), flags | O_NOFOLLOW); });
+    if (fd < 0 && errno == ELOOP) {  // A link: good if it stays beneath the root.
+      return open_beneath(root_->fd.get(), root_->resolve, path_of(name), flags);
+    }
+    return Descriptor(fd);
+  }
+
+  /// `expected` is only a hint: the file may grow or shrink meanwhile.
+  [[nodiscard]] Outcome<std::span<const std::byte>> read_open(int fd, std::uint64_t expected, std::string_view name,
+                                                              Buffer& buffer, std::uint64_t most) const {
+    if (expected > most) {
+      return too_long(path_of(name), most);
+    }
+    const auto whole = static_cast<std::size_t>(expected) + 1;
+    std::size_t room =
+        std::max({whole, buffer.capacity(), std::clamp(std::bit_ceil(whole), least_buffer, most_rounded)});
+    std::size_t done = 0;
+    while (true) {
+      std::byte* data = buffer.reserve(room);
+      if (data == nullptr) {
+        return system_problem(ENOMEM, path_of(name));
+      }
+      const ssize_t n = uninterrupted([&] { return ::pread(fd, data + done, room - done, static_cast<off_t>(done)); });
+      if (n < 0) {
+        return system_problem(errno, path_of(name));
+      }
+      done += static_cast<std::size_t>(n);
+      if (done > most) {
+        return too_long(path_of(name), most);
+      }
+      if (n == 0 || (done == expected && done < room)) {
+        return buffer.first(done);
+      }
+      if (done == room) {  // The file grew. Growing the buffer discards its content.
+        room *= 2;
+        done = 0;
+      }
+    }
+  }
+
+  std::shared_ptr<const Anchor> root_;
+  Descriptor fd_;
+  std::string name_;
+};
+
+/// Returns the folder that was opened beneath the root by that name.
+std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd, std::string_view name) {
+  while (name.ends_with('/')) {
+    name.remove_suffix(1);
+  }
+  return std::make_unique<LocalFolder>(std::move(root), std::move(fd), std::string(name));
+}
 
 class LocalStorage final : public Storage {
  public:
@@ -319,11 +550,25 @@ class LocalStorage final : public Storage {
   }
 
   bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) override {
-    return read_local_once(*root_->anchor(), name, offset, into);
+    if (name.empty() || !refuse_path(name).empty()) {
+      return false;
+    }
+    const auto root = root_->anchor();
+    // Reading a directory or a FIFO at an offset fails; a device yields bytes that are no valid record.
+    const Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_RDONLY | O_NONBLOCK);
+    return fd && read_fully(fd.get(), offset, into) == static_cast<ssize_t>(into.size());
   }
 
   Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
-    return open_local_folder(root_->anchor(), name);
+    if (const auto refused = refuse_path(name); !refused.empty()) {
+      return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+    }
+    const auto root = root_->anchor();
+    Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_PATH | O_DIRECTORY);
+    if (!fd) {
+      return system_problem(errno, std::string(name));
+    }
+    return local_folder(root, std::move(fd), name);
   }
 
   std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) override {
@@ -368,9 +613,22 @@ class LocalStorage final : public Storage {
 
 }  // namespace
 
-FileStamp file_stamp_from(const struct stat& status) noexcept {
-  return {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino), ticks(status.st_mtim),
-          ticks(status.st_ctim), static_cast<std::uint64_t>(status.st_size)};
+Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name) {
+  std::string_view refused = name.empty() ? "the name is empty" : refuse_path(name);
+  if (!refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+  }
+  // O_NONBLOCK: opening a FIFO without a writer must not block. It has no effect on regular files.
+  Descriptor fd = open_beneath(root.fd.get(), root.resolve, name, O_RDONLY | O_NONBLOCK);
+  struct stat status;
+  if (!fd || uninterrupted([&] { return ::fstat(fd.get(), &status); }) != 0) {
+    return system_problem(errno, std::string(name));
+  }
+  if (refused = why_not_a_file(status.st_mode); !refused.empty()) {
+    return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
+  }
+  return std::unique_ptr<File>(
+      std::make_unique<LocalFile>(std::move(fd), static_cast<std::uint64_t>(status.st_size), std::string(name)));
 }
 
 std::shared_ptr<const Anchor> LocalRoot::anchor() const {
@@ -419,11 +677,6 @@ Status LocalRoot::reopen() {
 Outcome<std::vector<DirEntry>> list_local(const Anchor& root, std::string_view folder, std::size_t most) {
   const auto fd = open_to_list(root, folder);
   return fd ? entries_of(root, folder, fd->get(), most) : Outcome<std::vector<DirEntry>>(fd.problem());
-}
-
-unsigned announcers() noexcept {
-  constexpr unsigned enough = 4;  // More threads did not fill a cold cache sooner.
-  return std::clamp((limits::open_files - shared_files) / most_readers() - 1, 1U, enough);
 }
 
 Outcome<std::unique_ptr<Storage>> open_local(const std::string& path, const LocalOptions& options) {

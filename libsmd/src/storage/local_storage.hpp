@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,20 +53,6 @@ class LocalRoot {
                                                         std::size_t most = all_names);
 /// See Storage::open.
 [[nodiscard]] Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name);
-/// See Storage::read_once.
-[[nodiscard]] bool read_local_once(const Anchor& root, std::string_view name, std::uint64_t offset,
-                                   std::span<std::byte> into);
-/// See Storage::open_folder.
-[[nodiscard]] Outcome<std::unique_ptr<Folder>> open_local_folder(std::shared_ptr<const Anchor> root,
-                                                                 std::string_view name);
-/// Returns the folder that was opened beneath the root by that name.
-[[nodiscard]] std::unique_ptr<Folder> local_folder(std::shared_ptr<const Anchor> root, Descriptor fd,
-                                                   std::string_view name);
-/// See Storage::file_stamp.
-[[nodiscard]] FileStamp file_stamp_from(const struct stat& status) noexcept;
-
-/// Returns how many threads each that reads may use to announce files, with one file open each.
-[[nodiscard]] unsigned announcers() noexcept;
 
 /// Settings that only tests change.
 struct LocalOptions {

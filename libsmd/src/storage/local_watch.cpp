@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <unordered_map>
@@ -28,57 +30,78 @@ using Clock = std::chrono::steady_clock;
 
 static_assert(std::atomic<bool>::is_always_lock_free, "wake() is called from signal handlers");
 
-PolledWatch::PolledWatch(std::chrono::milliseconds poll_interval)
-    : interval_(std::max(poll_interval, std::chrono::milliseconds(1))),
-      next_look_(Clock::now() + interval_),
-      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+namespace {
 
-bool PolledWatch::wait_until(Clock::time_point deadline) {
-  while (true) {
-    if (woken_.exchange(false)) {
-      return false;
-    }
-    const auto now = Clock::now();
-    bool news = now >= next_look_;
-    if (!news) {
-      std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {events(), POLLIN, 0}}};
-      const int ready = ::poll(fds.data(), fds.size(),
-                               timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
-      if (ready > 0 && fds[0].revents != 0) {
-        // Before `woken_` is checked, which is set before the write: so no wake-up is lost.
-        std::uint64_t count = 0;
-        [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
+/// Reports a possible change each `poll_interval`, which is enough for any storage. Watches that receive events derive
+/// from it.
+class PolledWatch : public Watch {
+ public:
+  explicit PolledWatch(std::chrono::milliseconds poll_interval)
+      : interval_(std::max(poll_interval, std::chrono::milliseconds(1))),
+        next_look_(Clock::now() + interval_),
+        wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+  bool wait_until(Clock::time_point deadline) override {
+    while (true) {
+      if (woken_.exchange(false)) {
+        return false;
       }
-      news = ready > 0 && fds[1].revents != 0 && take_events();
-    }
-    if (news) {
-      look();
-      next_look_ = Clock::now() + interval_;
-      return true;
-    }
-    if (now >= deadline && !woken_.load()) {  // After the poll: a past deadline still reports pending events.
-      return false;
+      const auto now = Clock::now();
+      bool news = now >= next_look_;
+      if (!news) {
+        std::array<pollfd, 2> fds{{{wake_.get(), POLLIN, 0}, {events(), POLLIN, 0}}};
+        const int ready = ::poll(fds.data(), fds.size(),
+                                 timeout(std::max(Clock::duration::zero(), std::min(deadline, next_look_) - now)));
+        if (ready > 0 && fds[0].revents != 0) {
+          // Before `woken_` is checked, which is set before the write: so no wake-up is lost.
+          std::uint64_t count = 0;
+          [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &count, sizeof count);
+        }
+        news = ready > 0 && fds[1].revents != 0 && take_events();
+      }
+      if (news) {
+        look();
+        next_look_ = Clock::now() + interval_;
+        return true;
+      }
+      if (now >= deadline && !woken_.load()) {  // After the poll: a past deadline still reports pending events.
+        return false;
+      }
     }
   }
-}
 
-void PolledWatch::wake() noexcept {
-  woken_.store(true);
-  const int saved = errno;  // A signal handler must not change it.
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
-  errno = saved;
-}
+  void wake() noexcept override {
+    woken_.store(true);
+    const int saved = errno;  // A signal handler must not change it.
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+    errno = saved;
+  }
 
-int PolledWatch::timeout(Clock::duration left) const noexcept {
-  // Without an eventfd (no descriptor left), short polls notice wake().
-  constexpr std::chrono::milliseconds slice(50);
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
-  return static_cast<int>(
-      std::min<std::chrono::milliseconds::rep>(wake_ ? ms.count() : std::min(ms, slice).count(), INT_MAX));
-}
+  [[nodiscard]] std::string method() const override { return "polling"; }
 
-namespace {
+ protected:
+  /// Returns a descriptor that is readable when there are events; -1 if there is none.
+  [[nodiscard]] virtual int events() const noexcept { return -1; }
+  /// Reads the pending events. Returns whether there may be something new.
+  virtual bool take_events() { return false; }
+  /// Called before each possible change is reported.
+  virtual void look() {}
+
+ private:
+  [[nodiscard]] int timeout(Clock::duration left) const noexcept {
+    // Without an eventfd (no descriptor left), short polls notice wake().
+    constexpr std::chrono::milliseconds slice(50);
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left);
+    return static_cast<int>(
+        std::min<std::chrono::milliseconds::rep>(wake_ ? ms.count() : std::min(ms, slice).count(), INT_MAX));
+  }
+
+  std::chrono::milliseconds interval_;
+  std::chrono::steady_clock::time_point next_look_;
+  Descriptor wake_;
+  std::atomic<bool> woken_ = false;
+};
 
 constexpr std::uint32_t wanted = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
@@ -337,6 +360,10 @@ class PathWatch final : public PolledWatch {
 
 }  // namespace
 
+std::unique_ptr<Watch> polled_watch(std::chrono::milliseconds poll_interval) {
+  return std::make_unique<PolledWatch>(poll_interval);
+}
+
 std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
                                    std::chrono::milliseconds poll_interval, const WatchScope& scope) {
   return std::make_unique<LocalWatch>(std::move(root), inotify, poll_interval, scope);
@@ -344,7 +371,7 @@ std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify
 
 std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval) {
   if (path.starts_with("s3://")) {
-    return std::make_unique<PolledWatch>(poll_interval);
+    return polled_watch(poll_interval);
   }
   return std::make_unique<PathWatch>(path, poll_interval);
 }

@@ -4,7 +4,6 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>

@@ -6,7 +6,6 @@
 #include <smd/elements.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <numeric>

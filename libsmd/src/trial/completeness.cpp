@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines up to which step all workers have written.
-#include "trial/completeness.hpp"
+#include "trial/snapshot.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -13,9 +13,25 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smd::detail::trial {
+
+/// The path of a trial, or of a place to search.
+class TrialPath {
+ public:
+  explicit TrialPath(std::string_view path);
+
+  /// Returns the path without a slash at its end.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Returns the folder's own name, also of `.`.
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string path_of(std::string_view below) const;
+
+ private:
+  std::string path_;
+};
 
 /// Settings that only tests change.
 struct Environment {
@@ -39,6 +55,9 @@ struct OpenedTrial {
 /// @throws as `Trial::open`.
 [[nodiscard]] OpenedTrial open_trial(const std::string& path, const TrialOptions& options,
                                      const Environment& environment);
+
+/// Returns what lies in a folder: `(it holds 'a', 'b')`, and what the nearest files are whose first bytes tell.
+[[nodiscard]] std::string what_lies_in(storage::Storage& storage);
 
 /// Returns the last part of a path, `job` of `s3://bucket/job/`; the path itself if it has no parts.
 [[nodiscard]] std::string last_part(std::string_view path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/records.hpp"
+#include "trial/trial_state.hpp"
 
 #include "layout/folder_walk.hpp"
 #include "text/escape.hpp"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/snapshot_maker.hpp"
+#include "trial/trial_state.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
-#include "trial/completeness.hpp"
 #include "trial/opened_trial.hpp"
-#include "trial/trial_path.hpp"
+#include "trial/snapshot.hpp"
 
 #include <smd/error.hpp>
 
@@ -24,7 +23,10 @@ namespace {
 /// Returns the steps whose completeness may have changed.
 std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
   std::vector<std::int64_t> touched;
-  if (rows && found.listing->named) {
+  if (!found.listing->named) {
+    return touched;
+  }
+  if (rows) {
     for (const layout::LoadedSteps::Row& row : found.loaded.rows) {
       touched.push_back(row.row.file.step);
     }
@@ -32,10 +34,8 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
       touched.push_back(failure.file.step);
     }
   }
-  if (found.listing->named) {
-    for (const layout::StepPart& file : found.listing->named->fresh) {
-      touched.push_back(file.step);
-    }
+  for (const layout::StepPart& file : found.listing->named->fresh) {
+    touched.push_back(file.step);
   }
   return touched;
 }

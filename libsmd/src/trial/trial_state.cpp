@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/trial_state.hpp"
 
-#include "trial/completeness.hpp"
-#include "trial/trial_path.hpp"
+#include "trial/snapshot.hpp"
 
 #include <algorithm>
 #include <charconv>
