@@ -259,7 +259,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
         const std::size_t part = std::min(decoded_pairs, n - start);
         size = begin + start;
         if (wide_integers && whole) {
-          add_pairs<double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+          add_pairs<true, double>(a, b, start, part, [&](std::size_t i, double x, double y) {
             const Int128 whole_a = load_whole(a, i, x);
             const Int128 whole_b = load_whole(b, i, y);
             return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
@@ -267,7 +267,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
           continue;
         }
         if (wide_integers) {  // and the others are floating-point numbers
-          add_pairs<long double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+          add_pairs<false, long double>(a, b, start, part, [&](std::size_t i, double x, double y) {
             return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
           });
           continue;
@@ -312,7 +312,8 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   }
 
   /// Adds at most `decoded_pairs` pairs of real elements, one by one. `distance(i, x, y)`: returns |x - y| of pair `i`.
-  template <class Number, class Distance>
+  /// `whole`: all are integers, so that nothing need be checked for special numbers.
+  template <bool whole, class Number, class Distance>
   void add_pairs(const Run& a, const Run& b, std::size_t start, std::size_t n, const Distance& distance) {
     alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
     alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
@@ -322,7 +323,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     for (std::size_t i = 0; i < n; ++i) {
       const double x = values_a[i];
       const double y = values_b[i];
-      if (!std::isfinite(x) || !std::isfinite(y)) {
+      if (!whole && (!std::isfinite(x) || !std::isfinite(y))) {
         if (!same_special(x, y)) {
           differs_at(size + i);
           infinite = true;
@@ -331,7 +332,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       }
       ++finite;
       const double d = distance(start + i, x, y);
-      if (!std::isfinite(d)) {  // of opposite signs, near the end of the range
+      if (!whole && !std::isfinite(d)) {  // of opposite signs, near the end of the range
         overflow = true;
         differs_at(size + i);
         sums.add(0, x, y);
@@ -352,8 +353,8 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     const std::uint64_t begin = size;
     for (std::size_t start = 0; start < n; start += decoded_pairs) {
       size = begin + start;
-      add_pairs<Number>({type, a}, {type, b}, start, std::min(decoded_pairs, n - start),
-                        [](std::size_t, double x, double y) { return std::abs(x - y); });
+      add_pairs<false, Number>({type, a}, {type, b}, start, std::min(decoded_pairs, n - start),
+                               [](std::size_t, double x, double y) { return std::abs(x - y); });
     }
     size = begin;
   }
