@@ -15,6 +15,19 @@
 
 namespace smd::detail::storage::s3 {
 
+/// A cache's folder and the names in it: the marker, folders named by two hexadecimal digits, entries in these named
+/// by 62 such digits, and temporary files. Nothing else is ever opened, replaced or removed, and no symbolic link
+/// below the folder is followed.
+struct CacheFolder {
+  Descriptor root;       ///< Open if the folder is usable.
+  std::string trouble;   ///< Why it is not usable.
+  bool foreign = false;  ///< It contains files that are not a cache's: the user named the wrong folder.
+};
+
+/// Opens the folder of a cache. Creates it and its parents if needed, accessible only to this user. An existing folder
+/// must have the marker, or be empty: then it receives one. Safe for any number of processes at the same time.
+[[nodiscard]] CacheFolder open_cache_folder(const std::string& path);
+
 /// A folder that caches objects, or ranges of them, by name. Any number of processes may share it: an entry appears
 /// complete (temporary file, then rename) and is checked when it is read. Thread-safe.
 class Cache {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <utility>
 
 #include "s3/scrub.hpp"
@@ -12,30 +13,27 @@
 namespace smd::detail::storage::s3 {
 namespace {
 
-constexpr int retry_tokens = 500;
 constexpr int retry_cost = 5;
 constexpr int timeout_cost = 10;
 constexpr int slow_stalls = 15;  ///< Multiple of the usual patience.
 
-bool is_throttled(const HttpResponse& response, std::string_view code) {
-  return response.trouble == Trouble::none &&
-         (response.status == 429 || response.status == 503 || code == "SlowDown" || code == "Throttling" ||
-          code == "ThrottlingException" || code == "TooManyRequestsException" || code == "RequestLimitExceeded");
+template <class T>
+bool is_one_of(const T& value, std::initializer_list<T> values) {
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+bool is_throttled(const HttpResponse& response, std::string_view code) {
+  return response.trouble == Trouble::none &&
+         (is_one_of(response.status, {429L, 503L}) ||
+          is_one_of<std::string_view>(code, {"SlowDown", "Throttling", "ThrottlingException",
+                                             "TooManyRequestsException", "RequestLimitExceeded"}));
+}
+
+/// Includes a body changed in transit; and S3 may report an error after status 200.
 bool is_passing(const HttpResponse& response, std::string_view code) {
-  switch (response.status) {
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504:
-      return true;
-    default:  // includes a body changed in transit; and S3 may report an error after status 200
-      return code == "RequestTimeout" || code == "InternalError" || code == "ServiceUnavailable" ||
-             code == "SlowDown" || code == "OperationAborted" || code == "BadDigest" ||
-             code == "XAmzContentSHA256Mismatch";
-  }
+  return is_one_of(response.status, {429L, 500L, 502L, 503L, 504L}) ||
+         is_one_of<std::string_view>(code, {"RequestTimeout", "InternalError", "ServiceUnavailable", "SlowDown",
+                                            "OperationAborted", "BadDigest", "XAmzContentSHA256Mismatch"});
 }
 
 std::string_view words_for(Trouble trouble) noexcept {
@@ -112,10 +110,7 @@ struct Client::Decision {
 };
 
 Client::Client(Settings settings)
-    : settings_(std::move(settings)),
-      pool_(settings_.in_flight, settings_.ca_file),
-      credentials_({pool_, settings_}),
-      tokens_(retry_tokens) {}
+    : settings_(std::move(settings)), pool_(settings_.in_flight, settings_.ca_file), credentials_({pool_, settings_}) {}
 
 void Client::say(RemoteDetail detail, const std::string& text) {
   if (settings_.log) {
@@ -191,17 +186,12 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
     sign(call, turn.credentials->credentials, turn.region, ask.service,
          std::chrono::system_clock::now() + std::chrono::seconds(clock_offset_.load()));
   }
-  HttpRequest request;
-  request.method = ask.method;
+  HttpRequest request(ask);
   request.url = (tls ? "https://" : "http://") + call.host + call.path + (call.query.empty() ? "" : "?" + call.query);
   request.headers = std::move(call.headers);
-  request.body = ask.body;
-  request.most = ask.most;
-  request.into = ask.into;
   request.skip = ask.offset;
   request.connect_timeout = settings_.patience.connect;
   request.stall_timeout = settings_.patience.stall * (ask.slow_answer ? slow_stalls : 1);
-  request.stop = ask.stop;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(turn.end - std::chrono::steady_clock::now());
   request.total_timeout = std::max(left, std::chrono::milliseconds(1));
   HttpResponse response = pool_.perform(request);
@@ -340,19 +330,15 @@ Client::Decision Client::decide_refusal(const Ask& ask, const Turn& turn, const 
 }
 
 bool Client::take_tokens(int cost) {
-  int now = tokens_.load();
-  while (now >= cost) {
-    if (tokens_.compare_exchange_weak(now, now - cost)) {
-      return true;
-    }
-  }
-  return false;
+  const std::lock_guard lock(mutex_);
+  const bool enough = tokens_ >= cost;
+  tokens_ -= enough ? cost : 0;
+  return enough;
 }
 
 void Client::return_tokens(int cost) {
-  int now = tokens_.load();
-  while (now < retry_tokens && !tokens_.compare_exchange_weak(now, std::min(now + cost, retry_tokens))) {
-  }
+  const std::lock_guard lock(mutex_);
+  tokens_ = std::min(tokens_ + cost, retry_tokens);
 }
 
 /// Waits before the next attempt. Returns false if there should not be one.
@@ -449,23 +435,17 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
   for (unsigned attempt = 1;;) {
     HttpResponse response = send(ask, turn);
     Decision decision = decide(ask, turn, response);
-    switch (decision.what) {
-      case Decision::What::good:
-        return_tokens(attempt > 1 ? retry_cost : 1);
-        return response;
-      case Decision::What::retry:
-        if (!wait_for_retry(ask, turn, attempt, decision, response)) {
-          return std::move(decision.problem);
-        }
-        ++attempt;
-        break;
-      case Decision::What::other_region:
-      case Decision::What::other_credentials:
-      case Decision::What::other_clock:
-      case Decision::What::fail:
-        if (!change(ask, turn, decision, response)) {
-          return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(decision.problem);
-        }
+    if (decision.what == Decision::What::good) {
+      return_tokens(attempt > 1 ? retry_cost : 1);
+      return response;
+    }
+    if (decision.what == Decision::What::retry) {
+      if (!wait_for_retry(ask, turn, attempt, decision, response)) {
+        return std::move(decision.problem);
+      }
+      ++attempt;
+    } else if (!change(ask, turn, decision, response)) {
+      return is_stopped(ask.stop) ? stopped_problem(ask.file) : std::move(decision.problem);
     }
   }
 }

@@ -3,17 +3,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "s3/credentials.hpp"
 #include "s3/http.hpp"
-#include "s3/listed_objects.hpp"
 #include "s3/reply.hpp"
 #include "s3/settings.hpp"
 #include "s3/uri.hpp"
@@ -21,27 +23,59 @@
 
 namespace smd::detail::storage::s3 {
 
-/// A request before it is signed.
-struct Ask {
-  std::string method = "GET";
+/// An object as a listing describes it.
+struct ListedObjectFacts {
+  std::uint64_t size = 0;
+  std::size_t etag_hash = 0;
+  std::optional<std::chrono::system_clock::time_point> written = {};
+
+  [[nodiscard]] bool has_etag(std::string_view etag) const noexcept {
+    return etag_hash == std::hash<std::string_view>()(etag);
+  }
+};
+
+/// Facts about objects from listings, by name, used to detect objects that are cut off or unchanged. Stores hashes
+/// instead of names, which may be many and long. Thread-safe.
+class ListedObjects {
+ public:
+  void add(std::string_view name, std::uint64_t size, std::string_view etag,
+           std::optional<std::chrono::system_clock::time_point> written = {}) {
+    const std::lock_guard lock(mutex_);
+    if (objects_.size() < most_objects) {
+      objects_.insert_or_assign(hash(name), ListedObjectFacts{size, hash(etag), written});
+    }
+  }
+  [[nodiscard]] std::optional<ListedObjectFacts> find(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(hash(name));
+    return found == objects_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void forget(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    objects_.erase(hash(name));
+  }
+
+ private:
+  /// Further objects are not recorded; they can be read all the same.
+  static constexpr std::size_t most_objects = std::size_t{1} << 20;
+
+  [[nodiscard]] static std::size_t hash(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::size_t, ListedObjectFacts> objects_;
+};
+
+/// A request before it is signed. `skip` and the timeouts are the client's.
+struct Ask : HttpRequest {
   std::string bucket;
   std::string key;
   Query query;
-  std::vector<HttpHeader> headers;
-  std::uint64_t most = std::uint64_t{64} << 20;  ///< Longest whole body accepted; a longer one is damaged.
-  /// If not empty: receives bytes of the object from `offset` on. The object may end earlier.
-  std::span<std::byte> into = {};
-  std::uint64_t offset = 0;
-  std::string file;  ///< The file's name in problems: a name within the trial.
-
-  std::string_view body = {};  ///< Must remain valid until the answer.
-  bool slow_answer = false;    ///< The server may work for minutes before it answers.
-
-  const Stop* stop = nullptr;  ///< Ends the request at any point. Must remain valid until the answer.
+  std::uint64_t offset = 0;  ///< `into` receives bytes of the object from here on. The object may end earlier.
+  std::string file;          ///< The file's name in problems: a name within the trial.
+  bool slow_answer = false;  ///< The server may work for minutes before it answers.
   std::optional<std::chrono::milliseconds> total;  ///< Includes all attempts; nullopt: `Patience::total`.
   /// From a listing: a complete body with this ETag that is shorter was cut off in transit.
   std::optional<ListedObjectFacts> listed;
-
   // For services other than S3:
   std::string service = "s3";
   std::optional<Endpoint> endpoint;
@@ -65,6 +99,8 @@ class Client {
   [[nodiscard]] bool repeats_secrets(std::string_view body);
 
  private:
+  static constexpr int retry_tokens = 500;
+
   struct Decision;
   struct Turn;
 
@@ -85,8 +121,8 @@ class Client {
   CredentialChain credentials_;
   std::mutex mutex_;
   std::map<std::string, std::string> regions_;  // by bucket; guarded by mutex_
+  int tokens_ = retry_tokens;                   // guarded by mutex_
   std::atomic<std::int64_t> clock_offset_{0};   // seconds by which the server's clock is ahead
-  std::atomic<int> tokens_;
   std::mutex log_mutex_;
 };
 

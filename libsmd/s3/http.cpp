@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/http.hpp"
+#include "text/nearest.hpp"
+#include "text/trim.hpp"
 
 #include <curl/curl.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstring>
 #include <deque>
@@ -112,13 +113,8 @@ std::size_t take_header(char* data, std::size_t one, std::size_t count, void* co
     return line.size();
   }
   try {
-    std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    std::string_view value = line.substr(colon + 1);
-    value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-    value = value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
-    job.response.headers.push_back({std::move(name), std::string(value)});
+    const std::string_view value = text::trimmed(line.substr(colon + 1));
+    job.response.headers.push_back({detail::folded(line.substr(0, colon)), std::string(value)});
   } catch (const std::bad_alloc&) {
     job.no_memory = true;
     return 0;

@@ -4,9 +4,8 @@
 
 #include <new>
 
-#include "s3/cache_folder.hpp"
+#include "s3/cache.hpp"
 #include "s3/s3_storage.hpp"
-#include "s3/s3_writer.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
 

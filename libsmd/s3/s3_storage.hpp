@@ -14,6 +14,7 @@
 
 #include "s3/cache.hpp"
 #include "s3/client.hpp"
+#include "storage/remote_writer.hpp"
 #include "storage/storage.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -92,14 +93,21 @@ class Bucket {
   ListedObjects listed_;  // of all names if there is a cache, else only of files that are read or written whole
 };
 
-/// See Storage::open_at.
-[[nodiscard]] Outcome<std::unique_ptr<File>> open_s3_file(const std::shared_ptr<Bucket>& bucket, std::string_view name,
-                                                          std::uint64_t offset, std::uint64_t length);
-
 /// Opens `s3://bucket/prefix` with one LIST request. The problem is not_found if no key begins with the prefix.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings);
 
 /// As above, for a known bucket, without checking whether anything exists.
 [[nodiscard]] std::unique_ptr<Storage> read_s3(std::shared_ptr<Bucket> bucket, std::string root);
+
+/// Objects of up to `whole` bytes are sent in one request. Larger ones are sent in parts, several at once, with at
+/// most `whole` bytes buffered. `whole` is a multiple of `part`, which is at least 5 MiB (tests use less).
+struct UploadSizes {
+  std::size_t whole = std::size_t{64} << 20;
+  std::size_t part = std::size_t{16} << 20;
+};
+
+/// Opens `s3://bucket/prefix` for writing. Sends no request yet.
+[[nodiscard]] Outcome<std::unique_ptr<RemoteWriter>> open_s3_writer(const std::string& url, Settings settings,
+                                                                    UploadSizes sizes = {});
 
 }  // namespace smd::detail::storage::s3

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "s3/s3_writer.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -47,25 +46,164 @@ std::string list_of_parts(const std::vector<std::string>& etags) {
 /// See storage::Upload.
 class S3Upload final : public Upload {
  public:
-  S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes);
+  S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes)
+      : bucket_(std::move(bucket)), name_(std::move(name)), sizes_(sizes) {}
+
   S3Upload(const S3Upload&) = delete;
   S3Upload& operator=(const S3Upload&) = delete;
   /// Asks the server to remove parts that were sent. If that fails, a lifecycle rule of the bucket should remove them
   /// (AbortIncompleteMultipartUpload).
-  ~S3Upload() override;
+  ~S3Upload() override {
+    if (id_.empty()) {
+      return;
+    }
+    try {
+      // A stop does not skip this, because remaining parts cost money, but limits its time.
+      Ask drop = ask("DELETE", {{"uploadId", id_}});
+      if (is_stopped(drop.stop)) {
+        drop.stop = nullptr;
+        drop.total = time_after_stop;
+      }
+      if (auto dropped = bucket_->client().ask(drop); !dropped) {
+        bucket_->client().say(
+            RemoteDetail::warning,
+            "the parts of '" + printable(name_) + "' that were sent cannot be removed: " + dropped.problem().text);
+      }
+    } catch (...) {  // the parts remain: nothing more can be done
+    }
+  }
 
-  Status write(std::span<const std::byte> bytes) override;
-  Status commit() override;
+  Status write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      if (gathered_.size() == sizes_.whole) {  // and there is more
+        if (Status sent = send_parts(); !sent) {
+          return sent;
+        }
+      }
+      const std::size_t size = std::min(bytes.size(), sizes_.whole - gathered_.size());
+      if (gathered_.size() + size > std::max(gathered_.capacity(), small_bytes)) {
+        gathered_.reserve(sizes_.whole);
+      }
+      gathered_.append(reinterpret_cast<const char*>(bytes.data()), size);
+      bytes = bytes.subspan(size);
+    }
+    return ok();
+  }
+
+  Status commit() override {
+    if (id_.empty()) {
+      return put_whole();
+    }
+    if (Status sent = send_parts(); !sent) {
+      return sent;
+    }
+    return complete();
+  }
 
  private:
-  [[nodiscard]] Ask ask(const char* method, Query query = {}) const;
-  [[nodiscard]] Problem problem(std::string text) const;
-  Status put_whole();
-  Status begin_parts();
-  Status send_parts();
-  Status send_part(std::size_t number, std::string_view body, std::string& etag) const;
-  Status complete();
-  [[nodiscard]] bool is_complete() const;
+  [[nodiscard]] Ask ask(const char* method, Query query = {}) const {
+    Ask ask = bucket_->ask_about(name_);
+    ask.method = method;
+    ask.key = bucket_->key_of(name_);
+    ask.query = std::move(query);
+    return ask;
+  }
+
+  [[nodiscard]] Problem problem(std::string text) const { return {ProblemKind::network, name_, {}, std::move(text)}; }
+
+  Status put_whole() {
+    Ask put = ask("PUT");
+    put.body = gathered_;
+    const auto response = bucket_->client().ask(put);
+    if (!response) {
+      return response.problem();
+    }
+    if (response->status != 200) {
+      return problem("the server answers status " + std::to_string(response->status));
+    }
+    return ok();
+  }
+
+  Status begin_parts() {
+    const auto response = bucket_->client().ask(ask("POST", {{"uploads", ""}}));
+    if (!response) {
+      return response.problem();
+    }
+    id_ = response->status == 200 ? upload_id(response->body) : std::string();
+    return id_.empty() ? Status(problem("the server does not begin an upload in parts")) : ok();
+  }
+
+  /// Sends everything in the buffer.
+  Status send_parts() {
+    if (id_.empty()) {
+      if (Status begun = begin_parts(); !begun) {
+        return begun;
+      }
+    }
+    const std::size_t first = etags_.size();
+    const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;
+    if (first + count > most_parts) {
+      return Problem{ProblemKind::io, name_, {}, "is too large: S3 takes at most 10,000 parts, which have 16 MiB here"};
+    }
+    etags_.resize(first + count);
+    std::vector<std::optional<Problem>> troubles(count);
+    parallel_for(static_cast<unsigned>(count), count, 1, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
+        if (Status sent = send_part(first + i + 1, body, etags_[first + i]); !sent) {
+          troubles[i] = std::move(sent.problem());
+        }
+      }
+    });
+    for (std::optional<Problem>& trouble : troubles) {
+      if (trouble) {
+        return std::move(*trouble);
+      }
+    }
+    sent_ += gathered_.size();
+    gathered_.clear();
+    return ok();
+  }
+
+  Status send_part(std::size_t number, std::string_view body, std::string& etag) const {
+    Ask put = ask("PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}});
+    put.body = body;
+    const auto response = bucket_->client().ask(put);
+    if (!response) {
+      return response.problem();
+    }
+    etag = std::string(response->header("etag"));
+    if (response->status != 200 || etag.empty()) {
+      return problem("the server does not take part " + std::to_string(number) + " of the upload (status " +
+                     std::to_string(response->status) + ")");
+    }
+    return ok();
+  }
+
+  Status complete() {
+    const std::string parts = list_of_parts(etags_);
+    Ask post = ask("POST", {{"uploadId", id_}});
+    post.body = parts;
+    post.slow_answer = true;
+    const auto response = bucket_->client().ask(post);
+    if (!response) {
+      return response.problem();
+    }
+    // An earlier attempt whose answer was lost may have succeeded.
+    if (response->status != 200 && !(response->status == 404 && is_complete())) {
+      return problem("the server does not put the parts of the upload together (status " +
+                     std::to_string(response->status) + ")");
+    }
+    id_.clear();
+    return ok();
+  }
+
+  /// Returns whether the object consists of these parts.
+  [[nodiscard]] bool is_complete() const {
+    const auto response = bucket_->client().ask(ask("HEAD"));
+    return response && response->status == 200 && parse_number(response->header("content-length")) == sent_ &&
+           response->header("etag").find("-" + std::to_string(etags_.size())) != std::string_view::npos;
+  }
 
   std::shared_ptr<Bucket> bucket_;
   std::string name_;
@@ -75,159 +213,6 @@ class S3Upload final : public Upload {
   std::string id_;                  // of the multipart upload; empty if none was started
   std::vector<std::string> etags_;  // of the parts
 };
-
-S3Upload::S3Upload(std::shared_ptr<Bucket> bucket, std::string name, UploadSizes sizes)
-    : bucket_(std::move(bucket)), name_(std::move(name)), sizes_(sizes) {}
-
-S3Upload::~S3Upload() {
-  if (id_.empty()) {
-    return;
-  }
-  try {
-    // A stop does not skip this, because remaining parts cost money, but limits its time.
-    Ask drop = ask("DELETE", {{"uploadId", id_}});
-    if (is_stopped(drop.stop)) {
-      drop.stop = nullptr;
-      drop.total = time_after_stop;
-    }
-    if (auto dropped = bucket_->client().ask(drop); !dropped) {
-      bucket_->client().say(RemoteDetail::warning, "the parts of '" + printable(name_) +
-                                                       "' that were sent cannot be removed: " + dropped.problem().text);
-    }
-  } catch (...) {  // the parts remain: nothing more can be done
-  }
-}
-
-Ask S3Upload::ask(const char* method, Query query) const {
-  Ask ask = bucket_->ask_about(name_);
-  ask.method = method;
-  ask.key = bucket_->key_of(name_);
-  ask.query = std::move(query);
-  return ask;
-}
-
-Problem S3Upload::problem(std::string text) const { return {ProblemKind::network, name_, {}, std::move(text)}; }
-
-Status S3Upload::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    if (gathered_.size() == sizes_.whole) {  // and there is more
-      if (Status sent = send_parts(); !sent) {
-        return sent;
-      }
-    }
-    const std::size_t size = std::min(bytes.size(), sizes_.whole - gathered_.size());
-    if (gathered_.size() + size > std::max(gathered_.capacity(), small_bytes)) {
-      gathered_.reserve(sizes_.whole);
-    }
-    gathered_.append(reinterpret_cast<const char*>(bytes.data()), size);
-    bytes = bytes.subspan(size);
-  }
-  return ok();
-}
-
-Status S3Upload::commit() {
-  if (id_.empty()) {
-    return put_whole();
-  }
-  if (Status sent = send_parts(); !sent) {
-    return sent;
-  }
-  return complete();
-}
-
-Status S3Upload::put_whole() {
-  Ask put = ask("PUT");
-  put.body = gathered_;
-  const auto response = bucket_->client().ask(put);
-  if (!response) {
-    return response.problem();
-  }
-  if (response->status != 200) {
-    return problem("the server answers status " + std::to_string(response->status));
-  }
-  return ok();
-}
-
-Status S3Upload::begin_parts() {
-  const auto response = bucket_->client().ask(ask("POST", {{"uploads", ""}}));
-  if (!response) {
-    return response.problem();
-  }
-  id_ = response->status == 200 ? upload_id(response->body) : std::string();
-  return id_.empty() ? Status(problem("the server does not begin an upload in parts")) : ok();
-}
-
-/// Sends everything in the buffer.
-Status S3Upload::send_parts() {
-  if (id_.empty()) {
-    if (Status begun = begin_parts(); !begun) {
-      return begun;
-    }
-  }
-  const std::size_t first = etags_.size();
-  const std::size_t count = (gathered_.size() + sizes_.part - 1) / sizes_.part;
-  if (first + count > most_parts) {
-    return Problem{ProblemKind::io, name_, {}, "is too large: S3 takes at most 10,000 parts, which have 16 MiB here"};
-  }
-  etags_.resize(first + count);
-  std::vector<std::optional<Problem>> troubles(count);
-  parallel_for(static_cast<unsigned>(count), count, 1, [&](std::size_t begin, std::size_t end, unsigned) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
-      if (Status sent = send_part(first + i + 1, body, etags_[first + i]); !sent) {
-        troubles[i] = std::move(sent.problem());
-      }
-    }
-  });
-  for (std::optional<Problem>& trouble : troubles) {
-    if (trouble) {
-      return std::move(*trouble);
-    }
-  }
-  sent_ += gathered_.size();
-  gathered_.clear();
-  return ok();
-}
-
-Status S3Upload::send_part(std::size_t number, std::string_view body, std::string& etag) const {
-  Ask put = ask("PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}});
-  put.body = body;
-  const auto response = bucket_->client().ask(put);
-  if (!response) {
-    return response.problem();
-  }
-  etag = std::string(response->header("etag"));
-  if (response->status != 200 || etag.empty()) {
-    return problem("the server does not take part " + std::to_string(number) + " of the upload (status " +
-                   std::to_string(response->status) + ")");
-  }
-  return ok();
-}
-
-Status S3Upload::complete() {
-  const std::string parts = list_of_parts(etags_);
-  Ask post = ask("POST", {{"uploadId", id_}});
-  post.body = parts;
-  post.slow_answer = true;
-  const auto response = bucket_->client().ask(post);
-  if (!response) {
-    return response.problem();
-  }
-  // An earlier attempt whose answer was lost may have succeeded.
-  if (response->status != 200 && !(response->status == 404 && is_complete())) {
-    return problem("the server does not put the parts of the upload together (status " +
-                   std::to_string(response->status) + ")");
-  }
-  id_.clear();
-  return ok();
-}
-
-/// Returns whether the object consists of these parts.
-bool S3Upload::is_complete() const {
-  const auto response = bucket_->client().ask(ask("HEAD"));
-  return response && response->status == 200 && parse_number(response->header("content-length")) == sent_ &&
-         response->header("etag").find("-" + std::to_string(etags_.size())) != std::string_view::npos;
-}
 
 /// Returns the folder in the root that contains a name, with `/`; for a file in the root, its name.
 std::string top_of(const std::string& name) { return name.substr(0, std::min(name.find('/'), name.size() - 1) + 1); }

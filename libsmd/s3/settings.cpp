@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <random>
 
 #include "text/escape.hpp"
+#include "text/nearest.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -45,10 +45,9 @@ Problem no_endpoint(std::string_view url) {
 }
 
 /// Returns nullopt if the text is neither true nor false.
-std::optional<bool> truth(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text == "true" ? std::optional(true) : text == "false" ? std::optional(false) : std::nullopt;
+std::optional<bool> truth(std::string_view text) {
+  const std::string word = detail::folded(text);
+  return word == "true" ? std::optional(true) : word == "false" ? std::optional(false) : std::nullopt;
 }
 
 bool ignores_endpoints(const std::optional<Profile>& profile) {

@@ -6,13 +6,12 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "s3/aws_files.hpp"
-#include "s3/stop.hpp"
+#include "s3/http.hpp"
 #include "s3/uri.hpp"
 #include "types/outcome.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/signing.hpp"
 
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
@@ -47,16 +48,7 @@ Digest hmac_sha256(std::string_view key, std::string_view text) {
   return digest;
 }
 
-std::string hex(const Digest& digest) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(digest.size() * 2);
-  for (const unsigned char byte : digest) {
-    text.push_back(digits[byte >> 4]);
-    text.push_back(digits[byte & 15]);
-  }
-  return text;
-}
+std::string hex(const Digest& digest) { return fmt::format("{:02x}", fmt::join(digest, "")); }
 
 std::string amz_date(std::chrono::system_clock::time_point now) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);

@@ -2,12 +2,15 @@
 #include "s3/uri.hpp"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <new>
 
 #include "storage/bucket_name.hpp"
+#include "text/nearest.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -19,17 +22,13 @@ bool is_alphanumeric(char c) noexcept {
 }  // namespace
 
 std::string uri_encode(std::string_view text, bool path) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string encoded;
   encoded.reserve(text.size());
   for (const char c : text) {
     if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || (path && c == '/')) {
       encoded.push_back(c);
     } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded.push_back('%');
-      encoded.push_back(digits[byte >> 4]);
-      encoded.push_back(digits[byte & 15]);
+      fmt::format_to(std::back_inserter(encoded), "%{:02X}", static_cast<unsigned char>(c));
     }
   }
   return encoded;
@@ -97,9 +96,7 @@ std::optional<Endpoint> parse_endpoint(std::string_view url) {
   if (host.ends_with(own_port)) {
     host.remove_suffix(own_port.size());
   }
-  endpoint.host = std::string(host);
-  std::transform(endpoint.host.begin(), endpoint.host.end(), endpoint.host.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  endpoint.host = detail::folded(host);
   endpoint.base = uri_encode(base, true);
   return endpoint;
 }

@@ -4,7 +4,7 @@
 #include "output.hpp"
 #include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
-#include "storage/local_file.hpp"
+#include "storage/local_storage.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -15,7 +15,20 @@ class Clock {
   [[nodiscard]] virtual double wall_seconds() const noexcept = 0;
 };
 
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] std::chrono::steady_clock::time_point now() const noexcept override {
+    return std::chrono::steady_clock::now();
+  }
+  [[nodiscard]] double wall_seconds() const noexcept override {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+};
+
 /// Returns the system's clocks. Valid for the lifetime of the program.
-[[nodiscard]] const Clock& system_clock() noexcept;
+[[nodiscard]] inline const Clock& system_clock() noexcept {
+  static const SystemClock clock;
+  return clock;
+}
 
 }  // namespace smd::detail

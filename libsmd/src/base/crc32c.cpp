@@ -1,11 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/crc32c.hpp"
 
-#include "base/crc32c_kernels.hpp"
+#include "base/crc32c_instruction.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstring>
 
 namespace smd::detail {
+
+namespace {
+
+// Bits are reflected: bit 31 is the coefficient of x^0.
+constexpr std::uint32_t crc32c_polynomial = 0x82F63B78u;
+
+// ---- any CPU: a table for each of eight bytes (Kounavis and Berry, "slicing by 8") ----
+
+using Tables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr Tables make_tables() {
+  Tables tables{};
+  for (std::uint32_t value = 0; value < 256; ++value) {
+    std::uint32_t crc = value;
+    for (int bit = 0; bit < 8; ++bit) {
+      crc = (crc >> 1) ^ ((crc & 1) != 0 ? crc32c_polynomial : 0);
+    }
+    tables[0][value] = crc;
+  }
+  for (std::size_t slice = 1; slice < 8; ++slice) {
+    for (std::size_t value = 0; value < 256; ++value) {
+      const std::uint32_t before = tables[slice - 1][value];
+      tables[slice][value] = (before >> 8) ^ tables[0][before & 0xFF];
+    }
+  }
+  return tables;
+}
+
+constexpr Tables tables = make_tables();
+
+std::uint32_t little_endian(const unsigned char* data) noexcept {
+  return std::uint32_t{data[0]} | std::uint32_t{data[1]} << 8 | std::uint32_t{data[2]} << 16 |
+         std::uint32_t{data[3]} << 24;
+}
+
+std::uint32_t by_table(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
+  for (; size >= 8; data += 8, size -= 8) {
+    const std::uint32_t low = state ^ little_endian(data);
+    const std::uint32_t high = little_endian(data + 4);
+    state = tables[7][low & 0xFF] ^ tables[6][low >> 8 & 0xFF] ^ tables[5][low >> 16 & 0xFF] ^ tables[4][low >> 24] ^
+            tables[3][high & 0xFF] ^ tables[2][high >> 8 & 0xFF] ^ tables[1][high >> 16 & 0xFF] ^ tables[0][high >> 24];
+  }
+  for (; size != 0; ++data, --size) {
+    state = (state >> 8) ^ tables[0][(state ^ *data) & 0xFF];
+  }
+  return state;
+}
+
+bool always() noexcept { return true; }
+
+#if defined(__x86_64__)
+
+// ---- x86: polynomials modulo that of CRC-32C, for constants ----
+
+/// Returns a times b.
+constexpr std::uint32_t multiply_modulo(std::uint32_t a, std::uint32_t b) noexcept {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) {
+      product ^= b;
+    }
+    b = (b >> 1) ^ ((b & 1) != 0 ? crc32c_polynomial : 0);
+  }
+  return product;
+}
+
+/// Returns x to the power of n.
+constexpr std::uint32_t power_modulo(std::uint64_t n) noexcept {
+  std::uint32_t result = 0x80000000u;
+  std::uint32_t square = 0x40000000u;
+  for (; n != 0; n >>= 1) {
+    if ((n & 1) != 0) {
+      result = multiply_modulo(result, square);
+    }
+    square = multiply_modulo(square, square);
+  }
+  return result;
+}
+
+// ---- x86: the crc32 instruction, three streams at once to hide its latency ----
+
+#define SMD_TARGET_SSE42 __attribute__((target("sse4.2,pclmul")))
+
+std::uint64_t load64(const unsigned char* data) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, data, sizeof value);
+  return value;
+}
+
+bool has_sse42() noexcept { return has_crc_instruction() && SMD_CPU_HAS(PCLMULQDQ, "pclmul"); }
+
+/// Returns the register after `bits` more zero bits, given x^(bits - 33): the product of two reflected polynomials
+/// comes out one bit low, and the instruction multiplies by x^32.
+SMD_TARGET_SSE42 std::uint32_t skip_zeros(std::uint32_t state, std::uint32_t power) noexcept {
+  const __m128i product =
+      _mm_clmulepi64_si128(_mm_cvtsi32_si128(static_cast<int>(state)), _mm_cvtsi32_si128(static_cast<int>(power)), 0);
+  return static_cast<std::uint32_t>(_mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(product))));
+}
+
+/// Processes as many runs of three blocks as fit `size`.
+template <std::size_t Block>
+SMD_TARGET_SSE42 std::uint32_t three_streams(std::uint32_t state, const unsigned char*& data,
+                                             std::size_t& size) noexcept {
+  constexpr std::uint32_t over_one = power_modulo(Block * 8 - 33);
+  constexpr std::uint32_t over_two = power_modulo(2 * Block * 8 - 33);
+  for (; size >= 3 * Block; data += 3 * Block, size -= 3 * Block) {
+    std::uint64_t a = state;
+    std::uint64_t b = 0;
+    std::uint64_t c = 0;
+    for (std::size_t at = 0; at < Block; at += 8) {
+      a = _mm_crc32_u64(a, load64(data + at));
+      b = _mm_crc32_u64(b, load64(data + Block + at));
+      c = _mm_crc32_u64(c, load64(data + 2 * Block + at));
+    }
+    state = skip_zeros(static_cast<std::uint32_t>(a), over_two) ^ skip_zeros(static_cast<std::uint32_t>(b), over_one) ^
+            static_cast<std::uint32_t>(c);
+  }
+  return state;
+}
+
+SMD_TARGET_SSE42 std::uint32_t by_sse42(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
+  state = three_streams<4096>(state, data, size);
+  state = three_streams<256>(state, data, size);
+  return crc32c_in_steps(state, data, size);
+}
+
+// ---- x86 with AVX-512: folding by carry-less multiplication (Gopal and others, Intel, 2009), 256 bytes a turn ----
+
+#define SMD_TARGET_AVX512 __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
+
+bool has_avx512() noexcept {
+  return has_sse42() && SMD_CPU_HAS(AVX512F, "avx512f") && SMD_CPU_HAS(AVX512VL, "avx512vl") &&
+         SMD_CPU_HAS(VPCLMULQDQ, "vpclmulqdq");
+}
+
+/// Constants that move a 128-bit lane `Bits` further: the low half, of higher degree, by x^(Bits + 31), the high half
+/// by x^(Bits - 33). (64 by 32 reflected bits come out 33 low.)
+template <std::uint64_t Bits>
+SMD_TARGET_AVX512 __m128i fold_constant() noexcept {
+  constexpr long long low = power_modulo(Bits + 31);
+  constexpr long long high = power_modulo(Bits - 33);
+  return _mm_set_epi64x(high, low);
+}
+
+template <std::uint64_t Bits>
+SMD_TARGET_AVX512 __m512i fold_constants() noexcept {
+  constexpr long long low = power_modulo(Bits + 31);
+  constexpr long long high = power_modulo(Bits - 33);
+  return _mm512_set_epi64(high, low, high, low, high, low, high, low);
+}
+
+SMD_TARGET_AVX512 __m512i fold(__m512i from, __m512i onto, __m512i by) noexcept {
+  return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(from, by, 0x00), _mm512_clmulepi64_epi128(from, by, 0x11),
+                                   onto, 0x96);
+}
+
+SMD_TARGET_AVX512 __m128i fold(__m128i from, __m128i onto, __m128i by) noexcept {
+  return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(from, by, 0x00), _mm_clmulepi64_si128(from, by, 0x11)), onto);
+}
+
+SMD_TARGET_AVX512 std::uint32_t by_avx512(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
+  if (size < 512) {
+    return by_sse42(state, data, size);
+  }
+  __m512i a =
+      _mm512_xor_si512(_mm512_loadu_si512(data), _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state))));
+  __m512i b = _mm512_loadu_si512(data + 64);
+  __m512i c = _mm512_loadu_si512(data + 128);
+  __m512i d = _mm512_loadu_si512(data + 192);
+  data += 256;
+  size -= 256;
+  const __m512i turn = fold_constants<2048>();
+  for (; size >= 256; data += 256, size -= 256) {
+    a = fold(a, _mm512_loadu_si512(data), turn);
+    b = fold(b, _mm512_loadu_si512(data + 64), turn);
+    c = fold(c, _mm512_loadu_si512(data + 128), turn);
+    d = fold(d, _mm512_loadu_si512(data + 192), turn);
+  }
+  const __m512i next = fold_constants<512>();
+  d = fold(fold(fold(a, b, next), c, next), d, next);
+  // Through memory, because GCC 12 warns about the intrinsics that extract lanes (its bug 105593).
+  alignas(64) __m128i lanes[4];  // NOLINT: std::array would drop the type's attributes
+  _mm512_store_si512(lanes, d);
+  const __m128i lane = fold_constant<128>();
+  const __m128i rest = fold(fold(fold(lanes[0], lanes[1], lane), lanes[2], lane), lanes[3], lane);
+  std::uint64_t wide = _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(rest)));
+  wide = _mm_crc32_u64(wide, static_cast<std::uint64_t>(_mm_extract_epi64(rest, 1)));
+  return by_sse42(static_cast<std::uint32_t>(wide), data, size);
+}
+
+constexpr std::array<Crc32cKernel, 3> kernels = {Crc32cKernel{"table", always, by_table},
+                                                 Crc32cKernel{"sse4.2", has_sse42, by_sse42},
+                                                 Crc32cKernel{"avx512", has_avx512, by_avx512}};
+
+#elif defined(__aarch64__)
+
+// ---- Arm: the crc32c instruction ----
+
+SMD_TARGET_CRC std::uint32_t by_instruction(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
+  return crc32c_in_steps(state, data, size);
+}
+
+constexpr std::array<Crc32cKernel, 2> kernels = {Crc32cKernel{"table", always, by_table},
+                                                 Crc32cKernel{"crc", has_crc_instruction, by_instruction}};
+
+#else
+
+constexpr std::array<Crc32cKernel, 1> kernels = {Crc32cKernel{"table", always, by_table}};
+
+#endif
+
+}  // namespace
+
+std::span<const Crc32cKernel> crc32c_kernels() noexcept { return kernels; }
+
 namespace {
 
 std::uint32_t choose_and_run(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept;

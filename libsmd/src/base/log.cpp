@@ -2,10 +2,10 @@
 #include <smd/log.hpp>
 
 #include "text/escape.hpp"
+#include "text/nearest.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -25,9 +25,7 @@ constexpr std::size_t longest_line = 16 * 1024;
 /// Returns the lowest level that is written to standard error; nullopt for `off`.
 std::optional<LogLevel> level_of_environment() {
   const char* const value = std::getenv("SMDEBUG_LOG_LEVEL");
-  std::string text = value == nullptr ? "" : value;
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string text = detail::folded(value == nullptr ? "" : value);
   if (text == "off") {
     return std::nullopt;
   }

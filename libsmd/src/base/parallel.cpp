@@ -28,7 +28,7 @@ class Loop {
 
   void run() {
     {
-      const Crew crew(*this);
+      const std::vector<std::jthread> helpers = start_helpers();
       try {
         std::unique_lock lock(mutex_);
         while (!over_ && taken_ < loop_.count) {
@@ -58,31 +58,20 @@ class Loop {
   }
 
  private:
-  /// The other threads; joined on destruction.
-  class Crew {
-   public:
-    explicit Crew(Loop& loop) noexcept {
-      try {
-        const std::size_t wanted = std::min<std::size_t>(loop.loop_.jobs, loop.loop_.count);
-        threads_.reserve(wanted);
-        for (unsigned worker = 1; worker < wanted; ++worker) {
-          threads_.emplace_back([&loop, worker] { loop.help(worker); });
-        }
-      } catch (const std::system_error&) {  // the system's limit of threads: continue with those that started
-      } catch (const std::bad_alloc&) {
+  /// Starts the other threads, which are joined when the result is destroyed.
+  [[nodiscard]] std::vector<std::jthread> start_helpers() noexcept {
+    std::vector<std::jthread> helpers;
+    try {
+      const std::size_t wanted = std::min<std::size_t>(loop_.jobs, loop_.count);
+      helpers.reserve(wanted);
+      for (unsigned worker = 1; worker < wanted; ++worker) {
+        helpers.emplace_back([this, worker] { help(worker); });
       }
+    } catch (const std::system_error&) {  // the system's limit of threads: continue with those that started
+    } catch (const std::bad_alloc&) {
     }
-    ~Crew() {
-      for (std::thread& thread : threads_) {
-        thread.join();
-      }
-    }
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
-
-   private:
-    std::vector<std::thread> threads_;
-  };
+    return helpers;
+  }
 
   void help(unsigned worker) noexcept {
     try {

@@ -163,13 +163,19 @@ class SortedChunks {
       }
       chunks_.back() = std::make_shared<const Chunk>(std::move(grown));
     }
-    while (next < batch.size()) {
-      const std::size_t count = std::min(chunk_elements, batch.size() - next);
-      const auto first = std::make_move_iterator(batch.begin() + static_cast<std::ptrdiff_t>(next));
-      chunks_.push_back(
-          std::make_shared<const Chunk>(std::vector<T>(first, first + static_cast<std::ptrdiff_t>(count))));
-      next += count;
+    const Chunks more = split(std::span(batch).subspan(next));
+    chunks_.insert(chunks_.end(), more.begin(), more.end());
+  }
+
+  // Moves elements into chunks.
+  static Chunks split(std::span<T> elements) {
+    Chunks parts;
+    for (std::size_t at = 0; at < elements.size(); at += chunk_elements) {
+      const std::span<T> part = elements.subspan(at, std::min(chunk_elements, elements.size() - at));
+      parts.push_back(std::make_shared<const Chunk>(
+          std::vector<T>(std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()))));
     }
+    return parts;
   }
 
   template <class Less, class Combine>
@@ -194,12 +200,7 @@ class SortedChunks {
       chunks_[chunk] = std::make_shared<const Chunk>(std::move(merged));
       return;
     }
-    Chunks parts;
-    for (std::size_t at = 0; at < merged.size(); at += chunk_elements) {
-      const auto first = merged.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto last = merged.begin() + static_cast<std::ptrdiff_t>(std::min(merged.size(), at + chunk_elements));
-      parts.push_back(std::make_shared<const Chunk>(std::vector<T>(first, last)));
-    }
+    const Chunks parts = split(merged);
     const auto place = chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(chunk));
     chunks_.insert(place, parts.begin(), parts.end());
   }

@@ -1,16 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
 
-#include "reduce/block_moments.hpp"
 #include "reduce/kernels.hpp"
-#include "reduce/moments.hpp"
+
+#include <smd/error.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace smd::detail::reduce {
 namespace {
+
+Groups groups_of(const Reduction& reduction) {
+  Groups groups;
+  switch (reduction.kind) {
+    case ReductionKind::min:
+      groups.abs_min = reduction.abs;
+      break;
+    case ReductionKind::median:
+    case ReductionKind::percentile:
+      groups.values = true;
+      break;
+    case ReductionKind::mean:
+    case ReductionKind::sum:
+      (reduction.abs ? groups.magnitudes : groups.sum) = true;
+      break;
+    case ReductionKind::std:
+    case ReductionKind::variance:
+      groups.sum = groups.moments = true;
+      groups.magnitudes = groups.abs_moments = reduction.abs;
+      break;
+    case ReductionKind::l1:
+      groups.magnitudes = true;
+      break;
+    case ReductionKind::l2:
+    case ReductionKind::rms:
+      groups.sum = groups.moments = true;
+      break;
+    case ReductionKind::prod:
+      groups.product = true;
+      break;
+    case ReductionKind::zero:
+    case ReductionKind::negative:
+    case ReductionKind::zero_fraction:
+      groups.signs = true;
+      break;
+    case ReductionKind::max:
+    case ReductionKind::count:
+    case ReductionKind::finite:
+    case ReductionKind::nan:
+    case ReductionKind::inf:
+    case ReductionKind::posinf:
+    case ReductionKind::neginf:
+    case ReductionKind::nan_fraction:
+      break;  // always computed
+  }
+  return groups;
+}
 
 /// Precondition: a floating-point type of 16 bits or more.
 Precision precision_of(Dtype type) {
@@ -66,9 +115,65 @@ Signs signs_of(const std::byte* source, std::size_t n, std::size_t item) {
   return signs;
 }
 
+// The smallest |x| of signed 64-bit integers.
+Int128 smallest_size(const std::byte* source, std::size_t n) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    least = std::min(least, magnitude_of(bits));
+  }
+  return static_cast<Int128>(least);
+}
+
+/// Returns the squared distances from the mean of 64-bit integers, or of their magnitudes, that are too far apart for
+/// doubles to hold the distances. With few elements, rounding errors would not average out.
+/// @param n at most block_size, so that no sum overflows.
+/// @param base not greater than any of them.
+DoubleDouble wide_squares(bool is_signed, bool magnitude, const std::byte* source, std::size_t n, std::uint64_t base) {
+  // A distance is high * 2^32 + low, its square high^2 * 2^64 + high * low * 2^33 + low^2.
+  Uint128 sum = 0;
+  Uint128 high_squares = 0;
+  Uint128 products = 0;
+  Uint128 low_squares = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint64_t bits;
+    std::memcpy(&bits, source + i * sizeof bits, sizeof bits);
+    bits = is_signed && magnitude ? magnitude_of(bits) : bits;
+    const std::uint64_t distance = bits - base;
+    const std::uint64_t high = distance >> 32;
+    const std::uint64_t low = distance & 0xFFFFFFFFU;
+    sum += distance;
+    high_squares += high * high;
+    products += high * low;
+    low_squares += low * low;
+  }
+  const auto pair = [](Uint128 value) { return to_pair(static_cast<Int128>(value)); };
+  const DoubleDouble squares =
+      add(add(scale(pair(high_squares), 0x1p64), scale(pair(products), 0x1p33)), pair(low_squares));
+  return centred(squares, pair(sum), n);
+}
+
 static_assert(stream_size == 2 * block_size);
 
 }  // namespace
+
+Groups both(const Groups& a, const Groups& b) {
+  return {a.sum || b.sum,         a.moments || b.moments, a.magnitudes || b.magnitudes, a.abs_moments || b.abs_moments,
+          a.abs_min || b.abs_min, a.product || b.product, a.signs || b.signs,           a.values || b.values};
+}
+
+Groups groups_of(std::span<const Reduction> wanted) {
+  Groups groups;
+  for (const Reduction& reduction : wanted) {
+    const bool percent_fits = reduction.percent >= 0 && reduction.percent <= 100;
+    if (!percent_fits || (reduction.abs && !facts_of(reduction.kind).abs)) {
+      throw InvalidArgument("no such reduction: " + to_string(reduction));
+    }
+    groups = both(groups, groups_of(reduction));
+  }
+  return groups;
+}
 
 void Specials::add(double value) noexcept {
   if (std::isnan(value)) {
@@ -223,12 +328,7 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
     add_stream_product(type, source, n, range);
   }
   abs_sum_ = reduce::add(abs_sum_, statistics.abs_moments.sum);
-  if (groups_.moments) {
-    moments_.merge(statistics.moments);
-  }
-  if (groups_.abs_moments) {
-    abs_moments_.merge(statistics.abs_moments);
-  }
+  add_moments(statistics);
   return true;
 }
 
@@ -244,6 +344,15 @@ bool Accumulator::add_wide_stream(Dtype type, const std::byte* source, std::size
   merge_moments(groups_.moments ? statistics.moments : Moments(), whole(statistics.moments.sum),
                 groups_.abs_moments ? statistics.abs_moments : Moments(), whole(statistics.abs_moments.sum));
   return true;
+}
+
+void Accumulator::add_moments(const BlockStatistics& statistics) {
+  if (groups_.moments) {
+    moments_.merge(statistics.moments);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(statistics.abs_moments);
+  }
 }
 
 // Also merges the exact sums of integers. If there are floats too, their sum is kept elsewhere.
@@ -386,12 +495,7 @@ void Accumulator::add_floats(Precision precision, const double* values, std::siz
   }
   const BlockStatistics statistics = block_statistics(values, n, range, grain, groups_, &sum_);
   abs_sum_ = reduce::add(abs_sum_, statistics.abs_moments.sum);
-  if (groups_.moments) {
-    moments_.merge(statistics.moments);
-  }
-  if (groups_.abs_moments) {
-    abs_moments_.merge(statistics.abs_moments);
-  }
+  add_moments(statistics);
 }
 
 void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
@@ -403,6 +507,199 @@ void Accumulator::add_integer_order(Int128 min, Int128 max, Int128 abs_min) {
   min_ = lesser(min_, static_cast<double>(min));
   max_ = greater(max_, static_cast<double>(max));
   abs_min_ = std::min(abs_min_, static_cast<double>(abs_min));
+}
+
+void Accumulator::add_bytes(Dtype type, const std::byte* source, std::size_t n) {
+  ByteSums sums;
+  kernels().stream_bytes(type == Dtype::int8, type == Dtype::boolean, source, n, sums);
+  count_ += n;
+  add_integer_order(sums.min, sums.max, 0);
+  sum_integer_ += sums.sum;
+  abs_sum_integer_ += sums.magnitude;
+  if (!groups_.moments) {
+    return;
+  }
+  // n * squares - sum^2 fits 64 bits, and n is a power of two: nothing is rounded.
+  const auto distances = [&sums, n](std::int64_t sum) {
+    const auto scaled = static_cast<double>(static_cast<std::int64_t>(n) * sums.square - sum * sum);
+    return Moments{n, {static_cast<double>(sum), 0}, {scaled / static_cast<double>(n), 0}};
+  };
+  moments_.merge(distances(sums.sum));
+  if (groups_.abs_moments) {
+    abs_moments_.merge(distances(sums.magnitude));
+  }
+}
+
+// For integers of at most 32 bits: every sum of a block is exact in double.
+void Accumulator::add_integers(const double* values, std::size_t n, const BlockRange& range) {
+  double abs_min = 0;
+  if (groups_.abs_min && abs_min_ != 0) {
+    const bool mixed = range.min < 0 && range.max > 0;
+    abs_min = mixed ? kernels().smallest_magnitude(values, n) : std::min(std::fabs(range.min), std::fabs(range.max));
+  }
+  add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
+                    static_cast<std::int64_t>(abs_min));
+  if (groups_.signs) {
+    kernels().count_zero_negative(values, n, zero_, negative_);
+  }
+  if (groups_.product) {
+    add_product(values, n, range);
+  }
+  if (!groups_.any_sum()) {
+    return;
+  }
+  const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+  const BlockStatistics statistics =
+      block_statistics(values, n, range, {0, largest > 0 ? exponent_above(largest) : 0}, groups_, nullptr);
+  sum_integer_ += static_cast<std::int64_t>(statistics.moments.sum.hi);
+  abs_sum_integer_ += static_cast<std::int64_t>(statistics.abs_moments.sum.hi);
+  add_moments(statistics);
+}
+
+void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std::size_t n) {
+  const Kernels& kernel = kernels();
+  IntegerRange bits;
+  kernel.integer_range(is_signed, source, n, bits);
+  const Int128 min = integer_from(is_signed, bits.min);
+  const Int128 max = integer_from(is_signed, bits.max);
+  const bool mixed = min < 0 && max > 0;
+  Int128 abs_min = 0;
+  if ((groups_.abs_min && abs_min_ != 0) || (groups_.abs_moments && mixed)) {
+    abs_min = mixed ? smallest_size(source, n) : (max <= 0 ? -max : min);
+  }
+  add_integer_order(min, max, abs_min);
+  guess_.see(static_cast<double>(std::max(-min, max)));
+  alignas(64) double values[block_size + block_padding];
+  if (groups_.signs || groups_.product) {
+    round_integers(is_signed, source, n, values);
+    const BlockRange range = kernel.range(values, n);
+    if (groups_.signs) {
+      kernel.count_zero_negative(values, n, zero_, negative_);
+    }
+    if (groups_.product) {
+      add_product(values, n, range);
+    }
+  }
+  const bool magnitudes = groups_.magnitudes || groups_.abs_moments;
+  if (!groups_.any_sum()) {
+    return;
+  }
+  constexpr Int128 word = Int128{1} << 32;
+  std::uint64_t low = 0;
+  std::int64_t high = 0;
+  kernel.integer_sum(is_signed, false, source, n, low, high);
+  const Int128 sum = static_cast<Int128>(low) + high * word;
+  Int128 abs_sum = 0;
+  if (magnitudes && mixed) {
+    kernel.integer_sum(is_signed, true, source, n, low, high);
+    abs_sum = static_cast<Int128>(low) + high * word;
+  } else if (magnitudes) {
+    abs_sum = max <= 0 ? -sum : sum;
+  }
+  if (!groups_.moments) {
+    return merge_moments({}, sum, {}, abs_sum);
+  }
+  // Distances from the smallest element are exact integers, and exact as doubles unless they are large.
+  Groups squares;
+  squares.moments = true;
+  const auto distances = [&](bool magnitude, Int128 base, Int128 reach, Int128 total) {
+    if (reach - base > Int128{1} << 53) {
+      return Moments{n, to_pair(total),
+                     wide_squares(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base))};
+    }
+    kernel.integer_decode(is_signed, magnitude, source, n, static_cast<std::uint64_t>(base), values);
+    const auto top = static_cast<double>(reach - base);
+    const BlockRange range = {0, top, 1, true};
+    Moments block =
+        block_statistics(values, n, range, {0, top > 0 ? exponent_above(top) : 0}, squares, nullptr).moments;
+    block.sum = to_pair(total);
+    return block;
+  };
+  const Moments block = distances(false, min, max, sum);
+  Moments abs_block;
+  if (groups_.abs_moments) {
+    abs_block =
+        mixed ? distances(true, abs_min, std::max(-min, max), abs_sum) : Moments{n, to_pair(abs_sum), block.squares};
+  }
+  merge_moments(block, sum, abs_block, abs_sum);
+}
+
+void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n) {
+  alignas(64) double real[block_size + block_padding] = {};
+  alignas(64) double imaginary[block_size + block_padding] = {};
+  alignas(64) double modulus[block_size + block_padding] = {};
+  to_parts(type, source, n, real, imaginary);
+  std::size_t left = 0;  // finite elements, which are moved together
+  for (std::size_t i = 0; i < n; ++i) {
+    const double re = real[i];
+    const double im = imaginary[i];
+    if (re == 0 && im == 0) {
+      zero_ += groups_.signs ? 1 : 0;
+    }
+    if (std::isfinite(re) && std::isfinite(im)) {
+      real[left] = re;
+      imaginary[left] = im;
+      modulus[left] = std::hypot(re, im);
+      if (std::isfinite(modulus[left])) {
+        ++left;
+        continue;
+      }
+      // Finite parts with an infinite modulus: too large for sums of |x|, but not for the other reductions. All treat
+      // it as infinite.
+    }
+    const bool nan = std::isnan(re) || std::isnan(im);
+    specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
+    if (nan && policy_ == NanPolicy::omit) {
+      continue;
+    }
+    // The parts are summed separately: a NaN or infinite real part does not affect the imaginary sum.
+    if (std::isfinite(re)) {
+      sum_.add(re);
+    } else {
+      real_specials_.add(re);
+    }
+    if (std::isfinite(im)) {
+      imaginary_sum_.add(im);
+    } else {
+      imaginary_specials_.add(im);
+    }
+  }
+  if (left == 0) {
+    return;
+  }
+  for (double* const part : {real, imaginary, modulus}) {
+    std::fill(part + left, part + std::min(left + block_padding, block_size + block_padding), 0.0);
+  }
+  const auto moments_of = [&](const double* values, ExactSum& sum) {
+    const BlockRange range = kernels().range(values, left);
+    const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
+    Grain grain;
+    if (largest > 0) {
+      grain = {std::max(exponent_above(range.smallest) - 53, -1074), exponent_above(largest)};
+    }
+    return block_statistics(values, left, range, grain, groups_, &sum).moments;
+  };
+  const Moments re = moments_of(real, sum_);
+  const Moments im = moments_of(imaginary, imaginary_sum_);
+  ExactSum unused;
+  const Moments sizes = moments_of(modulus, unused);
+  if (groups_.moments) {
+    moments_.merge(re);
+    imaginary_moments_.merge(im);
+  }
+  if (groups_.magnitudes || groups_.abs_moments) {
+    abs_sum_ = reduce::add(abs_sum_, sizes.sum);
+  }
+  if (groups_.abs_moments) {
+    abs_moments_.merge(sizes);
+  }
+  const BlockRange range = kernels().range(modulus, left);
+  min_ = std::min(min_, range.min);  // of |x|: complex numbers have no order
+  max_ = std::max(max_, range.max);
+  abs_min_ = std::min(abs_min_, range.min);
+  if (groups_.product) {
+    add_product(modulus, left, range);
+  }
 }
 
 void Accumulator::add_product(const double* values, std::size_t n, const BlockRange& range) {

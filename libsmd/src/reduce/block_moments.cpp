@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reduce/block_moments.hpp"
 
 #include "reduce/accumulator.hpp"
 

@@ -4,10 +4,10 @@
 #include <smd/value_reader.hpp>
 
 #include "reduce/doubles.hpp"
-#include "reduce/int128.hpp"
-#include "reduce/wide_sum.hpp"
+#include "reduce/exact_sum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -20,11 +20,11 @@ namespace smd {
 
 namespace {
 
+using detail::reduce::ExactSum;
 using detail::reduce::Int128;
 using detail::reduce::PairSums;
 using detail::reduce::Tolerance;
 using detail::reduce::Uint128;
-using detail::reduce::WideSum;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Pairs that a kernel takes at once: few enough that sums in double precision are accurate to 1e-12.
@@ -87,17 +87,72 @@ struct Parts {
   [[nodiscard]] bool nan() const noexcept { return std::isnan(real) || std::isnan(imaginary); }
 };
 
-/// Some elements of a run as complex numbers.
-struct PartsOfRun {
-  static constexpr std::size_t most = 512;
+/// A sum of squares and products of any doubles, including those whose squares leave double's range. Terms are added
+/// without rounding, so their order does not matter.
+class WideSum {
+ public:
+  /// Precondition: finite.
+  void add(double value) noexcept { middle_.add(value); }
 
-  PartsOfRun(const Run& run, std::size_t start, std::size_t n) {
-    detail::reduce::to_parts(run.type, run.at(start), n, real, imaginary);
+  /// Precondition: finite, and 0 or at least 2^-2148 in magnitude: the square of a double.
+  void add(long double value) {
+    const int exponent = value == 0 ? 0 : std::ilogb(value);
+    if (exponent >= 900) {
+      add_in_parts(ends().large, std::ldexp(value, large_scale));
+    } else if (exponent < -900) {
+      add_in_parts(ends().small, std::ldexp(value, small_scale));
+    } else {
+      add_in_parts(middle_, value);
+    }
   }
-  [[nodiscard]] Parts operator[](std::size_t i) const noexcept { return {real[i], imaginary[i]}; }
 
-  double real[most];
-  double imaginary[most];
+  void add(const WideSum& other) {
+    middle_.add(other.middle_);
+    if (other.ends_) {
+      ends().large.add(other.ends_->large);
+      ends().small.add(other.ends_->small);
+    }
+  }
+
+  [[nodiscard]] long double value() const noexcept {
+    long double sum = value_of(middle_);
+    if (ends_) {
+      sum += std::ldexp(value_of(ends_->large), -large_scale) + std::ldexp(value_of(ends_->small), -small_scale);
+    }
+    return sum;
+  }
+
+ private:
+  /// The sums of terms above 2^900 and below 2^-900 in magnitude, scaled into range.
+  struct Ends {
+    ExactSum large;
+    ExactSum small;
+  };
+
+  // The square of the largest double becomes 2^748, that of the smallest 2^-948.
+  static constexpr int large_scale = -1300;
+  static constexpr int small_scale = 1200;
+
+  static void add_in_parts(ExactSum& sum, long double value) {
+    const auto high = static_cast<double>(value);
+    sum.add(high);
+    sum.add(static_cast<double>(value - static_cast<long double>(high)));
+  }
+
+  static long double value_of(const ExactSum& sum) {
+    const detail::reduce::DoubleDouble pair = sum.pair();
+    return static_cast<long double>(pair.hi) + static_cast<long double>(pair.lo);
+  }
+
+  [[nodiscard]] Ends& ends() {
+    if (!ends_) {
+      ends_ = std::make_unique<Ends>();
+    }
+    return *ends_;
+  }
+
+  ExactSum middle_;
+  std::unique_ptr<Ends> ends_;  // few sums need it
 };
 
 /// Sums of one block, pair by pair. `Number`: long double where squares may leave double's range.
@@ -169,262 +224,224 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     product.add(sums.product);
   }
 
-  void add_text(const TensorView& a, const TensorView& b);
-  void add_different_kinds(std::uint64_t n);
-  void add_real(const Run& a, const Run& b, std::size_t n);
-  void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide);
-  template <class Number>
-  void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n);
-  void add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n);
-  void add_mixed(const Run& a, const Run& b, std::size_t start, std::size_t n);
-  void add_complex(const Run& a, const Run& b, std::size_t n);
-  void add_complex_pair(const Parts& x, const Parts& y, std::uint64_t index);
-  void add_sums(const Run& both, std::size_t n);
-  void add_square_sum(Dtype type, const std::byte* both, std::size_t n);
-};
-
-void Comparer::Impl::add_text(const TensorView& a, const TensorView& b) {
-  const std::vector<std::string_view> texts_a = strings(a);
-  const std::vector<std::string_view> texts_b = strings(b);
-  for (std::size_t i = 0; i < std::max(texts_a.size(), texts_b.size()); ++i) {
-    if (i >= texts_a.size() || i >= texts_b.size() || texts_a[i] != texts_b[i]) {
-      differs_at(size + i);
+  void add_text(const TensorView& a, const TensorView& b) {
+    const std::vector<std::string_view> texts_a = strings(a);
+    const std::vector<std::string_view> texts_b = strings(b);
+    for (std::size_t i = 0; i < std::max(texts_a.size(), texts_b.size()); ++i) {
+      if (i >= texts_a.size() || i >= texts_b.size() || texts_a[i] != texts_b[i]) {
+        differs_at(size + i);
+      }
     }
   }
-}
 
-void Comparer::Impl::add_different_kinds(std::uint64_t n) {
-  if (n > 0 && !first) {
-    first = size;
+  void add_different_kinds(std::uint64_t n) {
+    if (n > 0 && !first) {
+      first = size;
+    }
+    differing += n;
   }
-  differing += n;
-}
 
-/// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
-template <class Number>
-void Comparer::Impl::add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n) {
-  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
-  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
-  const std::size_t item = item_size(type);
-  for (std::size_t start = 0; start < n; start += decoded_pairs) {
-    const std::size_t part = std::min(decoded_pairs, n - start);
-    detail::reduce::to_doubles(type, a + start * item, part, values_a);
-    detail::reduce::to_doubles(type, b + start * item, part, values_b);
+  void add_real(const Run& a, const Run& b, std::size_t n) {
+    const std::uint64_t begin = size;
+    if (a.type == b.type && has_kernel(a.type)) {
+      for (std::size_t start = 0; start < n; start += kernel_pairs) {
+        const std::size_t part = std::min(kernel_pairs, n - start);
+        size = begin + start;
+        add_block(a.type, a.at(start), b.at(start), part, a.type == Dtype::float64);
+      }
+    } else {
+      const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
+      const bool whole = is_whole(a.type) && is_whole(b.type);
+      const bool wide = a.type == Dtype::float64 || b.type == Dtype::float64;
+      alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+      alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+      for (std::size_t start = 0; start < n; start += decoded_pairs) {
+        const std::size_t part = std::min(decoded_pairs, n - start);
+        size = begin + start;
+        if (wide_integers && whole) {
+          add_pairs<true, double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+            const Int128 whole_a = load_whole(a, i, x);
+            const Int128 whole_b = load_whole(b, i, y);
+            return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
+          });
+          continue;
+        }
+        if (wide_integers) {  // and the others are floating-point numbers
+          add_pairs<false, long double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+            return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
+          });
+          continue;
+        }
+        detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
+        detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
+        add_block(Dtype::float64, reinterpret_cast<const std::byte*>(values_a),
+                  reinterpret_cast<const std::byte*>(values_b), part, wide);
+      }
+    }
+    size = begin;
+  }
+
+  /// Adds at most `kernel_pairs` pairs of a type that has kernels. `wide`: the type has the range of float64.
+  void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide) {
+    PairSums sums;
+    sums.max_rel = max_rel;
+    detail::reduce::kernels().compare(type, a, b, n, tolerance, sums);
+    if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
+      return wide ? add_slowly<long double>(a, b, type, n) : add_slowly<double>(a, b, type, n);
+    }
+    // Squares of elements out of bounds, or of differences this small, are inaccurate.
+    if (wide && (!fits(sums.square_a, a, n) || !fits(sums.square_b, b, n) ||
+                 (sums.max_abs > 0 && sums.max_abs < smallest_squared))) {
+      return add_slowly<long double>(a, b, type, n);
+    }
+    if (sums.differing > 0 && !first) {
+      // Only once in a value, so comparing single pairs is fast enough.
+      const std::size_t item = item_size(type);
+      PairSums one;
+      std::size_t at = 0;
+      for (; one.differing == 0; ++at) {
+        detail::reduce::kernels().compare(type, a + at * item, b + at * item, 1, tolerance, one);
+      }
+      first = size + at - 1;
+    }
+    differing += sums.differing;
+    finite += n;
+    max_abs = std::max(max_abs, sums.max_abs);
+    max_rel = std::max(max_rel, sums.max_rel);
+    take(sums);
+  }
+
+  /// Adds at most `decoded_pairs` pairs of real elements, one by one. `distance(i, x, y)`: returns |x - y| of pair `i`.
+  /// `whole`: all are integers, so that nothing need be checked for special numbers.
+  template <bool whole, class Number, class Distance>
+  void add_pairs(const Run& a, const Run& b, std::size_t start, std::size_t n, const Distance& distance) {
+    alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
+    alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+    detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
+    detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
     SlowSums<Number> sums;
-    for (std::size_t i = 0; i < part; ++i) {
+    for (std::size_t i = 0; i < n; ++i) {
       const double x = values_a[i];
       const double y = values_b[i];
-      if (!std::isfinite(x) || !std::isfinite(y)) {
+      if (!whole && (!std::isfinite(x) || !std::isfinite(y))) {
         if (!same_special(x, y)) {
-          differs_at(size + start + i);
+          differs_at(size + i);
           infinite = true;
         }
         continue;
       }
       ++finite;
-      const double d = std::abs(x - y);
-      if (!std::isfinite(d)) {  // of opposite signs, near the end of the range
+      const double d = distance(start + i, x, y);
+      if (!whole && !std::isfinite(d)) {  // of opposite signs, near the end of the range
         overflow = true;
-        differs_at(size + start + i);
+        differs_at(size + i);
         sums.add(0, x, y);
         continue;
       }
       see(d, std::abs(y));
       sums.add(d, x, y);
       if (beyond(d, y)) {
-        differs_at(size + start + i);
+        differs_at(size + i);
       }
     }
     take(sums);
   }
-}
 
-/// Adds at most `kernel_pairs` pairs of a type that has kernels. `wide`: the type has the range of float64.
-void Comparer::Impl::add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide) {
-  PairSums sums;
-  sums.max_rel = max_rel;
-  detail::reduce::kernels().compare(type, a, b, n, tolerance, sums);
-  if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
-    return wide ? add_slowly<long double>(a, b, type, n) : add_slowly<double>(a, b, type, n);
-  }
-  // Squares of elements out of bounds, or of differences this small, are inaccurate.
-  if (wide && (!fits(sums.square_a, a, n) || !fits(sums.square_b, b, n) ||
-               (sums.max_abs > 0 && sums.max_abs < smallest_squared))) {
-    return add_slowly<long double>(a, b, type, n);
-  }
-  if (sums.differing > 0 && !first) {
-    // Only once in a value, so comparing single pairs is fast enough.
-    const std::size_t item = item_size(type);
-    PairSums one;
-    std::size_t at = 0;
-    for (; one.differing == 0; ++at) {
-      detail::reduce::kernels().compare(type, a + at * item, b + at * item, 1, tolerance, one);
+  /// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
+  template <class Number>
+  void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n) {
+    const std::uint64_t begin = size;
+    for (std::size_t start = 0; start < n; start += decoded_pairs) {
+      size = begin + start;
+      add_pairs<false, Number>({type, a}, {type, b}, start, std::min(decoded_pairs, n - start),
+                               [](std::size_t, double x, double y) { return std::abs(x - y); });
     }
-    first = size + at - 1;
+    size = begin;
   }
-  differing += sums.differing;
-  finite += n;
-  max_abs = std::max(max_abs, sums.max_abs);
-  max_rel = std::max(max_rel, sums.max_rel);
-  take(sums);
-}
 
-void Comparer::Impl::add_whole(const Run& a, const Run& b, std::size_t start, std::size_t n) {
-  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
-  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
-  detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
-  detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
-  SlowSums<double> sums;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Int128 x = load_whole(a, start + i, values_a[i]);
-    const Int128 y = load_whole(b, start + i, values_b[i]);
-    const auto d = static_cast<double>(static_cast<Uint128>(x > y ? x - y : y - x));
-    const double size_of_b = std::abs(values_b[i]);
-    see(d, size_of_b);
-    sums.add(d, values_a[i], values_b[i]);
-    if (beyond(d, size_of_b)) {
-      differs_at(size + i);
+  void add_complex(const Run& a, const Run& b, std::size_t n) {
+    constexpr std::size_t most = 512;
+    std::array<double, most> real_a;
+    std::array<double, most> imaginary_a;
+    std::array<double, most> real_b;
+    std::array<double, most> imaginary_b;
+    for (std::size_t start = 0; start < n; start += most) {
+      const std::size_t part = std::min(most, n - start);
+      detail::reduce::to_parts(a.type, a.at(start), part, real_a.data(), imaginary_a.data());
+      detail::reduce::to_parts(b.type, b.at(start), part, real_b.data(), imaginary_b.data());
+      for (std::size_t i = 0; i < part; ++i) {
+        add_complex_pair({real_a[i], imaginary_a[i]}, {real_b[i], imaginary_b[i]}, size + start + i);
+      }
     }
   }
-  finite += n;
-  take(sums);
-}
 
-/// Adds pairs of a 64-bit integer and a floating-point number.
-void Comparer::Impl::add_mixed(const Run& a, const Run& b, std::size_t start, std::size_t n) {
-  alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
-  alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
-  detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
-  detail::reduce::to_doubles(b.type, b.at(start), n, values_b);
-  SlowSums<long double> sums;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double x = values_a[i];
-    const double y = values_b[i];
-    if (!std::isfinite(x) || !std::isfinite(y)) {
-      differs_at(size + i);
-      infinite = true;
-      continue;
+  void add_complex_pair(const Parts& x, const Parts& y, std::uint64_t index) {
+    if (!x.finite() || !y.finite()) {
+      const bool same = x.nan() && y.nan() ? options.equal_nan : x.real == y.real && x.imaginary == y.imaginary;
+      if (!same) {
+        differs_at(index);
+        infinite = true;
+      }
+      return;
     }
     ++finite;
-    const auto d = static_cast<double>(std::abs(load_exactly(a, start + i, x) - load_exactly(b, start + i, y)));
-    see(d, std::abs(y));
-    sums.add(d, x, y);
-    if (beyond(d, y)) {
-      differs_at(size + i);
-    }
-  }
-  take(sums);
-}
-
-void Comparer::Impl::add_complex(const Run& a, const Run& b, std::size_t n) {
-  for (std::size_t start = 0; start < n; start += PartsOfRun::most) {
-    const std::size_t part = std::min(PartsOfRun::most, n - start);
-    const PartsOfRun all_a(a, start, part);
-    const PartsOfRun all_b(b, start, part);
-    for (std::size_t i = 0; i < part; ++i) {
-      add_complex_pair(all_a[i], all_b[i], size + start + i);
-    }
-  }
-}
-
-void Comparer::Impl::add_complex_pair(const Parts& x, const Parts& y, std::uint64_t index) {
-  if (!x.finite() || !y.finite()) {
-    const bool same = x.nan() && y.nan() ? options.equal_nan : x.real == y.real && x.imaginary == y.imaginary;
-    if (!same) {
+    const double d = std::hypot(x.real - y.real, x.imaginary - y.imaginary);
+    const double size_of_b = std::hypot(y.real, y.imaginary);
+    see(d, size_of_b);
+    if (beyond(d, size_of_b)) {
       differs_at(index);
-      infinite = true;
     }
-    return;
+    using Wide = long double;
+    const Wide real = Wide{x.real} - Wide{y.real};
+    const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
+    const Wide squared = real * real + imaginary * imaginary;
+    magnitude.add(std::sqrt(squared));
+    square.add(squared);
+    square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
+    square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
+    product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
   }
-  ++finite;
-  const double d = std::hypot(x.real - y.real, x.imaginary - y.imaginary);
-  const double size_of_b = std::hypot(y.real, y.imaginary);
-  see(d, size_of_b);
-  if (beyond(d, size_of_b)) {
-    differs_at(index);
-  }
-  using Wide = long double;
-  const Wide real = Wide{x.real} - Wide{y.real};
-  const Wide imaginary = Wide{x.imaginary} - Wide{y.imaginary};
-  const Wide squared = real * real + imaginary * imaginary;
-  magnitude.add(std::sqrt(squared));
-  square.add(squared);
-  square_a.add(Wide{x.real} * Wide{x.real} + Wide{x.imaginary} * Wide{x.imaginary});
-  square_b.add(Wide{y.real} * Wide{y.real} + Wide{y.imaginary} * Wide{y.imaginary});
-  product.add(Wide{x.real} * Wide{y.real} + Wide{x.imaginary} * Wide{y.imaginary});
-}
 
-void Comparer::Impl::add_real(const Run& a, const Run& b, std::size_t n) {
-  const std::uint64_t begin = size;
-  if (a.type == b.type && has_kernel(a.type)) {
-    for (std::size_t start = 0; start < n; start += kernel_pairs) {
-      const std::size_t part = std::min(kernel_pairs, n - start);
-      size = begin + start;
-      add_block(a.type, a.at(start), b.at(start), part, a.type == Dtype::float64);
+  /// Adds equal elements to the sums.
+  void add_sums(const Run& both, std::size_t n) {
+    if (is_complex(both.type)) {
+      const bool equal_nan = std::exchange(options.equal_nan, true);
+      add_complex(both, both, n);
+      options.equal_nan = equal_nan;
+      return;
     }
-  } else {
-    const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
-    const bool whole = is_whole(a.type) && is_whole(b.type);
-    const bool wide = a.type == Dtype::float64 || b.type == Dtype::float64;
-    alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
-    alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
+    if (has_kernel(both.type)) {
+      for (std::size_t start = 0; start < n; start += kernel_pairs) {
+        add_square_sum(both.type, both.at(start), std::min(kernel_pairs, n - start));
+      }
+      return;
+    }
+    alignas(64) double values[decoded_pairs + detail::reduce::block_padding];
     for (std::size_t start = 0; start < n; start += decoded_pairs) {
       const std::size_t part = std::min(decoded_pairs, n - start);
-      size = begin + start;
-      if (wide_integers) {
-        whole ? add_whole(a, b, start, part) : add_mixed(a, b, start, part);
-        continue;
-      }
-      detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
-      detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
-      add_block(Dtype::float64, reinterpret_cast<const std::byte*>(values_a),
-                reinterpret_cast<const std::byte*>(values_b), part, wide);
+      detail::reduce::to_doubles(both.type, both.at(start), part, values);
+      add_square_sum(Dtype::float64, reinterpret_cast<const std::byte*>(values), part);
     }
   }
-  size = begin;
-}
 
-void Comparer::Impl::add_square_sum(Dtype type, const std::byte* both, std::size_t n) {
-  const double sum = detail::reduce::kernels().square_sum(type, both, n);
-  if (!(sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared)) {
-    // Zeros, special numbers, or squares out of range: taken as pairs of equal elements.
-    const bool equal_nan = std::exchange(options.equal_nan, true);
-    add_block(type, both, both, n, type == Dtype::float64);
-    options.equal_nan = equal_nan;
-    return;
-  }
-  finite += n;
-  square_a.add(sum);
-  square_b.add(sum);
-  product.add(sum);
-}
-
-/// Adds equal elements to the sums.
-void Comparer::Impl::add_sums(const Run& both, std::size_t n) {
-  if (is_complex(both.type)) {
-    const bool equal_nan = std::exchange(options.equal_nan, true);
-    add_complex(both, both, n);
-    options.equal_nan = equal_nan;
-    return;
-  }
-  if (has_kernel(both.type)) {
-    for (std::size_t start = 0; start < n; start += kernel_pairs) {
-      add_square_sum(both.type, both.at(start), std::min(kernel_pairs, n - start));
+  void add_square_sum(Dtype type, const std::byte* both, std::size_t n) {
+    const double sum = detail::reduce::kernels().square_sum(type, both, n);
+    if (!(sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared)) {
+      // Zeros, special numbers, or squares out of range: taken as pairs of equal elements.
+      const bool equal_nan = std::exchange(options.equal_nan, true);
+      add_block(type, both, both, n, type == Dtype::float64);
+      options.equal_nan = equal_nan;
+      return;
     }
-    return;
+    finite += n;
+    square_a.add(sum);
+    square_b.add(sum);
+    product.add(sum);
   }
-  alignas(64) double values[decoded_pairs + detail::reduce::block_padding];
-  for (std::size_t start = 0; start < n; start += decoded_pairs) {
-    const std::size_t part = std::min(decoded_pairs, n - start);
-    detail::reduce::to_doubles(both.type, both.at(start), part, values);
-    add_square_sum(Dtype::float64, reinterpret_cast<const std::byte*>(values), part);
-  }
-}
+};
 
-Comparer::Comparer(const DifferenceOptions& options) : impl_(std::make_unique<Impl>()) {
-  impl_->options = options;
-  impl_->tolerance = {options.rtol, options.atol};
-}
+Comparer::Comparer(const DifferenceOptions& options)
+    : impl_(std::make_unique<Impl>(Impl{.options = options, .tolerance = {options.rtol, options.atol}})) {}
 Comparer::Comparer(Comparer&&) noexcept = default;
 Comparer& Comparer::operator=(Comparer&&) noexcept = default;
 Comparer::~Comparer() = default;
@@ -538,13 +555,7 @@ void Comparer::merge(const Comparer& following) {
   data.product.add(other.product);
 }
 
-void Comparer::clear() {
-  const DifferenceOptions options = impl_->options;
-  const Tolerance tolerance = impl_->tolerance;
-  *impl_ = Impl();
-  impl_->options = options;
-  impl_->tolerance = tolerance;
-}
+void Comparer::clear() { *impl_ = Impl{.options = impl_->options, .tolerance = impl_->tolerance}; }
 
 bool Comparer::differs() const noexcept { return impl_->differing != 0; }
 bool Comparer::equal_bytes() const noexcept { return impl_->equal_bytes; }

@@ -53,19 +53,6 @@ inline void to_parts(Dtype type, const std::byte* source, std::size_t n, double*
   });
 }
 
-/// Calls use(values, n) for all elements of a real view, converted to doubles, block by block.
-template <class Use>
-void for_doubles(const TensorView& view, const Use& use) {
-  const std::size_t item = item_size(view.dtype());
-  const auto size = static_cast<std::size_t>(element_count(view));
-  alignas(64) double values[block_size + block_padding];
-  for (std::size_t start = 0; start < size; start += block_size) {
-    const std::size_t n = std::min(block_size, size - start);
-    to_doubles(view.dtype(), view.bytes().data() + start * item, n, values);
-    use(static_cast<const double*>(values), n);
-  }
-}
-
 /// Returns 2^exponent. Precondition: exponent is in -1022 … 1023.
 inline double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
@@ -132,5 +119,23 @@ inline DoubleDouble multiply(DoubleDouble a, DoubleDouble b) noexcept {
 
 /// Multiplies by a power of two. Exact within double's range.
 inline DoubleDouble scale(DoubleDouble a, double power) noexcept { return quick_two_sum(a.hi * power, a.lo * power); }
+
+__extension__ using Int128 = __int128;
+__extension__ using Uint128 = unsigned __int128;
+
+/// Returns |x| of a signed integer's bits; that of the smallest one is 2^63, which fits.
+inline std::uint64_t magnitude_of(std::uint64_t bits) noexcept { return (bits >> 63) != 0 ? ~bits + 1 : bits; }
+
+/// Returns the integer that 64 bits represent.
+inline Int128 integer_from(bool is_signed, std::uint64_t bits) noexcept {
+  return is_signed ? Int128{static_cast<std::int64_t>(bits)} : static_cast<Int128>(bits);
+}
+
+/// Converts to a double-double, accurate to 106 bits.
+inline DoubleDouble to_pair(Int128 value) noexcept {
+  const auto high = static_cast<double>(value);
+  // high may be rounded up past the largest Int128, but sums of counted integers never get that large.
+  return {high, static_cast<double>(value - static_cast<Int128>(high))};
+}
 
 }  // namespace smd::detail::reduce

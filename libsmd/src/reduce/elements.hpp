@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/dtype.hpp>
-
 #include "reduce/doubles.hpp"
+
+#include <smd/dtype.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace smd::detail::reduce {
@@ -99,6 +101,123 @@ class RealElements {
   const std::byte* source_ = nullptr;
   std::span<const std::vector<T>> pieces_;  // used instead of source_ if not empty
   std::size_t n_;
+};
+
+/// Elements that are kept until all have been added. They are stored in pieces: an array that grows needs memory for
+/// itself and its copy.
+template <class T>
+class KeptElements {
+ public:
+  /// If memory runs out, functions that append change nothing.
+  /// @param source `n` elements of a real storage type, not necessarily aligned.
+  void append(Dtype type, const std::byte* source, std::size_t n) { append_all(RealElements<T>(type, source, n)); }
+  void append(const KeptElements& other) { append_all(other.elements()); }
+  /// As above, but moves most elements; changes their order.
+  void append(KeptElements&& other) {
+    if (empty()) {
+      pieces_.swap(other.pieces_);
+      return;
+    }
+    if (other.empty()) {
+      return;
+    }
+    std::vector<std::vector<T>>& pieces = other.pieces_;
+    pieces_.reserve(pieces_.size() + pieces.size());  // nothing can fail after the next line
+    append_all(RealElements<T>(std::span(pieces).last(1)));
+    // Before the last piece, which may be incomplete.
+    pieces_.insert(pieces_.end() - 1, std::make_move_iterator(pieces.begin()),
+                   std::make_move_iterator(pieces.end() - 1));
+    pieces.clear();
+  }
+
+  /// Keeps the first `size` elements.
+  void cut(std::size_t size) noexcept {
+    constexpr std::size_t piece_size = RealElements<T>::piece_size;
+    const std::size_t pieces = std::max<std::size_t>((size + piece_size - 1) / piece_size, 1);
+    if (pieces_.size() > pieces) {
+      pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(pieces), pieces_.end());
+    }
+    if (pieces_.size() == pieces) {
+      pieces_.back().resize(size - (pieces - 1) * piece_size);
+    }
+  }
+
+  /// Keeps the memory of the first piece.
+  void clear() noexcept { cut(0); }
+
+  [[nodiscard]] bool empty() const noexcept { return pieces_.empty() || pieces_.front().empty(); }
+  /// Valid until the next change.
+  [[nodiscard]] RealElements<T> elements() const noexcept { return RealElements<T>(pieces_); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return elements().size(); }
+
+ private:
+  void append_all(const RealElements<T>& elements) {
+    const std::size_t before = size();
+    try {
+      elements.each_part(0, elements.size(), [this](const std::byte* part, std::size_t n) { append(part, n); });
+    } catch (...) {
+      cut(before);
+      throw;
+    }
+  }
+
+  void append(const std::byte* values, std::size_t n) {
+    constexpr std::size_t piece_size = RealElements<T>::piece_size;
+    while (n > 0) {
+      if (pieces_.empty() || pieces_.back().size() == piece_size) {
+        pieces_.emplace_back();
+        // The first piece grows as needed, because most tensors are small. A second piece makes further ones likely.
+        if (pieces_.size() > 1) {
+          pieces_.back().reserve(piece_size);
+        }
+      }
+      std::vector<T>& piece = pieces_.back();
+      const std::size_t at = piece.size();
+      const std::size_t fits = std::min(n, piece_size - at);
+      piece.resize(at + fits);
+      std::memcpy(piece.data() + at, values, fits * sizeof(T));
+      values += fits * sizeof(T);
+      n -= fits;
+    }
+  }
+
+  std::vector<std::vector<T>> pieces_;
+};
+
+/// Elements for percentiles: narrow if float represents them exactly, otherwise rounded to double.
+struct KeptForPercentiles {
+  KeptElements<float> narrow;
+  KeptElements<double> wide;
+
+  void append(Dtype type, const std::byte* source, std::size_t n) {
+    fits_float(type) ? narrow.append(type, source, n) : wide.append(type, source, n);
+  }
+  void append(const KeptForPercentiles& other) {
+    const std::size_t before = narrow.size();
+    narrow.append(other.narrow);
+    try {
+      wide.append(other.wide);
+    } catch (...) {
+      narrow.cut(before);
+      throw;
+    }
+  }
+
+  void append(KeptForPercentiles&& other) {
+    if (!other.narrow.empty() && !other.wide.empty()) {
+      append(std::as_const(other));  // elements that were moved could not be restored on failure
+    } else {
+      narrow.append(std::move(other.narrow));
+      wide.append(std::move(other.wide));
+    }
+    other.clear();
+  }
+
+  void clear() noexcept {
+    narrow.clear();
+    wide.clear();
+  }
 };
 
 }  // namespace smd::detail::reduce

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/exact_sum.hpp"
 
-#include "reduce/int128.hpp"
+#include "reduce/doubles.hpp"
 
 #include <bit>
 #include <cmath>
@@ -101,38 +101,18 @@ double ExactSum::rounded() const noexcept {
     const double infinity = std::numeric_limits<double>::infinity();
     return negative ? -infinity : infinity;
   }
-  // The 64 bits below the leading one, and whether any bit below them is set.
-  const auto part = [&tidy](std::size_t i) { return static_cast<std::uint64_t>(tidy.chunk_[i]); };
-  const int leading = std::bit_width(part(top - 1));  // 1 … 32
-  Uint128 window = part(top - 1);
-  std::size_t next = top - 1;
-  for (int taken = 0; taken < 2; ++taken) {
-    window <<= 32;
-    if (next > 0) {
-      window |= part(--next);
-    } else {
-      // Below the lowest chunk all bits are zero.
-    }
-  }
-  bool sticky = false;
-  for (std::size_t i = 0; i < next; ++i) {
-    sticky = sticky || part(i) != 0;
-  }
-  // window has leading + 64 bits; its unit is 2^unit.
-  const int width = leading + 64;
-  const int unit = lowest_exponent + 32 * (static_cast<int>(top) - 1) - 64;
-  // Subnormal numbers keep fewer bits: none below 2^-1074.
-  int drop = width - 53;
-  if (unit + drop < lowest_exponent) {
-    drop = lowest_exponent - unit;
-  }
-  auto kept = static_cast<std::uint64_t>(window >> drop);
-  const Uint128 rest = window & ((static_cast<Uint128>(1) << drop) - 1);
-  const Uint128 half = static_cast<Uint128>(1) << (drop - 1);
-  if (rest > half || (rest == half && (sticky || (kept & 1) != 0))) {
-    ++kept;
-  }
-  const double magnitude = std::ldexp(static_cast<double>(kept), unit + drop);
+  // The leading chunk and the two below it, and whether any bit below them is set. Below the lowest chunk all are zero.
+  const auto part = [&tidy](std::size_t i) { return static_cast<Uint128>(tidy.chunk_[i]); };
+  Uint128 window = part(top - 1) << 64;
+  window |= top > 1 ? part(top - 2) << 32 : 0;
+  window |= top > 2 ? part(top - 3) : 0;
+  const std::size_t below = top > 3 ? top - 3 : 0;
+  const bool sticky =
+      std::any_of(tidy.chunk_.begin(), tidy.chunk_.begin() + below, [](std::int64_t chunk) { return chunk != 0; });
+  // The conversion rounds to nearest, ties to even, for which only the window's last bit need say that there is more.
+  // Scaling does not round again: what is subnormal is a multiple of 2^-1074, as all sums are, and has fewer bits.
+  const double rounded = static_cast<double>(window | (sticky ? 1U : 0U));
+  const double magnitude = std::ldexp(rounded, lowest_exponent + 32 * (static_cast<int>(top) - 1) - 64);
   return negative ? -magnitude : magnitude;
 }
 

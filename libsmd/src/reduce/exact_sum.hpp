@@ -4,7 +4,6 @@
 #include "reduce/doubles.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace smd::detail::reduce {

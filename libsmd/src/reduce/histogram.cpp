@@ -10,6 +10,9 @@
 
 namespace smd {
 
+using detail::reduce::block_padding;
+using detail::reduce::block_size;
+
 Histogram::Histogram(std::uint64_t bins, double low, double high) {
   if (bins == 0 || bins > (std::uint64_t{1} << 24)) {
     throw InvalidArgument("number of bins must be 1 to 16777216");
@@ -43,7 +46,12 @@ void Histogram::add(const TensorView& view) {
   const double low = edges_.front();
   const double high = edges_.back();
   const std::size_t last = counts_.size() - 1;
-  detail::reduce::for_doubles(view, [&](const double* values, std::size_t n) {
+  const std::size_t item = item_size(view.dtype());
+  const auto size = static_cast<std::size_t>(element_count(view));
+  alignas(64) double values[block_size + block_padding];
+  for (std::size_t start = 0; start < size; start += block_size) {
+    const std::size_t n = std::min(block_size, size - start);
+    detail::reduce::to_doubles(view.dtype(), view.bytes().data() + start * item, n, values);
     for (std::size_t i = 0; i < n; ++i) {
       const double value = values[i];
       if (!(value >= low && value <= high)) {
@@ -61,7 +69,7 @@ void Histogram::add(const TensorView& view) {
       }
       ++counts_[bin];
     }
-  });
+  }
 }
 
 void Histogram::merge(const Histogram& other) {

@@ -3,8 +3,15 @@
 
 #include "base/cpu_features.hpp"
 
+#include <smd/elements.hpp>
+
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 // Of x86, only the baseline, SSE4, AVX2 and AVX-512 differ enough in speed to be worth compiling. Of Arm, NEON: vectors
@@ -12,19 +19,20 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/kernels.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "reduce/kernels/between-inl.hpp"
+// Without guards, because this file includes them anew for each instruction set; in order of need.
+// clang-format off
+#include "reduce/kernels/load-inl.hpp"
 #include "reduce/kernels/blocks-inl.hpp"
-#include "reduce/kernels/bytes-inl.hpp"
-#include "reduce/kernels/compare-inl.hpp"
-#include "reduce/kernels/decode-inl.hpp"
-#include "reduce/kernels/integers-inl.hpp"
-#include "reduce/kernels/product-inl.hpp"
-#include "reduce/kernels/stream-inl.hpp"
 #include "reduce/kernels/sums-inl.hpp"
-#include "reduce/kernels/unrounded-inl.hpp"
+#include "reduce/kernels/stream-inl.hpp"
+#include "reduce/kernels/product-inl.hpp"
+#include "reduce/kernels/compare-inl.hpp"
+#include "reduce/kernels/between-inl.hpp"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows

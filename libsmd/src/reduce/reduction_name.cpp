@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 namespace smd {
 

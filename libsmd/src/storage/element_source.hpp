@@ -41,28 +41,18 @@ class ElementSource {
   std::vector<ElementChunk> chunks = {};  ///< The tensor, if it lies in several places; each element once.
 
   /// Returns where elements begin that a place says to be at `offset`. Checks what stands before them.
-  [[nodiscard]] virtual Outcome<std::uint64_t> find(const File& file, std::uint64_t offset) const {
-    (void)file;
-    return offset;
-  }
+  [[nodiscard]] virtual Outcome<std::uint64_t> find(const File& /*file*/, std::uint64_t offset) const { return offset; }
   /// Verifies the checksum of the part of the file in which such elements lie, once for all readers.
-  [[nodiscard]] virtual Status verify(const File& file, std::uint64_t offset, const std::function<bool()>& stop) const {
-    (void)file;
-    (void)offset;
-    (void)stop;
+  [[nodiscard]] virtual Status verify(const File& /*file*/, std::uint64_t /*offset*/,
+                                      const std::function<bool()>& /*stop*/) const {
     return ok();
   }
   /// Returns whether a checksum, which is not verified yet, protects exactly these bytes. Then `verify_read` can do it.
-  [[nodiscard]] virtual bool protects(std::uint64_t offset, std::uint64_t bytes) const {
-    (void)offset;
-    (void)bytes;
-    return false;
-  }
+  [[nodiscard]] virtual bool protects(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const { return false; }
   /// As `verify`, of bytes that readers read anyway: each says what it read. Returns whether all were read and
   /// verified.
-  [[nodiscard]] virtual Outcome<bool> verify_read(const File& file, std::uint64_t offset, const ReadRun& run,
+  [[nodiscard]] virtual Outcome<bool> verify_read(const File& file, std::uint64_t offset, const ReadRun& /*run*/,
                                                   const std::function<bool()>& stop) const {
-    (void)run;
     const Status right = verify(file, offset, stop);
     return right ? Outcome(true) : right.problem();
   }

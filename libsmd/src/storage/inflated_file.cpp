@@ -10,7 +10,6 @@
 #include <array>
 #include <mutex>
 #include <new>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -244,19 +243,14 @@ struct InflatedFile::State {
   }
 
   Outcome<std::size_t> read_at(std::uint64_t start, std::span<std::byte> into) {
-    Outcome<std::size_t> got = seek_and_take(start, into);
+    const Outcome<bool> there = seek(start);
+    Outcome<std::size_t> got = !there   ? Outcome<std::size_t>(there.problem())
+                               : *there ? take(into)
+                                        : Outcome<std::size_t>(std::size_t{0});
     if (!got) {
       close();  // zlib's state is meaningless after an error
     }
     return got;
-  }
-
-  Outcome<std::size_t> seek_and_take(std::uint64_t start, std::span<std::byte> into) {
-    Outcome<bool> there = seek(start);
-    if (!there) {
-      return std::move(there.problem());
-    }
-    return *there ? take(into) : Outcome<std::size_t>(std::size_t{0});
   }
 };
 

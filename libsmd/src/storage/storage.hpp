@@ -128,8 +128,7 @@ class Storage {
   /// Nullopt if the file does not exist, or if only reading it shows whether it changed.
   virtual std::optional<FileStamp> file_stamp(std::string_view /*name*/) { return std::nullopt; }
   /// Returns when a file was last written; a remote store's listing may be out of date. Nullopt if unknown.
-  virtual std::optional<std::chrono::system_clock::time_point> written_at(std::string_view name) {
-    (void)name;
+  virtual std::optional<std::chrono::system_clock::time_point> written_at(std::string_view /*name*/) {
     return std::nullopt;
   }
   /// Returns whether anything of that name exists.
@@ -139,9 +138,8 @@ class Storage {
   virtual Outcome<std::unique_ptr<File>> open(std::string_view name) = 0;
   /// As `open`, with a hint that reading will begin at `offset` and take `length` bytes: a remote store then needs only
   /// one request.
-  virtual Outcome<std::unique_ptr<File>> open_at(std::string_view name, std::uint64_t offset, std::uint64_t length) {
-    (void)offset;
-    (void)length;
+  virtual Outcome<std::unique_ptr<File>> open_at(std::string_view name, std::uint64_t /*offset*/,
+                                                 std::uint64_t /*length*/) {
     return open(name);
   }
   /// Fills `into` from `offset` of a file from which nothing else is read, with as few calls as possible. Does not
@@ -167,9 +165,7 @@ class Storage {
   /// Only for remote stores: lists all files at any depth below a folder, by their names relative to it, in parts and
   /// in no order, never all in memory. `after`: only names after this one in byte order. A folder that does not exist
   /// has no files.
-  virtual Status list_below(std::string_view folder, std::string_view after, const TakeNames& take) {
-    (void)after;
-    (void)take;
+  virtual Status list_below(std::string_view folder, std::string_view /*after*/, const TakeNames& /*take*/) {
     return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
   }
   /// What the files at any depth below a folder are together; nothing if there is no such folder.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/system_problem.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -12,49 +15,47 @@ namespace {
 
 constexpr std::string_view no_more_descriptors = "too many open files";
 
+struct KnownError {
+  int error;
+  ProblemKind kind;
+  std::string_view text;
+};
+
+// clang-format off
+constexpr KnownError known_errors[] = {
+    {ENOENT, ProblemKind::not_found, "no such file or directory"},
+    {EACCES, ProblemKind::access_denied, "permission denied; see who owns it with ls -l"},
+    {EPERM, ProblemKind::access_denied, "permission denied; see who owns it with ls -l"},
+    {EXDEV, ProblemKind::damaged, "leads out of the trial's directory; put the file itself there, not a link"},
+    {ELOOP, ProblemKind::damaged, "symbolic links go round in circles, or are too many"},
+    {ENOTDIR, ProblemKind::damaged, "a part of the path is not a directory"},
+    {ENXIO, ProblemKind::damaged, "is a socket or device, not a regular file"},
+    {ENODEV, ProblemKind::damaged, "is a socket or device, not a regular file"},
+    {ESPIPE, ProblemKind::damaged, "is a socket or device, not a regular file"},
+    {ENAMETOOLONG, ProblemKind::damaged, "the name is longer than the file system allows"},
+    {EMFILE, ProblemKind::io, "too many open files in this process; raise ulimit -n"},
+    {ENFILE, ProblemKind::io, "too many open files in the whole system"},
+    {ENOMEM, ProblemKind::io, "memory ran out"},
+    {ESTALE, ProblemKind::io, "the file server no longer knows this file (stale handle); try again"},
+};
+// clang-format on
+
 }  // namespace
 
 std::string error_text(int error) { return std::generic_category().message(error); }
 
 Problem system_problem(int error, std::string file) {
-  const auto problem = [&file](ProblemKind kind, std::string text) {
-    return Problem{kind, std::move(file), {}, std::move(text)};
-  };
-  switch (error) {
-    case ENOENT:
-      return problem(ProblemKind::not_found, "no such file or directory");
-    case EACCES:
-    case EPERM:
-      return problem(ProblemKind::access_denied, "permission denied; see who owns it with ls -l");
-    case EXDEV:
-      return problem(ProblemKind::damaged, "leads out of the trial's directory; put the file itself there, not a link");
-    case ELOOP:
-      return problem(ProblemKind::damaged, "symbolic links go round in circles, or are too many");
-    case ENOTDIR:
-      return problem(ProblemKind::damaged, "a part of the path is not a directory");
-    case ENXIO:
-    case ENODEV:
-    case ESPIPE:
-      return problem(ProblemKind::damaged, "is a socket or device, not a regular file");
-    case ENAMETOOLONG:
-      return problem(ProblemKind::damaged, "the name is longer than the file system allows");
-    case EMFILE:
-      return problem(ProblemKind::io, std::string(no_more_descriptors) + " in this process; raise ulimit -n");
-    case ENFILE:
-      return problem(ProblemKind::io, std::string(no_more_descriptors) + " in the whole system");
-    case ENOMEM:
-      return problem(ProblemKind::io, "memory ran out");
-    case ESTALE:
-      return problem(ProblemKind::io, "the file server no longer knows this file (stale handle); try again");
-    default:
-      break;
+  const auto* const known = std::find_if(std::begin(known_errors), std::end(known_errors),
+                                         [error](const KnownError& one) { return one.error == error; });
+  if (known != std::end(known_errors)) {
+    return {known->kind, std::move(file), {}, std::string(known->text)};
   }
   std::string text = error_text(error);
   // Only a capitalised word becomes lower case: names such as "RPC" stay.
   if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
     text[0] = static_cast<char>(text[0] - 'A' + 'a');
   }
-  return problem(ProblemKind::io, "cannot be read: " + text);
+  return {ProblemKind::io, std::move(file), {}, "cannot be read: " + text};
 }
 
 bool too_many_open_files(const Problem& problem) noexcept {

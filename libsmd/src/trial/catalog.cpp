@@ -4,7 +4,6 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
@@ -20,6 +19,9 @@ using layout::StepRow;
 namespace {
 
 constexpr std::string_view reduction_prefix = "smdebug/reductions/";
+
+/// Ids of lists, by their hashes.
+using IdsByHash = std::unordered_multimap<std::uint64_t, std::uint32_t>;
 
 /// A name table that is copied only when a new name is added.
 class GrowingTable {
@@ -64,13 +66,17 @@ std::uint64_t hash_ids(const std::vector<std::uint32_t>& ids) noexcept {
   return hash.value;
 }
 
+void add_sizes(layout::Fnv& hash, const Shape& shape) noexcept {
+  for (const std::int64_t size : shape) {
+    hash.add(static_cast<std::uint64_t>(size));
+  }
+}
+
 std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept {
   layout::Fnv hash;
   for (const ShapeList::Saved& saved : shapes) {
     hash.add(saved.tensor);
-    for (const std::int64_t size : saved.shape) {
-      hash.add(static_cast<std::uint64_t>(size));
-    }
+    add_sizes(hash, saved.shape);
   }
   return hash.value;
 }
@@ -78,12 +84,9 @@ std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept 
 std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   layout::Fnv hash;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    const ValueType& type = types[i];
-    hash.add(static_cast<std::uint64_t>(type.dtype));
-    hash.add(static_cast<std::uint64_t>(type.form));
-    for (const std::int64_t size : type.shape) {
-      hash.add(static_cast<std::uint64_t>(size));
-    }
+    hash.add(static_cast<std::uint64_t>(types[i].dtype));
+    hash.add(static_cast<std::uint64_t>(types[i].form));
+    add_sizes(hash, types[i].shape);
   }
   return hash.value;
 }
@@ -113,11 +116,10 @@ const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
   return it != shapes.end() && it->tensor == tensor ? &*it : nullptr;
 }
 
-/// Ids of the lists, by their hashes.
 struct Catalog::KnownLists {
-  std::unordered_multimap<std::uint64_t, std::uint32_t> lists;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> types;
+  IdsByHash lists;
+  IdsByHash shapes;
+  IdsByHash types;
 };
 
 Catalog::Catalog()
@@ -196,13 +198,39 @@ class Catalog::Merger {
   std::uint32_t intern(std::vector<std::uint32_t> stored) {
     auto merged = std::make_shared<ItemList>();
     merged->names = std::move(stored);
-    const std::uint64_t hash = hash_ids(merged->names);
-    const auto [first, last] = catalog_.known_->lists.equal_range(hash);
+    return known_or_added(
+        catalog_.lists_, catalog_.known_->lists, hash_ids(merged->names),
+        [&](const ItemList& known) { return known.names == merged->names; },
+        [&] { return with_items(std::move(merged)); });
+  }
+
+  /// Returns the id of the list of these types; adds it if it is new.
+  std::uint32_t intern(layout::TypeList&& list) {
+    return known_or_added(
+        catalog_.types_, catalog_.known_->types, hash_types(list),
+        [&](const layout::TypeList& known) { return known == list; },
+        [&] { return std::make_shared<const layout::TypeList>(std::move(list)); });
+  }
+
+ private:
+  /// Returns the id of the list that is `same`. If there is none, adds what `make()` returns.
+  template <class List, class Same, class Make>
+  static std::uint32_t known_or_added(GrowingColumn<std::shared_ptr<const List>>& lists, IdsByHash& known,
+                                      std::uint64_t hash, const Same& same, const Make& make) {
+    const auto [first, last] = known.equal_range(hash);
     for (auto it = first; it != last; ++it) {
-      if (it->second < catalog_.lists_.size() && catalog_.lists_[it->second]->names == merged->names) {
+      if (it->second < lists.size() && same(*lists[it->second])) {
         return it->second;
       }
     }
+    const auto id = static_cast<std::uint32_t>(lists.size());
+    lists.push_back(make());
+    known.emplace(hash, id);
+    return id;
+  }
+
+  /// Makes the items of a list of names.
+  std::shared_ptr<const ItemList> with_items(std::shared_ptr<ItemList> merged) {
     merged->items.reserve(merged->names.size());
     for (std::uint32_t position = 0; position < merged->names.size(); ++position) {
       const StoredName name = parse_stored_name((*stored_)[merged->names[position]]);
@@ -220,28 +248,9 @@ class Catalog::Merger {
         std::unique(merged->items.begin(), merged->items.end(),
                     [](const Item& a, const Item& b) { return a.tensor == b.tensor && a.reduction == b.reduction; }),
         merged->items.end());
-    const auto id = static_cast<std::uint32_t>(catalog_.lists_.size());
-    catalog_.lists_.push_back(std::move(merged));
-    catalog_.known_->lists.emplace(hash, id);
-    return id;
+    return merged;
   }
 
-  /// Returns the id of the list of these types; adds it if it is new.
-  std::uint32_t intern(layout::TypeList&& list) {
-    const std::uint64_t hash = hash_types(list);
-    const auto [first, last] = catalog_.known_->types.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      if (it->second < catalog_.types_.size() && *catalog_.types_[it->second] == list) {
-        return it->second;
-      }
-    }
-    const auto id = static_cast<std::uint32_t>(catalog_.types_.size());
-    catalog_.types_.push_back(std::make_shared<const layout::TypeList>(std::move(list)));
-    catalog_.known_->types.emplace(hash, id);
-    return id;
-  }
-
- private:
   /// Makes the names of the first tables those of the catalog, so that no name is looked up. If all of them are
   /// tensors' own names and are listed, tensors get the same ids. Returns false if the catalog has names already.
   bool adopt_names(layout::Tables& tables) {
@@ -289,17 +298,9 @@ class Catalog::Merger {
     merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
                                      [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
                          merged->shapes.end());
-    const std::uint64_t hash = hash_shapes(merged->shapes);
-    const auto [first, last] = catalog_.known_->shapes.equal_range(hash);
-    for (auto it = first; it != last; ++it) {
-      if (it->second < catalog_.shapes_.size() && catalog_.shapes_[it->second]->shapes == merged->shapes) {
-        return it->second;
-      }
-    }
-    const auto id = static_cast<std::uint32_t>(catalog_.shapes_.size());
-    catalog_.shapes_.push_back(std::move(merged));
-    catalog_.known_->shapes.emplace(hash, id);
-    return id;
+    return known_or_added(
+        catalog_.shapes_, catalog_.known_->shapes, hash_shapes(merged->shapes),
+        [&](const ShapeList& known) { return known.shapes == merged->shapes; }, [&] { return merged; });
   }
 
   Catalog& catalog_;

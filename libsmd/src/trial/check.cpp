@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parallel.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
+#include <smd/parallel.hpp>
 #include <smd/trial.hpp>
 
 #include <algorithm>
@@ -112,21 +112,20 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     const std::span<const StepRow> of_step = snapshot->rows_of(step);
     rows.insert(rows.end(), of_step.begin(), of_step.end());
   }
-  std::vector<std::optional<ValueReader>> readers(state.jobs());
   std::unordered_set<std::string> event_files;
   std::set<std::string_view> empty;
   std::map<std::string, std::set<std::string_view>> unread;
-  detail::parallel_ordered(
-      state.jobs(), rows.size(), std::size_t{state.jobs()} * 4,
-      [&](std::size_t i, unsigned worker) {
-        if (!readers[worker]) {
-          readers[worker].emplace(trial);
-        }
-        return check_row(state.records(), *snapshot, rows[i], *readers[worker]);
+  const ParallelLoop loop = {.count = rows.size(), .jobs = state.jobs()};
+  std::vector<RowReport> reports(loop.slots());
+  parallel_read(
+      trial, loop, {},
+      [&](const LoopIndex& at, ValueReader& reader) {
+        reports[at.slot] = check_row(state.records(), *snapshot, rows[at.index], reader);
       },
-      [&](std::size_t i, RowReport&& row) {
+      [&](const LoopIndex& at) {
+        RowReport& row = reports[at.slot];
         if (options.progress) {
-          options.progress(i + 1, rows.size());
+          options.progress(at.index + 1, rows.size());
         }
         report.records += row.records;
         report.unprotected += row.unprotected;

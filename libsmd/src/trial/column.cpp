@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/column.hpp>
 
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 #include <smd/elements.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <numeric>

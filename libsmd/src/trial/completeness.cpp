@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines up to which step all workers have written.
-#include "trial/completeness.hpp"
+#include "trial/snapshot.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -31,15 +31,13 @@ bool lists_nothing(const Snapshot& snapshot, std::int64_t step) {
   return it != read.end() && it->step == step;
 }
 
-const layout::StepPart& file_of(const layout::StepRow& row) noexcept { return row.file; }
-const layout::StepPart& file_of(const layout::StepPart& file) noexcept { return file; }
-
-/// Returns the number of workers of rows or files that are sorted by worker.
-template <class Items>
-std::size_t distinct_workers(const Items& items) {
+/// Returns the number of workers of rows or files that are sorted by worker. `file_of`: returns the file of one.
+template <class Items, class FileOf>
+std::size_t distinct_workers(const Items& items, const FileOf& file_of) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    count += i == 0 || file_of(items[i]).worker != file_of(items[i - 1]).worker ? 1 : 0;
+    const bool same = i != 0 && std::invoke(file_of, items[i]).worker == std::invoke(file_of, items[i - 1]).worker;
+    count += same ? 0 : 1;
   }
   return count;
 }
@@ -57,43 +55,27 @@ struct Probes {
   std::vector<std::int64_t> undecided = {};
 };
 
-/// Returns whether `needed` workers saved something at a listed step. Nullopt if its files must be read first.
-std::optional<bool> is_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed) {
+/// Returns whether at least `needed` workers wrote a listed step. If that remains unknown, adds it to `undecided`.
+bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) {
+  constexpr int most_probes = 64;  // of steps out of range that turn out to be incomplete, for example damaged
   if (const Step* const known = snapshot.find(step)) {
-    return distinct_workers(snapshot.rows_of(*known)) >= needed;
+    return distinct_workers(snapshot.rows_of(*known), &layout::StepRow::file) >= needed;
   }
-  const layout::StepPart first = files_at(snapshot.listing->named->files, step).front();
+  const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
   const auto failure =
       std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
                        [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
   const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
-  if (failed || was_read(snapshot, first)) {
+  if (failed || was_read(snapshot, files.front())) {
     return false;  // in range, and found to list nothing
   }
-  return std::nullopt;
-}
-
-/// As `is_complete`, for a step that is out of range: reads its files.
-bool probe_complete(const Snapshot& snapshot, std::int64_t step, std::size_t needed, const Probe& read) {
-  const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
-  const layout::LoadedSteps probe = read(files);
-  std::vector<layout::StepRow> rows;
-  for (const layout::LoadedSteps::Row& row : probe.rows) {
-    if (row.row.payload != no_id) {
-      rows.push_back(row.row);
+  if (++probes.done <= most_probes) {
+    std::vector<layout::RowSequence> rows = probes.probe(files).rows;
+    std::erase_if(rows, [](const layout::RowSequence& of) { return of.row.payload == no_id; });
+    const auto file_of = [](const layout::RowSequence& of) { return of.row.file; };
+    if (distinct_workers(rows, file_of) >= needed) {
+      return true;
     }
-  }
-  return distinct_workers(rows) >= needed;
-}
-
-/// Returns whether at least `needed` workers wrote a listed step. If that remains unknown, adds it to `undecided`.
-bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Probes& probes) {
-  constexpr int most_probes = 64;  // of steps out of range that turn out to be incomplete, for example damaged
-  if (const std::optional<bool> complete = is_complete(snapshot, step, needed)) {
-    return *complete;
-  }
-  if (++probes.done <= most_probes && probe_complete(snapshot, step, needed, probes.probe)) {
-    return true;
   }
   probes.undecided.push_back(step);
   return false;
@@ -144,8 +126,7 @@ void find_waiting(Snapshot& snapshot, std::size_t needed, const Probe& probe) {
 void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const Probe& probe) {
   const std::size_t needed = snapshot.all_wrote_by;
   touched.insert(touched.end(), snapshot.undecided.begin(), snapshot.undecided.end());
-  std::sort(touched.begin(), touched.end());
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  sort_each_once(touched);
   Probes probes{probe};
   bool fewer = false;
   std::vector<std::int64_t> waiting;
@@ -153,7 +134,7 @@ void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const
     if (snapshot.all_wrote && *step <= *snapshot.all_wrote) {
       break;
     }
-    if (distinct_workers(files_at(snapshot.listing->named->files, *step)) >= needed &&
+    if (distinct_workers(files_at(snapshot.listing->named->files, *step), std::identity()) >= needed &&
         wrote(snapshot, *step, needed, probes)) {
       snapshot.all_wrote = *step;
       fewer = true;
@@ -174,12 +155,18 @@ void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const
                  [&](std::int64_t step) { return !lists_nothing(snapshot, step); });
     snapshot.waiting = {};
   }
-  std::sort(waiting.begin(), waiting.end());
-  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  sort_each_once(waiting);
   snapshot.waiting.merge(std::move(waiting), std::less<>());
 }
 
 }  // namespace
+
+void sort_each_once(std::vector<std::int64_t>& steps) {
+  if (!std::is_sorted(steps.begin(), steps.end())) {
+    std::sort(steps.begin(), steps.end());
+  }
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+}
 
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe) {

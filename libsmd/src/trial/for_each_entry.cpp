@@ -10,10 +10,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
 namespace smd {
 

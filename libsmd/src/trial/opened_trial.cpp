@@ -4,19 +4,43 @@
 #include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
-#include "trial/look_limit.hpp"
-#include "trial/trial_path.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/error.hpp>
+#include <smd/find.hpp>
+#include <smd/remote.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace smd::detail::trial {
+
+namespace {
+
+// Not Boost's: loading that library would cost each start of a command a fifth of the time of an empty program.
+namespace fs = std::filesystem;
+using layout::FolderWalk;
+using layout::LayoutKind;
+using layout::Recognised;
+
+std::string quoted_path(std::string_view text) { return "'" + printable(text) + "'"; }
+
+bool is_dots(const fs::path& path) { return path.filename() == "." || path.filename() == ".."; }
+
+/// The folder and name of a single file.
+struct FileOperand {
+  std::string folder;
+  std::string name;
+};
+
+}  // namespace
 
 std::string last_part(std::string_view path) {
   const std::size_t end = path.find_last_not_of('/');
@@ -27,11 +51,192 @@ std::string last_part(std::string_view path) {
   return std::string(whole.substr(whole.rfind('/') + 1));
 }
 
+TrialPath::TrialPath(std::string_view path) : path_(path) {
+  while (path_.size() > 1 && path_.ends_with('/') && !path_.ends_with("://")) {
+    path_.pop_back();
+  }
+}
+
+std::string TrialPath::name() const {
+  std::error_code error;
+  const bool dots = !is_remote_path(path_) && is_dots(path_);
+  return last_part(dots ? fs::canonical(path_, error).string() : path_);
+}
+
+std::string TrialPath::path_of(std::string_view below) const {
+  return below.empty() ? path_ : path_ + (path_.ends_with('/') ? "" : "/") + std::string(below);
+}
+
 namespace {
 
-using layout::FolderWalk;
-using layout::LayoutKind;
-using layout::Recognised;
+/// Splits the path of what is not a folder. Nullopt for a path that does not exist; on a remote store, for one without
+/// the name of a checkpoint file.
+std::optional<FileOperand> file_operand(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  FileOperand operand{slash == path.npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1)),
+                      path.substr(slash + 1)};
+  if (is_remote_path(path)) {
+    const auto kinds = layout::kinds();
+    const bool may_be = std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) {
+      return kind.holds_file != nullptr && kind.reads_file(operand.name);
+    });
+    return may_be ? std::optional(std::move(operand)) : std::nullopt;
+  }
+  std::error_code error;
+  const auto type = fs::symlink_status(path, error).type();
+  return error || type == fs::file_type::not_found || fs::is_directory(path, error) ? std::nullopt
+                                                                                    : std::optional(std::move(operand));
+}
+
+/// @throws InvalidArgument if no layout has that name, unless it is empty.
+void require_layout(const std::string& name) {
+  const auto kinds = layout::kinds();
+  if (name.empty() ||
+      std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) { return kind.traits.name == name; })) {
+    return;
+  }
+  std::string names;
+  for (const LayoutKind& kind : kinds) {
+    names.append(names.empty() ? "" : ", ").append(kind.traits.name);
+  }
+  throw InvalidArgument("there is no layout " + quoted_path(name) + "; there are " + names);
+}
+
+/// Returns the path of the local trial that reads a folder. `kind`: that of the trial in the folder, of which the trial
+/// around it reads more; empty: the folder holds no trial.
+std::optional<std::string> trial_around(const TrialPath& where, std::string_view kind) {
+  if (is_remote_path(where.path())) {
+    return std::nullopt;  // seldom useful enough for requests
+  }
+  std::error_code error;
+  fs::path inner = fs::path(where.path()).lexically_normal();
+  inner = is_dots(inner) ? fs::canonical(inner, error) : inner;
+  std::string below;
+  const int levels = kind.empty() ? 4 : 1;  // `index/000000000/FILE` in a trial
+  for (int level = 0; level < levels && !error && inner.has_filename() && !is_dots(inner); ++level) {
+    below.insert(0, below.empty() ? "" : "/").insert(0, inner.filename().string());
+    inner = inner.has_parent_path() ? inner.parent_path() : fs::path(".");
+    const auto storage = storage::open_local_with_links(inner.string());
+    if (!storage) {
+      return std::nullopt;
+    }
+    // The look around a trial must not cost more than the trial: thousands of runs lie side by side.
+    FolderWalk walk(**storage, TrialPath(inner.string()).name(),
+                    {.names_of_one = kind.empty() ? storage::all_names : 1'000});
+    // Of that layout alone: to ask for others could mean to look into each of very many folders.
+    const Recognised around = walk.next() ? layout::recognise(walk, kind) : Recognised();
+    if (around.kind != nullptr && (!kind.empty() || !around.held.own_folders.empty()) && around.held.reads(below)) {
+      return inner.string();
+    }
+  }
+  return std::nullopt;
+}
+
+/// Returns a message such as `holds 12 runs: exp1, exp2 …`, with advice. `at_least`: there may be more.
+std::string say_several(const std::string& path, std::span<const std::string> runs, bool at_least) {
+  constexpr std::size_t shown = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(shown, runs.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + printable(runs[i]);
+  }
+  return quoted_path(path) + " holds " + (at_least ? "at least " : "") + std::to_string(runs.size()) +
+         (runs.size() == 1 ? " run: " : " runs: ") + names + (runs.size() > shown ? " …" : "") +
+         "; name one, or all of them with `smd-ls --find " + printable(path) + "`";
+}
+
+}  // namespace
+
+std::string what_lies_in(storage::Storage& storage) {
+  constexpr std::size_t most_names = 8;
+  constexpr std::size_t most_told = 3;
+  const std::size_t most_opened = storage.remote() ? 8 : 64;
+  std::string names;
+  std::string told;
+  std::size_t files_told = 0;
+  std::size_t files_opened = 0;
+  FolderWalk walk(storage, {}, {.folders = 100, .names = 1'000});
+  while (walk.next()) {
+    for (const storage::DirEntry& entry : walk.entries()) {
+      if (entry.kind != storage::EntryKind::file || files_told >= most_told || ++files_opened > most_opened) {
+        continue;
+      }
+      const std::string path = walk.path_of(entry.name);
+      const auto first = layout::read_first_bytes(storage, path);
+      const wire::KnownFile* const known = first ? wire::known_file(*first, path) : nullptr;
+      if (known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty) {
+        told += "; " + quoted_path(path) + " " + say(*known);
+        ++files_told;
+      }
+    }
+    if (walk.path().empty()) {
+      const std::size_t count = walk.entries().size();
+      for (std::size_t i = 0; i < std::min(most_names, count); ++i) {
+        names += (i == 0 ? "" : ", ") + quoted_path(walk.entries()[i].name);
+      }
+      names += count > most_names ? " and " + std::to_string(count - most_names) + " more" : "";
+    }
+    walk.enter_all();
+  }
+  return "(it holds " + (names.empty() ? "nothing" : names) + ")" + told;
+}
+
+namespace {
+
+/// Returns a message that says of a folder without any trial what it holds instead. `walk`: one that found none.
+/// `only`: the only layout that counts; empty: all.
+std::string explain_folder(const TrialPath& where, FolderWalk& walk, std::string_view only) {
+  if (const auto trial = trial_around(where, {})) {
+    return quoted_path(where.path()) + " lies in the trial " + quoted_path(*trial) + ": name that";
+  }
+  std::string text =
+      quoted_path(where.path()) + " has no " + layout::contents_of_kinds(only) + " " + what_lies_in(walk.storage());
+  if (text.ends_with("(it holds nothing)")) {
+    return text + "; if the job is still starting, wait for it with smd-wait; else check the path";
+  }
+  const std::vector<Problem> notes = walk.notes().all();
+  const auto unsearched =
+      std::find_if(notes.begin(), notes.end(), [](const Problem& note) { return note.kind != ProblemKind::remark; });
+  return unsearched == notes.end() ? text : text + "; " + to_string(*unsearched);
+}
+
+/// Returns the kind of the trial in the file's folder if it reads files of that name; null if none does.
+const LayoutKind* kind_that_reads(const FileOperand& file) {
+  const auto storage = storage::open_local_with_links(file.folder);
+  if (!storage) {
+    return nullptr;
+  }
+  FolderWalk walk(**storage, TrialPath(file.folder).name());
+  const Recognised around = walk.next() ? layout::recognise(walk, {}) : Recognised();
+  const bool reads = around.kind != nullptr && around.kind->reads_file != nullptr && around.kind->reads_file(file.name);
+  return reads ? around.kind : nullptr;
+}
+
+/// Returns the folder of the local trial that reads a file.
+std::optional<std::string> trial_with_file(const TrialPath& where, const FileOperand& file) {
+  return kind_that_reads(file) != nullptr ? file.folder : trial_around(where, {});
+}
+
+/// Returns what a file is that is no trial: a clause that leaves out its path. `first`: its first bytes.
+std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
+                         const std::optional<std::vector<std::byte>>& first) {
+  const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
+  const bool is_text = known != nullptr && known->kind == wire::FileKind::text;
+  const bool is_known = known != nullptr && !is_text && known->kind != wire::FileKind::empty;
+  const auto kinds = layout::kinds();
+  const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
+  if (!is_remote_path(where.path())) {
+    const LayoutKind* reads = kind_that_reads({folder, file.file});
+    reads = is_known && reads != nullptr && reads->holds_file != nullptr ? nullptr : reads;
+    const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
+    if (trial && !(is_text && reads != nullptr && reads->why_not != nullptr)) {
+      return "lies in the trial " + quoted_path(*trial) + ": name that";
+    }
+  }
+  if (is_text && tells != kinds.end()) {
+    return tells->why_not(file, *first);
+  }
+  return is_known || is_text ? say(*known) : "is not a directory; name the directory of the trial";
+}
 
 std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Storage>> opened, const std::string& path) {
   if (!opened) {
@@ -244,6 +449,74 @@ OpenedTrial open_trial(const std::string& path, const TrialOptions& options, con
   return Opener(path, options, environment).open();
 }
 
-bool is_trial(const std::string& path, const TrialOptions& options) { return Opener(path, options, {}).is_trial(); }
-
 }  // namespace smd::detail::trial
+
+namespace smd {
+
+std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions& options) {
+  try {
+    const detail::trial::OpenedTrial trial = detail::trial::open_trial(path, options, {});
+    return FoundTrial{trial.storage->root(), trial.traits};
+  } catch (const MissingCollectionFiles& error) {
+    if (error.ended) {
+      throw;
+    }
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::not_found) {
+      throw;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_trial(const std::string& path, const TrialOptions& options) {
+  try {
+    return detail::trial::Opener(path, options, {}).is_trial();
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::not_found) {
+      throw;
+    }
+    return false;
+  }
+}
+
+std::optional<std::string> trial_with_file(const std::string& file) {
+  const auto operand = is_remote_path(file) ? std::nullopt : detail::trial::file_operand(file);
+  return operand ? detail::trial::trial_with_file(detail::trial::TrialPath(file), *operand) : std::nullopt;
+}
+
+std::vector<std::string> find_trials(const std::string& path, std::vector<Problem>* problems,
+                                     const TrialOptions& options) {
+  detail::trial::require_layout(options.layout);
+  const detail::trial::TrialPath where(path);
+  const auto in_place = [&](Problem problem) {
+    problem.file = where.path_of(problem.file);
+    return problem;
+  };
+  const auto storage = is_remote_path(path) ? detail::storage::open_remote(where.path(), options.remote, options.jobs)
+                                            : detail::storage::open_local_with_links(where.path());
+  if (!storage) {
+    throw ReadError(in_place(storage.problem()));
+  }
+  detail::layout::FolderWalk walk(**storage, where.name(), {.stop = options.remote.stop});
+  if (!walk.next()) {
+    throw ReadError(in_place(walk.failure().value_or(Problem())));
+  }
+  std::vector<std::string> trials = detail::layout::find_trials(walk, options.layout);
+  if (walk.failure()) {
+    throw ReadError(in_place(*walk.failure()));
+  }
+  for (std::string& trial : trials) {
+    trial = where.path_of(trial);
+  }
+  if (problems != nullptr) {
+    *problems = walk.notes().all();
+    std::for_each(problems->begin(), problems->end(),
+                  [&](Problem& problem) { problem = in_place(std::move(problem)); });
+    std::stable_sort(problems->begin(), problems->end(),
+                     [](const Problem& a, const Problem& b) { return a.file < b.file; });
+  }
+  return trials;
+}
+
+}  // namespace smd

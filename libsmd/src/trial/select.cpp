@@ -140,54 +140,46 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   snapshot.asked_before.took(collection.name, budget);
 }
 
-/// Collects the tensors of which something was saved in any of the added rows.
-class SavedIn {
- public:
-  explicit SavedIn(const Snapshot& snapshot)
-      : snapshot_(snapshot),
-        saved_(snapshot.catalog.tensors().size(), false),
-        seen_lists_(snapshot.catalog.item_lists(), false) {}
-
-  void add(const layout::StepRow& row) {
-    const std::uint32_t list = snapshot_.catalog.item_list_id(row);
-    if (!seen_lists_[list]) {
-      seen_lists_[list] = true;
-      for (const Item& item : snapshot_.catalog.items(row).items) {
-        saved_[item.tensor] = true;
+/// Returns the tensors of which something was saved in any of some rows. `for_each_row`: calls its argument with each.
+template <class ForEachRow>
+TensorSet saved_in(const Snapshot& snapshot, const ForEachRow& for_each_row) {
+  TensorSet saved(snapshot.catalog.tensors().size(), false);
+  std::vector<bool> seen_lists(snapshot.catalog.item_lists(), false);
+  for_each_row([&](const layout::StepRow& row) {
+    const std::uint32_t list = snapshot.catalog.item_list_id(row);
+    if (!seen_lists[list]) {
+      seen_lists[list] = true;
+      for (const Item& item : snapshot.catalog.items(row).items) {
+        saved[item.tensor] = true;
       }
     }
-    if (const ShapeList* const shapes = snapshot_.catalog.shapes(row)) {
-      for (const ShapeList::Saved& saved : shapes->shapes) {
-        saved_[saved.tensor] = true;
+    if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
+      for (const ShapeList::Saved& shape : shapes->shapes) {
+        saved[shape.tensor] = true;
       }
-    }
-  }
-  [[nodiscard]] TensorSet take() { return std::move(saved_); }
-
- private:
-  const Snapshot& snapshot_;
-  TensorSet saved_;
-  std::vector<bool> seen_lists_;
-};
-
-TensorSet saved_in_mode(const Snapshot& snapshot, Mode mode) {
-  SavedIn saved(snapshot);
-  snapshot.for_each_sequence([&](const layout::RowSequence& rows) {
-    if (mode == Mode::global || rows.row.mode == mode) {
-      saved.add(rows.row);
     }
   });
-  return saved.take();
+  return saved;
+}
+
+TensorSet saved_in_mode(const Snapshot& snapshot, Mode mode) {
+  return saved_in(snapshot, [&](const auto& add) {
+    snapshot.for_each_sequence([&](const layout::RowSequence& rows) {
+      if (mode == Mode::global || rows.row.mode == mode) {
+        add(rows.row);
+      }
+    });
+  });
 }
 
 TensorSet saved_at(const Snapshot& snapshot, StepKey step, Mode mode) {
-  SavedIn saved(snapshot);
-  for (const layout::StepRow* row : rows_at(snapshot, step)) {
-    if (mode == Mode::global || row->mode == mode) {
-      saved.add(*row);
+  return saved_in(snapshot, [&](const auto& add) {
+    for (const layout::StepRow* row : rows_at(snapshot, step)) {
+      if (mode == Mode::global || row->mode == mode) {
+        add(*row);
+      }
     }
-  }
-  return saved.take();
+  });
 }
 
 /// Returns the tensors that the query names, saved or not. Nullopt if it names none, which means all.

@@ -3,25 +3,148 @@
 
 #include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
-#include "trial/asked_before.hpp"
+#include "text/pattern.hpp"
 #include "trial/catalog.hpp"
-#include "trial/step_chunk.hpp"
 
+#include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace smd::detail::trial {
+
+/// One global step, and what workers wrote at it.
+struct Step {
+  std::int64_t number = 0;
+  Mode mode = Mode::global;  ///< That of the first row; other rows may have another.
+  std::int64_t mode_step = 0;
+  std::shared_ptr<const layout::StepRow> first_row;  ///< Of `rows` contiguous rows, which it keeps alive.
+  std::uint32_t rows = 0;  ///< By worker's name, then path; the last of several rows of one worker counts.
+};
+
+/// Makes a step of contiguous rows.
+[[nodiscard]] inline Step step_of(std::shared_ptr<const layout::StepRow> first, std::uint32_t count) noexcept {
+  const layout::StepRow& row = *first;
+  return {row.file.step, row.mode, row.mode_step, std::move(first), count};
+}
+
+/// Some consecutive steps. Those of a log are stored as sequences of rows, one row for each step, and are made on first
+/// access: most queries about a million steps need none of them. Immutable. Thread-safe.
+class StepChunk {
+ public:
+  /// Precondition: `steps` is not empty.
+  explicit StepChunk(std::vector<Step> steps);
+  /// Precondition: `rows` is ascending and not empty, and each row is the only one of its step.
+  explicit StepChunk(std::vector<layout::RowSequence> rows);
+  StepChunk(const StepChunk&) = delete;
+  StepChunk& operator=(const StepChunk&) = delete;
+  ~StepChunk() = default;
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] const Step& operator[](std::size_t i) const { return steps()[i]; }
+  [[nodiscard]] const Step& front() const { return steps().front(); }
+  [[nodiscard]] const Step& back() const { return steps().back(); }
+  [[nodiscard]] std::vector<Step>::const_iterator begin() const { return steps().begin(); }
+  [[nodiscard]] std::vector<Step>::const_iterator end() const { return steps().end(); }
+
+  /// Returns the sequences from which the chunk was made; empty if it was made from steps.
+  [[nodiscard]] std::span<const layout::RowSequence> sequences() const noexcept { return rows_; }
+  /// Returns the steps, which are valid as long as this; makes them on the first call.
+  [[nodiscard]] const std::vector<Step>& steps() const {
+    if (!made_.load(std::memory_order_acquire)) {
+      make();
+    }
+    return steps_;
+  }
+  /// Calls `visit(step)` until it returns false, without storing steps: each is valid only during the call. Returns
+  /// whether all were visited.
+  template <class Visit>
+  bool for_each(const Visit& visit) const {
+    if (made_.load(std::memory_order_acquire)) {
+      return std::all_of(steps_.begin(), steps_.end(), visit);
+    }
+    return std::all_of(rows_.begin(), rows_.end(), [&](const layout::RowSequence& sequence) {
+      for (std::uint32_t i = 0; i < sequence.count; ++i) {
+        const layout::StepRow row = sequence.nth(i);
+        if (!visit(step_of({std::shared_ptr<void>(), &row}, 1))) {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
+ private:
+  friend const Step& last_of(const StepChunk& chunk) noexcept { return chunk.last_; }
+
+  void make() const;
+
+  std::vector<layout::RowSequence> rows_;
+  std::size_t size_;
+  Step last_;
+  mutable std::mutex making_;
+  mutable std::atomic<bool> made_;
+  mutable std::vector<Step> steps_;  // written once, before `made_`
+};
+
+/// State that queries of one snapshot share. A copy starts empty, because it belongs to another snapshot. Thread-safe.
+class AskedBefore {
+ public:
+  AskedBefore() = default;
+  AskedBefore(const AskedBefore& /*other*/) noexcept {}
+  AskedBefore& operator=(const AskedBefore& /*other*/) = delete;
+  ~AskedBefore() = default;
+
+  /// Returns the tensors of which something was saved at some step; calls `make` the first time only. The reference
+  /// stays valid.
+  template <class Make>
+  [[nodiscard]] const std::vector<bool>& saved_ever(const Make& make) const {
+    const std::lock_guard lock(mutex_);
+    if (!saved_ever_) {
+      saved_ever_ = make();
+    }
+    return *saved_ever_;
+  }
+
+  /// Returns the budget of a collection's patterns for a number of names: what the patterns of other collections left.
+  /// A collection that once finished within its budget gets the full budget again, and its steps are not counted twice.
+  [[nodiscard]] MatchBudget budget_of(const std::string& collection, std::size_t names) const {
+    const std::lock_guard lock(mutex_);
+    const MatchBudget all(limits::pattern_trial_steps + names * limits::pattern_trial_steps_of_name);
+    return counted_.contains(collection) ? all : left_.value_or(all);
+  }
+  void took(const std::string& collection, const MatchBudget& left) const {
+    const std::lock_guard lock(mutex_);
+    if (counted_.contains(collection)) {
+      return;
+    }
+    left_ = left_ && left_->left() < left.left() ? left_ : left;
+    if (!left_->spent()) {
+      counted_.insert(collection);
+    }
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<std::vector<bool>> saved_ever_;
+  mutable std::optional<MatchBudget> left_;
+  mutable std::unordered_set<std::string> counted_;
+};
 
 /// A mode step and a global step that claims it.
 struct ModeClaim {
@@ -118,5 +241,25 @@ struct Snapshot {
   /// Adds a row to `changed`, a copy of `row_of_path` that replaces it and that the first call makes.
   void note_path(const layout::StepRow& row, std::shared_ptr<std::vector<layout::StepRow>>& changed) const;
 };
+
+/// Reads step files that are out of range, to find which workers wrote them.
+using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepPart>)>;
+
+/// Finds up to which step all workers have written: sets `all_wrote`, `waiting`, `undecided`, `passed` and
+/// `last_complete`. `touched`: steps of which files were listed or read since the previous snapshot; nullopt if this
+/// snapshot does not continue one. `window`: how many steps may lack a worker before the oldest count as complete.
+void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
+                        const Probe& probe);
+
+/// Sorts steps, which mostly ascend, and leaves each once.
+void sort_each_once(std::vector<std::int64_t>& steps);
+
+/// Returns how many of the oldest of `waiting` incomplete steps count as complete because there are too many: window/2
+/// at a time, until at most `window` are left (docs/format.md).
+[[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
+
+/// Returns a warning if fewer workers have a collections file than the job stated, or if that number is not positive.
+/// `place`: the layout's folder of collections files.
+[[nodiscard]] std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::string_view place);
 
 }  // namespace smd::detail::trial

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/snapshot_maker.hpp"
+#include "trial/trial_state.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/range_filter.hpp"
 #include "text/escape.hpp"
-#include "trial/completeness.hpp"
-#include "trial/look_limit.hpp"
-#include "trial/supersede.hpp"
-#include "trial/trial_path.hpp"
+#include "trial/opened_trial.hpp"
+#include "trial/snapshot.hpp"
 
 #include <smd/error.hpp>
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -24,7 +23,10 @@ namespace {
 /// Returns the steps whose completeness may have changed.
 std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
   std::vector<std::int64_t> touched;
-  if (rows && found.listing->named) {
+  if (!found.listing->named) {
+    return touched;
+  }
+  if (rows) {
     for (const layout::LoadedSteps::Row& row : found.loaded.rows) {
       touched.push_back(row.row.file.step);
     }
@@ -32,39 +34,10 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
       touched.push_back(failure.file.step);
     }
   }
-  if (found.listing->named) {
-    for (const layout::StepPart& file : found.listing->named->fresh) {
-      touched.push_back(file.step);
-    }
+  for (const layout::StepPart& file : found.listing->named->fresh) {
+    touched.push_back(file.step);
   }
   return touched;
-}
-
-/// Returns the initial state of the snapshot after `before`.
-std::shared_ptr<Snapshot> continued(const Snapshot& before) {
-  auto next = std::make_shared<Snapshot>();
-  next->catalog = before.catalog;
-  next->steps = before.steps;
-  next->left_out = before.left_out;
-  next->claims = before.claims;
-  next->row_of_path = before.row_of_path;
-  next->notes = before.notes;
-  next->all_wrote = before.all_wrote;
-  next->all_wrote_by = before.all_wrote_by;
-  next->superseded = before.superseded;
-  next->arrivals = before.arrivals;
-  next->last_arrival = before.last_arrival;
-  next->waiting = before.waiting;
-  next->undecided = before.undecided;
-  return next;
-}
-
-/// Sorts steps, which mostly ascend, and leaves each once.
-void sort_each_once(std::vector<std::int64_t>& steps) {
-  if (!std::is_sorted(steps.begin(), steps.end())) {
-    std::sort(steps.begin(), steps.end());
-  }
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
 }
 
 /// Fixes a range that counts steps to certain steps. `steps`: all steps.
@@ -97,6 +70,96 @@ class SeenRows {
 
  private:
   std::vector<std::pair<std::uint64_t, std::uint32_t>> ids_;  // the first id, and the number of ids
+};
+
+/// Removes superseded values from rows.
+class Superseder {
+ public:
+  explicit Superseder(std::span<const Superseding> later) {
+    for (const Superseding& one : later) {
+      by_series_[{one.worker, one.tensor}].push_back({one.before, one.from_step});
+      tensors_.resize(std::max<std::size_t>(tensors_.size(), one.tensor + std::size_t{1}));
+      tensors_[one.tensor] = true;
+      first_step_ = std::min(first_step_, one.from_step);
+    }
+    for (auto& [series, events] : by_series_) {
+      std::sort(events.begin(), events.end(), [](const Later& a, const Later& b) { return a.before < b.before; });
+      for (std::size_t i = events.size(); i-- > 1;) {
+        events[i - 1].from_step = std::min(events[i - 1].from_step, events[i].from_step);
+      }
+    }
+  }
+
+  /// Returns whether rows at that step may have superseded values.
+  [[nodiscard]] bool reaches(std::int64_t step) const noexcept { return !by_series_.empty() && step >= first_step_; }
+
+  /// Removes superseded values from `rows`. Returns whether there were any.
+  bool apply(Catalog& catalog, std::vector<layout::StepRow>& rows) {
+    bool changed = false;
+    std::vector<std::uint32_t> stay;
+    std::vector<std::uint32_t> go;
+    std::erase_if(rows, [&](layout::StepRow& row) {
+      if (!reaches(row.file.step)) {
+        return false;
+      }
+      stay.clear();
+      go.clear();
+      std::uint32_t last = no_id;
+      bool last_goes = false;
+      for (const Item& item : catalog.items(row).items) {
+        if (item.tensor != last) {
+          last = item.tensor;
+          last_goes = is_superseded(row, last);
+          if (last_goes) {
+            ++counts[last];
+          }
+        }
+        (last_goes ? go : stay).push_back(item.position);
+      }
+      if (go.empty()) {
+        return false;
+      }
+      changed = true;
+      std::sort(go.begin(), go.end());
+      superseded.push_back(stay.empty() ? row : catalog.part_of(row, go));
+      superseded.back().superseded = true;
+      if (stay.empty()) {
+        return true;
+      }
+      std::sort(stay.begin(), stay.end());
+      row = catalog.part_of(row, stay);
+      return false;
+    });
+    return changed;
+  }
+
+  /// The removed values: rows with only superseded values, in the order of `rows`; and the number of values, by tensor.
+  std::vector<layout::StepRow> superseded;
+  std::map<std::uint32_t, std::uint64_t> counts;
+
+ private:
+  /// A later value of one worker and tensor. Sorted by arrival.
+  struct Later {
+    std::uint64_t before = 0;
+    std::int64_t from_step = 0;  ///< The least of this value and all later ones.
+  };
+
+  [[nodiscard]] bool is_superseded(const layout::StepRow& row, std::uint32_t tensor) const noexcept {
+    if (tensor >= tensors_.size() || !tensors_[tensor]) {
+      return false;
+    }
+    const auto series = by_series_.find({row.file.worker, tensor});
+    if (series == by_series_.end()) {
+      return false;
+    }
+    const auto later = std::partition_point(series->second.begin(), series->second.end(),
+                                            [&](const Later& event) { return event.before <= row.file.id; });
+    return later != series->second.end() && later->from_step <= row.file.step;
+  }
+
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Later>> by_series_;
+  std::vector<bool> tensors_;  // by id: whether the tensor may have superseded values
+  std::int64_t first_step_ = INT64_MAX;
 };
 
 }  // namespace
@@ -340,7 +403,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
     }
     throw_missing_collections();
   }
-  std::shared_ptr<Snapshot> next = before && !found.afresh ? continued(*before) : std::make_shared<Snapshot>();
+  auto next = before && !found.afresh ? std::make_shared<Snapshot>(*before) : std::make_shared<Snapshot>();
   if (before && found.afresh) {
     next->catalog = before->catalog;  // keeps ids, and views of names valid
     next->arrivals = before->arrivals;
@@ -351,6 +414,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::load(Time now, std::shared_ptr<const Sn
   next->collections = found.collections;
   next->ended = found.listing->ended || (options_.as_it_stands && !traits_.marks_steps);
   next->several_count = options_.superseded != Superseded::left_out;
+  next->settled = false;
   next->due = found.due;
   if (found.listing->named) {
     ranges_ = std::move(found.ranges);

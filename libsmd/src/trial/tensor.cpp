@@ -2,21 +2,278 @@
 #include <smd/tensor.hpp>
 
 #include "text/escape.hpp"
-#include "trial/tensor_impl.hpp"
-#include "trial/trial_impl.hpp"
+#include "text/nearest.hpp"
+#include "trial/trial_state.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
+#include <smd/value_reader.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace smd {
 
+using detail::layout::StepRow;
 using detail::trial::Item;
 using detail::trial::no_id;
+using detail::trial::ShapeList;
+using detail::trial::Snapshot;
+using detail::trial::Step;
+
+namespace {
+
+using Rows = std::vector<const StepRow*>;
+
+/// Returns `'NAME'` for a message.
+std::string quoted_name(std::string_view text) { return "'" + detail::printable(text) + "'"; }
+
+Rows rows_of(const Snapshot& snapshot, const Step& step) {
+  Rows rows;
+  for (const StepRow& row : snapshot.rows_of(step)) {
+    rows.push_back(&row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+/// A trial and a name in it. Hidden: otherwise it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Tensor::Impl {
+  struct Query;
+
+  std::shared_ptr<Trial::Impl> trial;
+  std::string name;
+};
+
+/// One query, and the snapshot that answers it.
+struct Tensor::Impl::Query {
+  explicit Query(const Impl& of) : trial(of.trial), name(of.name), snapshot(of.trial->snapshot()) {}
+
+  const std::shared_ptr<Trial::Impl>& trial;
+  const std::string& name;
+  const std::shared_ptr<const Snapshot> snapshot;
+  const std::uint32_t id = snapshot->catalog.tensors().find(name);
+
+  /// Returns the row for a step and worker. Without a worker, that of the first worker by name that has the requested
+  /// data (`has(row)`), else of the first that saved anything of the tensor. @throws as `Tensor::value` if there is
+  /// none.
+  template <class Has>
+  [[nodiscard]] const StepRow& row(StepKey step, const std::optional<std::string>& worker, const Has& has) const {
+    const Rows all = rows_at(*snapshot, step);
+    if (all.empty()) {
+      detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(*snapshot, step, snapshot->ended));
+    }
+    const Rows rows = rows_with(*snapshot, all, id);
+    if (rows.empty()) {
+      throw_not_at(step);
+    }
+    if (!worker) {
+      const auto first =
+          std::find_if(rows.begin(), rows.end(), [&](const StepRow* candidate) { return has(*candidate); });
+      return first == rows.end() ? *rows.front() : **first;
+    }
+    std::vector<std::string> writers;
+    std::string list;
+    for (const StepRow* const candidate : rows) {
+      const std::string_view writer = snapshot->worker(*candidate);
+      if (writer == *worker) {
+        return *candidate;
+      }
+      writers.emplace_back(writer);
+      list += (list.empty() ? "" : ", ") + detail::printable(writer);
+    }
+    throw InvalidWorker("worker " + quoted_name(*worker) + " did not save " + quoted_name(name) + " at " +
+                            detail::trial::describe(step) + "; these did: " + list,
+                        *worker, std::move(writers));
+  }
+
+  /// Returns the position of the value (`reduction` empty) or of a saved reduction in the row's payload. Nullopt if the
+  /// row does not have it.
+  [[nodiscard]] std::optional<std::uint32_t> position(const StepRow& row, std::string_view reduction) const {
+    for (const Item& item : snapshot->catalog.items(row).of(id)) {
+      const bool wanted =
+          item.reduction == no_id ? reduction.empty() : snapshot->catalog.reductions()[item.reduction] == reduction;
+      if (wanted) {
+        return item.position;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool has_value(const StepRow& row) const { return position(row, {}).has_value(); }
+
+  /// Returns the shape that was saved without its tensor. Null if there is none.
+  [[nodiscard]] const ShapeList::Saved* saved_shape(const StepRow& row) const {
+    const ShapeList* const shapes = snapshot->catalog.shapes(row);
+    return shapes == nullptr ? nullptr : shapes->of(id);
+  }
+
+  /// Returns whether the row has a shape that was saved without its tensor, or a value, which has a shape.
+  [[nodiscard]] bool has_shape(const StepRow& row) const { return saved_shape(row) != nullptr || has_value(row); }
+
+  /// Calls `use(value)` with the open value (`reduction` empty) or a saved reduction, perhaps twice. @throws as
+  /// `Tensor::value`.
+  void read(const StepRow& row, StepKey step, std::string_view reduction,
+            const std::function<void(Extent&)>& use) const {
+    const std::optional<std::uint32_t> at = position(row, reduction);
+    if (!at) {
+      throw_not_saved(row, step, reduction.empty() ? "value" : reduction);
+    }
+    ValueReader reader{Trial(trial)};
+    auto problem = reader.read(trial->records().place(*snapshot, row, *at),
+                               reduction.empty() ? name : reduction_tensor_name(reduction, name), use);
+    if (problem && (problem->kind == ProblemKind::absent || problem->kind == ProblemKind::not_yet)) {
+      throw TensorUnavailableForStep(to_string(*problem), name, step, {}, *problem);
+    }
+    if (problem) {
+      throw ReadError(*std::move(problem));
+    }
+  }
+
+  [[nodiscard]] TensorValue value(const StepRow& row, StepKey step, std::string_view reduction) const {
+    std::optional<TensorValue> value;
+    read(row, step, reduction, [&](Extent& extent) { value = extent.value(); });
+    return *std::move(value);
+  }
+
+  [[nodiscard]] Shape shape(const StepRow& row, StepKey step) const {
+    if (const ShapeList::Saved* const saved = saved_shape(row)) {
+      return saved->shape;
+    }
+    Shape shape;
+    read(row, step, {}, [&](Extent& extent) { shape = extent.shape(); });
+    return shape;
+  }
+
+  /// Computes a reduction of the value. Precondition: the row has the value. @throws as `Tensor::reduction_value`.
+  [[nodiscard]] TensorValue reduce(const StepRow& row, StepKey step, const std::string& reduction) const {
+    const std::optional<Reduction> wanted = parse_reduction(reduction);
+    if (!wanted) {
+      throw InvalidArgument(quoted_name(reduction) + " is not a reduction, and none of that name of " +
+                            quoted_name(name) + " was saved at " + detail::trial::describe(step));
+    }
+    Reducer reducer({&*wanted, 1});
+    read(row, step, {}, [&](Extent& value) {
+      reducer.clear();
+      (void)reducer.add(value);
+    });
+    const ReducedValue result = reducer.result(*wanted);
+    if (result.kind == ReducedValue::Kind::undefined) {
+      throw InvalidArgument("there is no " + reduction + " of the value of " + quoted_name(name) + " at " +
+                            detail::trial::describe(step));
+    }
+    const bool complex = result.kind == ReducedValue::Kind::complex;
+    const std::array<double, 2> numbers = {result.real, result.imaginary};
+    const std::size_t size = complex ? sizeof numbers : sizeof(double);
+    const std::shared_ptr<std::byte[]> bytes = std::make_shared<std::byte[]>(size);
+    std::memcpy(bytes.get(), numbers.data(), size);
+    return {complex ? Dtype::complex128 : Dtype::float64, {}, bytes, size};
+  }
+
+  [[nodiscard]] std::vector<ModeStep> steps(Mode mode, bool show_incomplete) const {
+    std::vector<ModeStep> steps;
+    for (const Step& step : snapshot->steps) {
+      if (!show_incomplete && !snapshot->complete(step.number)) {
+        continue;
+      }
+      for (const StepRow& row : snapshot->rows_of(step)) {
+        if (mode == Mode::global) {
+          if (has_tensor(*snapshot, row, id)) {
+            steps.emplace_back(step.number);
+            break;
+          }
+        } else if (row.mode == mode && has_tensor(*snapshot, row, id) &&
+                   snapshot->global_steps(mode, row.mode_step).front() == step.number) {
+          // If several global steps claim a mode step, the first counts, here as for values.
+          steps.emplace_back(row.mode_step);
+        }
+      }
+    }
+    std::sort(steps.begin(), steps.end());  // several workers give a mode step more than once
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    return steps;
+  }
+
+  /// Returns rows that have the requested data, one for each mode step of complete steps, of one worker or the first by
+  /// name.
+  template <class Has>
+  [[nodiscard]] std::vector<std::pair<ModeStep, const StepRow*>> rows_of_mode(Mode mode,
+                                                                              const std::optional<std::string>& worker,
+                                                                              const Has& has) const {
+    std::vector<std::pair<ModeStep, const StepRow*>> result;
+    const auto add_first = [&](ModeStep step, const Rows& rows) {
+      for (const StepRow* const row : rows_with(*snapshot, rows, id)) {
+        if ((!worker || snapshot->worker(*row) == *worker) && has(*row)) {
+          result.emplace_back(step, row);
+          break;
+        }
+      }
+    };
+    if (mode != Mode::global) {
+      for (const ModeStep step : steps(mode, false)) {
+        add_first(step, rows_at(*snapshot, {mode, step}));
+      }
+      return result;
+    }
+    for (const Step& step : snapshot->steps) {  // the same without a lookup for each step
+      if (snapshot->complete(step.number)) {
+        add_first(ModeStep(step.number), rows_of(*snapshot, step));
+      }
+    }
+    return result;
+  }
+
+  [[noreturn]] void throw_not_at(StepKey step) const {
+    throw TensorUnavailableForStep(quoted_name(name) + " was not saved at " + detail::trial::describe(step), name, step,
+                                   {});
+  }
+
+  [[noreturn]] void throw_not_saved(const StepRow& row, StepKey step, std::string_view what) const {
+    const std::optional<TensorEntry> entry = trial->records().entry(*snapshot, row, id);
+    std::vector<std::string> saved;
+    for (const SavedReduction& reduction : entry->reductions) {
+      saved.push_back(reduction.name);
+    }
+    if (entry->shape) {
+      saved.emplace_back("shape");
+    }
+    std::string list;
+    for (const std::string& item : saved) {
+      list += (list.empty() ? "; saved instead: " : ", ") + detail::printable(item);
+    }
+    throw TensorUnavailableForStep("no " + std::string(what) + " of " + quoted_name(name) + " was saved at " +
+                                       detail::trial::describe(step) + list,
+                                   name, step, std::move(saved));
+  }
+};
+
+Tensor Trial::tensor(std::string_view name) const {
+  const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
+  const detail::layout::NameTable& tensors = snapshot->catalog.tensors();
+  if (!was_saved(*snapshot, tensors.find(name))) {
+    std::vector<std::string_view> names;
+    for (std::uint32_t id = 0; id < tensors.size(); ++id) {
+      names.push_back(tensors[id]);
+    }
+    std::vector<std::string> nearest = detail::nearest(name, names);
+    std::string hint;
+    for (const std::string& other : nearest) {
+      hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);
+    }
+    throw TensorUnavailable(quoted_name(name) + " was not saved" + (hint.empty() ? "" : hint + "'?"), std::string(name),
+                            std::move(nearest));
+  }
+  return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
+}
 
 Tensor::Tensor(std::shared_ptr<const Impl> impl) noexcept : impl_(std::move(impl)) {}
 Tensor::Tensor(const Tensor&) = default;
@@ -25,208 +282,15 @@ Tensor& Tensor::operator=(const Tensor&) = default;
 Tensor& Tensor::operator=(Tensor&&) noexcept = default;
 Tensor::~Tensor() = default;
 
-const Tensor::Impl::StepRow& Tensor::Impl::row(const Snapshot& snapshot, StepKey step,
-                                               const std::optional<std::string>& worker, const Has& has) const {
-  const Rows all = rows_at(snapshot, step);
-  if (all.empty()) {
-    detail::trial::throw_unavailable(step, detail::trial::unavailable_tag(snapshot, step, snapshot.ended));
-  }
-  const Rows rows = rows_with(snapshot, all, id(snapshot));
-  if (rows.empty()) {
-    throw_not_at(step);
-  }
-  if (!worker) {
-    const auto first =
-        std::find_if(rows.begin(), rows.end(), [&](const StepRow* candidate) { return has(*candidate); });
-    return first == rows.end() ? *rows.front() : **first;
-  }
-  std::vector<std::string> writers;
-  for (const StepRow* const candidate : rows) {
-    if (snapshot.worker(*candidate) == *worker) {
-      return *candidate;
-    }
-    writers.emplace_back(snapshot.worker(*candidate));
-  }
-  std::string list;
-  for (const std::string& writer : writers) {
-    list += (list.empty() ? "" : ", ") + detail::printable(writer);
-  }
-  throw InvalidWorker("worker '" + detail::printable(*worker) + "' did not save '" + detail::printable(name) + "' at " +
-                          detail::trial::describe(step) + "; these did: " + list,
-                      *worker, std::move(writers));
-}
-
-void Tensor::Impl::throw_not_at(StepKey step) const {
-  throw TensorUnavailableForStep("'" + detail::printable(name) + "' was not saved at " + detail::trial::describe(step),
-                                 name, step, {});
-}
-
-std::optional<std::uint32_t> Tensor::Impl::position(const Snapshot& snapshot, const StepRow& row,
-                                                    std::string_view reduction) const {
-  for (const Item& item : snapshot.catalog.items(row).of(id(snapshot))) {
-    const bool wanted =
-        item.reduction == no_id ? reduction.empty() : snapshot.catalog.reductions()[item.reduction] == reduction;
-    if (wanted) {
-      return item.position;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Place> Tensor::Impl::place(const Snapshot& snapshot, const StepRow& row,
-                                         std::string_view reduction) const {
-  const std::optional<std::uint32_t> at = position(snapshot, row, reduction);
-  return at ? std::optional(trial->records().place(snapshot, row, *at)) : std::nullopt;
-}
-
-bool Tensor::Impl::has_shape(const Snapshot& snapshot, const StepRow& row) const {
-  const detail::trial::ShapeList* const shapes = snapshot.catalog.shapes(row);
-  return (shapes != nullptr && shapes->of(id(snapshot)) != nullptr) || position(snapshot, row, {}).has_value();
-}
-
-void Tensor::Impl::throw_not_saved(const Snapshot& snapshot, const StepRow& row, StepKey step,
-                                   std::string_view what) const {
-  const std::optional<TensorEntry> entry = trial->records().entry(snapshot, row, id(snapshot));
-  std::vector<std::string> saved;
-  for (const SavedReduction& reduction : entry->reductions) {
-    saved.push_back(reduction.name);
-  }
-  if (entry->shape) {
-    saved.emplace_back("shape");
-  }
-  std::string list;
-  for (const std::string& item : saved) {
-    list += (list.empty() ? "; saved instead: " : ", ") + detail::printable(item);
-  }
-  throw TensorUnavailableForStep("no " + std::string(what) + " of '" + detail::printable(name) + "' was saved at " +
-                                     detail::trial::describe(step) + list,
-                                 name, step, std::move(saved));
-}
-
-void Tensor::Impl::read(const Snapshot& snapshot, const StepRow& row, StepKey step, std::string_view reduction,
-                        const std::function<void(Extent&)>& use) const {
-  const std::optional<Place> at = place(snapshot, row, reduction);
-  if (!at) {
-    throw_not_saved(snapshot, row, step, reduction.empty() ? "value" : reduction);
-  }
-  ValueReader reader{Trial(trial)};
-  if (auto problem = reader.read(*at, reduction.empty() ? name : reduction_tensor_name(reduction, name), use)) {
-    throw_problem(*std::move(problem), step);
-  }
-}
-
-TensorValue Tensor::Impl::value(const Snapshot& snapshot, const StepRow& row, StepKey step,
-                                std::string_view reduction) const {
-  std::optional<TensorValue> value;
-  read(snapshot, row, step, reduction, [&](Extent& extent) { value = extent.value(); });
-  return *std::move(value);
-}
-
-Shape Tensor::Impl::shape(const Snapshot& snapshot, const StepRow& row, StepKey step) const {
-  Shape shape;
-  read(snapshot, row, step, {}, [&](Extent& extent) { shape = extent.shape(); });
-  return shape;
-}
-
-void Tensor::Impl::throw_problem(Problem problem, StepKey step) const {
-  if (problem.kind == ProblemKind::absent || problem.kind == ProblemKind::not_yet) {
-    throw TensorUnavailableForStep(to_string(problem), name, step, {}, problem);
-  }
-  throw ReadError(std::move(problem));
-}
-
-TensorValue Tensor::Impl::reduce(const Snapshot& snapshot, const StepRow& row, StepKey step,
-                                 const std::string& reduction) const {
-  const std::optional<Reduction> wanted = parse_reduction(reduction);
-  if (!wanted) {
-    throw InvalidArgument("'" + detail::printable(reduction) + "' is not a reduction, and none of that name of '" +
-                          detail::printable(name) + "' was saved at " + detail::trial::describe(step));
-  }
-  Reducer reducer({&*wanted, 1});
-  read(snapshot, row, step, {}, [&](Extent& value) {
-    reducer.clear();
-    (void)reducer.add(value);
-  });
-  const ReducedValue result = reducer.result(*wanted);
-  if (result.kind == ReducedValue::Kind::undefined) {
-    throw InvalidArgument("there is no " + reduction + " of the value of '" + detail::printable(name) + "' at " +
-                          detail::trial::describe(step));
-  }
-  const bool complex = result.kind == ReducedValue::Kind::complex;
-  const std::array<double, 2> numbers = {result.real, result.imaginary};
-  const std::size_t size = complex ? sizeof numbers : sizeof(double);
-  const std::shared_ptr<std::byte[]> bytes = std::make_shared<std::byte[]>(size);
-  std::memcpy(bytes.get(), numbers.data(), size);
-  return {complex ? Dtype::complex128 : Dtype::float64, {}, bytes, size};
-}
-
-std::vector<ModeStep> Tensor::Impl::steps(const Snapshot& snapshot, Mode mode, bool show_incomplete) const {
-  const std::uint32_t tensor = id(snapshot);
-  std::vector<ModeStep> steps;
-  for (const detail::trial::Step& step : snapshot.steps) {
-    if (!show_incomplete && !snapshot.complete(step.number)) {
-      continue;
-    }
-    for (const StepRow& row : snapshot.rows_of(step)) {
-      if (mode == Mode::global) {
-        if (has_tensor(snapshot, row, tensor)) {
-          steps.emplace_back(step.number);
-          break;
-        }
-      } else if (row.mode == mode && has_tensor(snapshot, row, tensor) &&
-                 snapshot.global_steps(mode, row.mode_step).front() == step.number) {
-        // If several global steps claim a mode step, the first counts, here as for values.
-        steps.emplace_back(row.mode_step);
-      }
-    }
-  }
-  std::sort(steps.begin(), steps.end());  // several workers give a mode step more than once
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  return steps;
-}
-
-std::vector<std::pair<ModeStep, const Tensor::Impl::StepRow*>> Tensor::Impl::rows_of_mode(
-    const Snapshot& snapshot, Mode mode, const std::optional<std::string>& worker, const Has& has) const {
-  std::vector<std::pair<ModeStep, const StepRow*>> result;
-  const std::uint32_t tensor = id(snapshot);
-  const auto add_first = [&](ModeStep step, const Rows& rows) {
-    for (const StepRow* const row : rows_with(snapshot, rows, tensor)) {
-      if ((!worker || snapshot.worker(*row) == *worker) && has(*row)) {
-        result.emplace_back(step, row);
-        break;
-      }
-    }
-  };
-  if (mode != Mode::global) {
-    for (const ModeStep step : steps(snapshot, mode, false)) {
-      add_first(step, rows_at(snapshot, {mode, step}));
-    }
-    return result;
-  }
-  Rows rows;
-  for (const detail::trial::Step& step : snapshot.steps) {  // the same without a lookup for each step
-    if (snapshot.complete(step.number)) {
-      rows.clear();
-      for (const StepRow& row : snapshot.rows_of(step)) {
-        rows.push_back(&row);
-      }
-      add_first(ModeStep(step.number), rows);
-    }
-  }
-  return result;
-}
-
 const std::string& Tensor::name() const noexcept { return impl_->name; }
 
 std::optional<std::string> Tensor::original_name() const {
-  const auto snapshot = impl_->trial->snapshot();
-  const std::uint32_t id = impl_->id(*snapshot);
-  for (const detail::trial::Step& step : snapshot->steps) {
-    for (const auto& row : snapshot->rows_of(step)) {
-      const detail::trial::ShapeList* const shapes = snapshot->catalog.shapes(row);
-      const detail::trial::ShapeList::Saved* const saved = shapes == nullptr ? nullptr : shapes->of(id);
-      if (saved != nullptr) {
-        return saved->original == no_id ? impl_->name : std::string(snapshot->catalog.originals()[saved->original]);
+  const Impl::Query query(*impl_);
+  for (const Step& step : query.snapshot->steps) {
+    for (const StepRow& row : query.snapshot->rows_of(step)) {
+      if (const ShapeList::Saved* const saved = query.saved_shape(row)) {
+        return saved->original == no_id ? query.name
+                                        : std::string(query.snapshot->catalog.originals()[saved->original]);
       }
     }
   }
@@ -242,23 +306,22 @@ std::vector<GlobalStep> Tensor::steps(bool show_incomplete_steps) const {
 }
 
 std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const {
-  return impl_->steps(*impl_->trial->snapshot(), mode, show_incomplete_steps);
+  return Impl::Query(*impl_).steps(mode, show_incomplete_steps);
 }
 
 TensorValue Tensor::value(StepKey step, const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
-  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
-  return impl_->value(*snapshot, impl_->row(*snapshot, step, worker, has), step, {});
+  const Impl::Query query(*impl_);
+  return query.value(query.row(step, worker, [&](const StepRow& row) { return query.has_value(row); }), step, {});
 }
 
 std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
+  const Impl::Query query(*impl_);
   std::vector<ModeStep> steps;
   std::vector<WantedValue> wanted;
-  const auto has = [&](const auto& row) { return impl_->position(*snapshot, row, {}).has_value(); };
-  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
+  const auto has = [&](const StepRow& row) { return query.has_value(row); };
+  for (const auto& [step, row] : query.rows_of_mode(mode, worker, has)) {
     steps.push_back(step);
-    wanted.push_back({*impl_->place(*snapshot, *row, {}), impl_->name});
+    wanted.push_back({query.trial->records().place(*query.snapshot, *row, *query.position(*row, {})), query.name});
   }
   std::map<ModeStep, TensorValue> values;
   Trial(impl_->trial).read(wanted, [&](std::size_t i, ReadResult&& result) {
@@ -272,71 +335,55 @@ std::map<ModeStep, TensorValue> Tensor::values(Mode mode, const std::optional<st
 }
 
 Shape Tensor::shape(StepKey step, const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
-  const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
-  const auto& row = impl_->row(*snapshot, step, worker, has);
-  if (const std::optional<TensorEntry> entry = impl_->trial->records().entry(*snapshot, row, impl_->id(*snapshot));
-      entry->shape) {
-    return *entry->shape;
-  }
-  return impl_->shape(*snapshot, row, step);
+  const Impl::Query query(*impl_);
+  return query.shape(query.row(step, worker, [&](const StepRow& row) { return query.has_shape(row); }), step);
 }
 
 std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
+  const Impl::Query query(*impl_);
   std::map<ModeStep, Shape> shapes;
-  const auto has = [&](const auto& row) { return impl_->has_shape(*snapshot, row); };
-  for (const auto& [step, row] : impl_->rows_of_mode(*snapshot, mode, worker, has)) {
-    if (const std::optional<TensorEntry> entry = impl_->trial->records().entry(*snapshot, *row, impl_->id(*snapshot));
-        entry->shape) {
-      shapes.emplace(step, *entry->shape);
-    } else {
-      shapes.emplace(step, impl_->shape(*snapshot, *row, {mode, step}));
-    }
+  const auto has = [&](const StepRow& row) { return query.has_shape(row); };
+  for (const auto& [step, row] : query.rows_of_mode(mode, worker, has)) {
+    shapes.emplace(step, query.shape(*row, {mode, step}));
   }
   return shapes;
 }
 
 TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bool abs,
                                     const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
+  const Impl::Query query(*impl_);
   const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
-  const auto has = [&](const auto& row) {
-    return impl_->position(*snapshot, row, stored) || impl_->position(*snapshot, row, {});
-  };
-  const auto& row = impl_->row(*snapshot, step, worker, has);
-  if (impl_->position(*snapshot, row, stored) || !impl_->position(*snapshot, row, {})) {
-    return impl_->value(*snapshot, row, step, stored);
-  }
-  return impl_->reduce(*snapshot, row, step, stored);
+  const StepRow& row = query.row(
+      step, worker, [&](const StepRow& other) { return query.position(other, stored) || query.has_value(other); });
+  return query.position(row, stored) || !query.has_value(row) ? query.value(row, step, stored)
+                                                              : query.reduce(row, step, stored);
 }
 
 std::map<ReductionKey, TensorValue> Tensor::reduction_values(StepKey step,
                                                              const std::optional<std::string>& worker) const {
-  const auto snapshot = impl_->trial->snapshot();
-  const auto has_any = [&](const auto& row) {
-    const auto items = snapshot->catalog.items(row).of(impl_->id(*snapshot));
-    return !items.empty() && items.back().reduction != no_id;  // reductions follow the value
-  };
-  const auto& row = impl_->row(*snapshot, step, worker, has_any);
+  const Impl::Query query(*impl_);
+  const auto items = [&](const StepRow& row) { return query.snapshot->catalog.items(row).of(query.id); };
+  const StepRow& row = query.row(step, worker, [&](const StepRow& other) {
+    return !items(other).empty() && items(other).back().reduction != no_id;  // reductions follow the value
+  });
   std::map<ReductionKey, TensorValue> values;
-  for (const Item& item : snapshot->catalog.items(row).of(impl_->id(*snapshot))) {
+  for (const Item& item : items(row)) {
     if (item.reduction != no_id) {
-      const std::string reduction(snapshot->catalog.reductions()[item.reduction]);
-      values.emplace(reduction, impl_->value(*snapshot, row, step, reduction));
+      const std::string reduction(query.snapshot->catalog.reductions()[item.reduction]);
+      values.emplace(reduction, query.value(row, step, reduction));
     }
   }
   return values;
 }
 
 std::vector<std::string> Tensor::workers(StepKey step) const {
-  const auto snapshot = impl_->trial->snapshot();
+  const Impl::Query query(*impl_);
   std::vector<std::string> workers;
-  for (const auto* row : rows_with(*snapshot, rows_at(*snapshot, step), impl_->id(*snapshot))) {
-    workers.emplace_back(snapshot->worker(*row));
+  for (const StepRow* const row : rows_with(*query.snapshot, rows_at(*query.snapshot, step), query.id)) {
+    workers.emplace_back(query.snapshot->worker(*row));
   }
   if (workers.empty()) {
-    impl_->throw_not_at(step);
+    query.throw_not_at(step);
   }
   return workers;
 }
@@ -350,16 +397,11 @@ std::vector<ModeStep> Tensor::prev_steps(StepKey step, std::optional<std::size_t
 }
 
 std::vector<TensorEntry> Tensor::entries() const {
-  const auto snapshot = impl_->trial->snapshot();
-  const std::uint32_t id = impl_->id(*snapshot);
+  const Impl::Query query(*impl_);
   std::vector<TensorEntry> entries;
-  for (const detail::trial::Step& step : snapshot->steps) {
-    std::vector<const detail::layout::StepRow*> rows;
-    for (const auto& row : snapshot->rows_of(step)) {
-      rows.push_back(&row);
-    }
-    for (const auto* row : rows_with(*snapshot, rows, id)) {
-      entries.push_back(*impl_->trial->records().entry(*snapshot, *row, id));
+  for (const Step& step : query.snapshot->steps) {
+    for (const StepRow* const row : rows_with(*query.snapshot, rows_of(*query.snapshot, step), query.id)) {
+      entries.push_back(*query.trial->records().entry(*query.snapshot, *row, query.id));
     }
   }
   return entries;

@@ -2,10 +2,8 @@
 // The public view of a Snapshot.
 #include <smd/snapshot.hpp>
 
-#include "trial/completeness.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/trial_state.hpp"
 
-#include "trial/completeness.hpp"
-#include "trial/trial_path.hpp"
+#include "trial/snapshot.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace smd::detail::trial {
@@ -23,7 +26,34 @@ TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& lim
   return options;
 }
 
+/// Returns the number that an environment variable holds. Nullopt if it holds anything else.
+template <class Number>
+std::optional<Number> number_from_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) {
+    return std::nullopt;
+  }
+  Number number = 0;
+  const char* const last = text + std::strlen(text);
+  const auto [end, error] = std::from_chars(text, last, number);
+  return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
+
+WaitLimits WaitLimits::from_environment() {
+  constexpr double most = 1e9;  // thirty years
+  WaitLimits limits;
+  const auto delay = number_from_environment<double>("SMDEBUG_TRAINING_END_DELAY_REFRESH");
+  if (delay && *delay >= 0 && *delay <= most) {
+    limits.end_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*delay));
+  }
+  limits.missing_event_file_retries = number_from_environment<std::size_t>("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT")
+                                          .value_or(limits.missing_event_file_retries);
+  limits.incomplete_steps =
+      number_from_environment<std::size_t>("SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW").value_or(limits.incomplete_steps);
+  return limits;
+}
 
 HoldStill::HoldStill(std::vector<const TrialState*> states) noexcept
     : states_(std::move(states)), before_(std::exchange(held_still, this)) {}
@@ -178,8 +208,21 @@ std::vector<Problem> TrialState::problems() const {
     problems.push_back(failure.problem);
   }
   append(snapshot->notes.all());
+  const std::lock_guard lock(noticed_mutex_);
   append(noticed_.all());
   return problems;
+}
+
+void TrialState::notice(Problem problem) {
+  std::string text = to_string(problem);
+  const std::lock_guard lock(noticed_mutex_);
+  if (noticed_.full(problem.kind)) {
+    if (!noticed_texts_.contains(text)) {
+      noticed_.count(problem.kind);
+    }
+  } else if (noticed_texts_.insert(std::move(text)).second) {
+    noticed_.add(std::move(problem));
+  }
 }
 
 std::string describe(StepKey key) {

@@ -4,28 +4,173 @@
 #include "base/clock.hpp"
 #include "layout/layout.hpp"
 #include "storage/storage.hpp"
-#include "trial/look_limit.hpp"
-#include "trial/noticed.hpp"
 #include "trial/opened_trial.hpp"
-#include "trial/records.hpp"
 #include "trial/snapshot.hpp"
-#include "trial/snapshot_maker.hpp"
-#include "trial/wait.hpp"
+#include "types/problem_list.hpp"
 
+#include <smd/layout.hpp>
+#include <smd/limits.hpp>
+#include <smd/place.hpp>
+#include <smd/problem.hpp>
+#include <smd/step_range.hpp>
+#include <smd/tensor.hpp>
 #include <smd/trial.hpp>
+#include <smd/trial_options.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace smd::detail::trial {
+
+/// Locates the values of a trial, and explains why reading them fails. Thread-safe.
+class Records {
+ public:
+  /// `storage` and `layout` must outlive this.
+  Records(storage::Storage& storage, const layout::Layout& layout) : storage_(storage), layout_(layout) {}
+
+  /// Returns where an entry of a row is. `file`: that of the row.
+  [[nodiscard]] Place place(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position,
+                            std::shared_ptr<const std::string> file) const;
+  [[nodiscard]] Place place(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t position) const {
+    return place(snapshot, row, position, file(snapshot, row));
+  }
+  /// Returns the file that holds a row's entries, relative to the trial.
+  [[nodiscard]] std::shared_ptr<const std::string> file(const Snapshot& snapshot, const layout::StepRow& row) const;
+  /// Overwrites `entry` with all that `row` saved of a tensor. Returns false if it saved nothing; `entry` is then
+  /// unspecified. `file`: that of the row.
+  bool fill(const Snapshot& snapshot, const layout::StepRow& row, std::uint32_t tensor,
+            const std::shared_ptr<const std::string>& file, TensorEntry& entry) const;
+  /// Returns all that `row` saved of a tensor. Nullopt if it saved nothing.
+  [[nodiscard]] std::optional<TensorEntry> entry(const Snapshot& snapshot, const layout::StepRow& row,
+                                                 std::uint32_t tensor) const;
+
+  /// Returns where to read a record again after a problem. If the problem may be temporary (descriptors ran out), that
+  /// is the same place. On a remote store, an object may have been replaced since the index file was read: then it is
+  /// the place in that file, read again. Nullopt if reading again is useless.
+  [[nodiscard]] std::optional<Place> again(const Problem& problem, const Place& place, std::string_view tensor,
+                                           const Snapshot& snapshot) const;
+  /// Discards index files that were read again: a new snapshot replaces them.
+  void forget_again();
+
+  /// Returns a problem with a record, with the kind that follows from the state of the job: `absent`, `not_yet`,
+  /// `damaged`, or unchanged.
+  [[nodiscard]] Problem explain(Problem problem, const Place& place, const Snapshot& snapshot) const;
+  /// Returns whether the worker that writes an event file has written a later one: missing data will then not come.
+  [[nodiscard]] bool writer_went_on(const std::string& file, const Snapshot& snapshot) const;
+
+ private:
+  /// Sets all members of a place except its file.
+  void set(const Snapshot& snapshot, const layout::Payload& payload, std::uint32_t position, Place& place) const;
+  [[nodiscard]] const layout::StepRow* row_naming(std::string_view event_file, const Snapshot& snapshot) const;
+  [[nodiscard]] std::shared_ptr<const layout::LoadedSteps> read_again(const layout::StepPart& file,
+                                                                      const Snapshot& snapshot) const;
+
+  storage::Storage& storage_;
+  const layout::Layout& layout_;
+
+  mutable std::mutex again_mutex_;
+  // Index files read again since the last snapshot was made; guarded by `again_mutex_`.
+  mutable std::map<layout::StepPart, std::shared_ptr<const layout::LoadedSteps>> again_;
+};
+
+/// Limits for waiting, from environment variables; docs/format.md.
+struct WaitLimits {
+  std::chrono::nanoseconds end_delay = std::chrono::seconds(1);
+  std::size_t missing_event_file_retries = 100;
+  /// How many steps may lack a worker before the oldest of them count as complete.
+  std::size_t incomplete_steps = 1000;
+  /// How long a half-written index file may stay unchanged before it is damaged.
+  std::chrono::nanoseconds half_written = std::chrono::seconds(10);
+
+  static WaitLimits from_environment();
+};
+
+/// Makes the snapshots of a trial: looks for what is new in range, and adds it. One thread at a time makes one.
+class SnapshotMaker {
+ public:
+  /// All arguments must outlive this. Precondition: for a remote store, `RemoteOptions::stop` is set.
+  SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
+                const TrialOptions& options, const WaitLimits& limits);
+
+  /// Adds a range, which is read from the next snapshot on. Returns false if all steps are in range already.
+  [[nodiscard]] bool add_range(const StepRange& range);
+
+  /// Makes the snapshot after `latest()`, which may be null, and passes it to `publish`. Calls both while no other
+  /// thread can make one. @throws ReadError, MissingCollectionFiles, and IndexReaderException if the options are
+  /// strict; then nothing has changed.
+  template <class Latest, class Publish>
+  void make(std::chrono::steady_clock::time_point now, const Latest& latest, const Publish& publish) {
+    const std::lock_guard lock(making_);
+    publish(make_next(now, latest()));
+  }
+
+  /// Returns the number of threads for reading, at most `wanted`; 0: the number in the options.
+  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
+  [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
+  [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
+  template <class ForEachRow>
+  std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
+  void take(Snapshot& snapshot, layout::Found&& found, bool first);
+  void supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows, std::span<const Superseding> later) const;
+  void settle(Snapshot& snapshot, bool news, Time now);
+  void require_not_stopped() const;
+  [[noreturn]] void throw_missing_collections() const;
+
+  storage::Storage& storage_;
+  const layout::Layout& layout_;
+  const LayoutTraits& traits_;
+  const TrialOptions& options_;
+  const WaitLimits& limits_;
+  std::size_t window_;
+
+  std::mutex making_;
+  // Guarded by `making_`:
+  std::vector<StepRange> ranges_;
+  bool ranges_changed_ = false;
+  std::atomic<bool> stopped_ = false;  // the look
+  std::optional<Time> quiet_since_;    // since when the job has ended and nothing new came
+};
+
+/// Ends requests, besides the caller's own `RemoteOptions::stop`, when the wait of the current look ends. Of several
+/// concurrent waits, the one that looked last counts. Thread-safe.
+class LookLimit {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  void set(std::stop_token stop, std::optional<Time> end) {
+    const std::lock_guard lock(mutex_);
+    stop_ = std::move(stop);
+    end_ = end;
+  }
+  [[nodiscard]] bool over() {
+    const std::lock_guard lock(mutex_);
+    return stop_.stop_requested() || (end_ && std::chrono::steady_clock::now() >= *end_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::stop_token stop_;  // guarded by mutex_, like end_
+  std::optional<Time> end_;
+};
 
 /// A trial and its latest snapshot. Shared by the `Trial` and its `Tensor`s. Other threads use the last snapshot while
 /// one thread makes the next.
@@ -74,7 +219,7 @@ class TrialState {
   [[nodiscard]] std::atomic<bool>& auto_refresh() noexcept { return auto_refresh_; }
 
   /// Records a problem that a query found, once.
-  void notice(Problem problem) { noticed_.add(std::move(problem)); }
+  void notice(Problem problem);
   [[nodiscard]] std::vector<Problem> problems() const;
 
  private:
@@ -91,7 +236,10 @@ class TrialState {
   const std::string name_;
   Records records_;
   SnapshotMaker maker_;
-  Noticed noticed_;
+
+  mutable std::mutex noticed_mutex_;
+  ProblemList noticed_{limits::problems_per_trial};  // by queries; guarded by noticed_mutex_, like its texts
+  std::unordered_set<std::string> noticed_texts_;
 
   mutable std::mutex mutex_;
   // Guarded by `mutex_`:
@@ -153,3 +301,23 @@ using TensorSet = std::vector<bool>;
 [[noreturn]] void throw_unavailable(StepKey key, std::string_view tag);
 
 }  // namespace smd::detail::trial
+
+namespace smd {
+
+/// Hidden: otherwise it would be exported with its class.
+struct __attribute__((visibility("hidden"))) Trial::Impl final : detail::trial::TrialState {
+  using TrialState::TrialState;
+};
+
+/// Access to a trial's internals, for other parts of the library and tests.
+struct detail::TrialAccess {
+  /// Opens a trial with a clock, a storage and a layout of the caller's choice.
+  [[nodiscard]] static Trial open(const std::string& path, const TrialOptions& options,
+                                  const trial::Environment& environment) {
+    return Trial(std::make_shared<Trial::Impl>(path, options, environment));
+  }
+  [[nodiscard]] static trial::TrialState& state(const Trial& trial) noexcept { return *trial.impl_; }
+  [[nodiscard]] static std::shared_ptr<trial::TrialState> shared_state(const Trial& trial) { return trial.impl_; }
+};
+
+}  // namespace smd

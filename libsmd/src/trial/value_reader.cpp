@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/value_reader.hpp>
 
-#include "trial/trial_impl.hpp"
+#include "base/parallel.hpp"
+#include "trial/trial_state.hpp"
 #include "values/reader.hpp"
 
+#include <smd/error.hpp>
+#include <smd/parallel.hpp>
+#include <smd/trial.hpp>
+
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace smd {
@@ -28,67 +35,19 @@ std::uint64_t end_of(const Place& place) noexcept {
 
 bool in_same_file(const Place& a, const Place& b) noexcept { return a.file == b.file || *a.file == *b.file; }
 
-/// Numbers the files of places. Workers take turns from place to place, so the next file is mostly the one after the
-/// last.
-class FileNumbers {
- public:
-  void clear() {
-    files_.clear();
-    numbers_.clear();
-    last_ = 0;
-  }
-  std::uint32_t of(const Place& place) {
-    for (std::size_t tries = 0; tries < std::min(few, files_.size()); ++tries) {
-      if (in_same_file(*files_[last_], place)) {
-        return last_;
-      }
-      last_ = last_ + 1 == files_.size() ? 0 : last_ + 1;
-    }
-    if (files_.size() >= few) {
-      for (std::uint32_t number = 0; numbers_.empty() && number < files_.size(); ++number) {
-        numbers_.emplace(*files_[number]->file, number);
-      }
-      const auto [known, fresh] = numbers_.emplace(*place.file, files_.size());
-      if (!fresh) {
-        return last_ = known->second;
-      }
-    }
-    files_.push_back(&place);
-    return last_ = static_cast<std::uint32_t>(files_.size() - 1);
-  }
-  /// Returns, by number, the file's position in the byte order of names.
-  std::vector<std::uint32_t> ranks() const {
-    std::vector<std::uint32_t> by_name(files_.size());
-    std::generate(by_name.begin(), by_name.end(), [next = 0U]() mutable { return next++; });
-    std::sort(by_name.begin(), by_name.end(),
-              [this](std::uint32_t a, std::uint32_t b) { return *files_[a]->file < *files_[b]->file; });
-    std::vector<std::uint32_t> ranks(files_.size());
-    for (std::uint32_t rank = 0; rank < by_name.size(); ++rank) {
-      ranks[by_name[rank]] = rank;
-    }
-    return ranks;
-  }
-
- private:
-  static constexpr std::size_t few = 8;  // that are looked through one by one
-
-  std::vector<const Place*> files_;
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;  // if there are many
-  std::uint32_t last_ = 0;
-};
-
 /// Returns a function that is true once either is.
 std::function<bool()> either(const std::function<bool()>& a, const std::function<bool()>& b) {
   return !a ? b : !b ? a : [a, b] { return a() || b(); };
 }
 
 struct InOrder {
-  std::uint32_t file;
+  const std::string* file;
   std::uint32_t index;
   std::uint64_t offset;
 
   bool operator<(const InOrder& other) const noexcept {
-    return std::tie(file, offset, index) < std::tie(other.file, other.offset, other.index);
+    const int files = file == other.file ? 0 : file->compare(*other.file);
+    return files != 0 ? files < 0 : std::tie(offset, index) < std::tie(other.offset, other.index);
   }
 };
 
@@ -137,7 +96,6 @@ struct __attribute__((visibility("hidden"))) ValueReader::Impl {
   bool retried = false;
   std::optional<Problem> problem;
 
-  FileNumbers files;
   std::vector<InOrder> keys;
   std::vector<std::uint32_t> order;
   NextReads near;
@@ -167,14 +125,9 @@ Extent* ValueReader::again() { return impl_->reader.problem() && !impl_->problem
 
 std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const WantedValue> wanted) {
   Impl& impl = *impl_;
-  impl.files.clear();
   impl.keys.clear();
   for (std::uint32_t i = 0; i < wanted.size(); ++i) {
-    impl.keys.push_back({impl.files.of(wanted[i].place), i, wanted[i].place.offset});
-  }
-  const std::vector<std::uint32_t> ranks = impl.files.ranks();
-  for (InOrder& key : impl.keys) {
-    key.file = ranks[key.file];
+    impl.keys.push_back({wanted[i].place.file.get(), i, wanted[i].place.offset});
   }
   if (!std::is_sorted(impl.keys.begin(), impl.keys.end())) {
     std::sort(impl.keys.begin(), impl.keys.end());
@@ -219,6 +172,112 @@ Extent* ValueReader::open_in_order(std::span<const WantedValue> wanted, std::siz
   const WantedValue& one = wanted[impl_->order[k]];
   const bool in_file = one.place.form() != ValueForm::number;
   return impl_->open(one.place, one.name, in_file ? impl_->next_to(wanted, k) : NextReads{});
+}
+
+namespace {
+
+/// Values that one thread reads at a time: enough that threads seldom wait for each other, few enough that all are
+/// busy.
+constexpr std::size_t batch_values = 128;
+constexpr std::size_t batch_remote_files = 32;  // each costs a request
+constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+/// The most bytes of values that are read but not yet taken.
+constexpr std::uint64_t in_flight_bytes = std::uint64_t{48} << 20;
+
+/// Divides values into batches. Returns where each ends, and the bytes of the largest one.
+std::pair<std::vector<std::size_t>, std::uint64_t> batches_of(std::span<const WantedValue> wanted, bool remote,
+                                                              unsigned jobs) {
+  // A file of a remote store costs a round trip: no thread may be idle while others have several left.
+  const std::size_t most =
+      remote ? std::clamp<std::size_t>(wanted.size() / (std::size_t{jobs} * 4), 1, batch_remote_files) : batch_values;
+  std::vector<std::size_t> ends;
+  std::uint64_t largest = 1;
+  std::uint64_t bytes = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::uint64_t length = wanted[i].place.length;
+    // What is in one file takes one request if one thread reads it.
+    const bool same_file =
+        remote && i > begin && i - begin < batch_values && *wanted[i].place.file == *wanted[i - 1].place.file;
+    if (i > begin && ((i - begin >= most && !same_file) || bytes + length > batch_bytes)) {
+      ends.push_back(i);
+      begin = i;
+      bytes = 0;
+    }
+    bytes += length;
+    largest = std::max(largest, bytes);
+  }
+  if (!wanted.empty()) {
+    ends.push_back(wanted.size());
+  }
+  return {std::move(ends), largest};
+}
+
+}  // namespace
+
+unsigned usable_cpus() noexcept { return detail::default_jobs(); }
+
+void parallel_for_each(const ParallelLoop& loop, const std::function<void(const LoopIndex&)>& work,
+                       const std::function<bool(const LoopIndex&)>& take) {
+  detail::run_in_parallel(loop, work, take);
+}
+
+ParallelLoop reading_loop(const Trial& trial, std::size_t count, const ReadOptions& options) {
+  const unsigned jobs = detail::TrialAccess::state(trial).jobs(options.jobs);
+  return {
+      .count = count, .jobs = jobs, .window = std::size_t{jobs} * 2};  // what is read stays in the caches until taken
+}
+
+void parallel_read(const Trial& trial, const ParallelLoop& loop, const ReadOptions& options,
+                   const std::function<void(const LoopIndex&, ValueReader&)>& work,
+                   const std::function<bool(const LoopIndex&)>& take) {
+  std::vector<std::optional<ValueReader>> readers(std::max(loop.jobs, 1U));
+  parallel_for_each(
+      loop,
+      [&](const LoopIndex& at) {
+        std::optional<ValueReader>& reader = readers[at.worker];
+        if (!reader) {
+          reader.emplace(trial, options);
+        }
+        work(at, *reader);
+      },
+      take);
+}
+
+void Trial::read(std::span<const WantedValue> wanted, const std::function<bool(std::size_t, ReadResult&&)>& take,
+                 const ReadOptions& options, const std::function<bool(std::size_t, Extent&)>& open) const {
+  ParallelLoop loop = reading_loop(*this, 0, options);
+  const auto [ends, largest] = batches_of(wanted, remote(), loop.jobs);
+  // Large values are read one at a time, which bounds memory.
+  const auto window = static_cast<std::size_t>(std::max<std::uint64_t>(in_flight_bytes / largest, 1));
+  loop.count = ends.size();
+  loop.jobs = static_cast<unsigned>(std::min<std::size_t>(loop.jobs, window));
+  loop.window = std::min<std::size_t>(window, std::size_t{loop.jobs} * 4);
+  std::vector<std::vector<ReadResult>> results(loop.slots());
+  const auto begin_of = [&ends = ends](std::size_t batch) { return batch == 0 ? 0 : ends[batch - 1]; };
+  parallel_read(
+      *this, loop, options,
+      [&](const LoopIndex& at, ValueReader& reader) {
+        const std::size_t begin = begin_of(at.index);
+        std::vector<ReadResult>& batch = results[at.slot];
+        batch.clear();
+        batch.resize(begin_of(at.index + 1) - begin);
+        reader.read_each(
+            wanted.subspan(begin, batch.size()),
+            [&](std::size_t i, Extent& value) {
+              batch[i].value = !open || open(begin + i, value) ? value.value() : std::nullopt;
+              batch[i].wall_time = value.wall_time();
+            },
+            [&](std::size_t i, const std::optional<Problem>& problem) { batch[i].problem = problem; });
+      },
+      [&](const LoopIndex& at) {
+        for (std::size_t i = 0; i < results[at.slot].size(); ++i) {
+          if (!take(begin_of(at.index) + i, std::move(results[at.slot][i]))) {
+            return false;
+          }
+        }
+        return true;
+      });
 }
 
 }  // namespace smd

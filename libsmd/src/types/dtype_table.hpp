@@ -3,7 +3,6 @@
 
 #include <smd/dtype.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/step.hpp>
 
+#include <algorithm>
+
 namespace smd {
 
 std::string_view to_string(Mode mode) noexcept {
@@ -18,20 +20,12 @@ std::string_view to_string(Mode mode) noexcept {
 }
 
 std::optional<Mode> parse_mode(std::string_view text) noexcept {
-  const auto same = [&](std::string_view name) {
-    if (text.size() != name.size()) {
-      return false;
-    }
-    for (std::size_t at = 0; at < name.size(); ++at) {
-      const char c = text[at];
-      if ((c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c) != name[at]) {
-        return false;
-      }
-    }
-    return true;
+  const auto same_letter = [](char c, char upper) {
+    return (c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c) == upper;
   };
   for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
-    if (same(to_string(mode))) {
+    const std::string_view name = to_string(mode);
+    if (std::equal(text.begin(), text.end(), name.begin(), name.end(), same_letter)) {
       return mode;
     }
   }

@@ -1,7 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <smd/shape.hpp>
 #include <smd/tensor_view.hpp>
 
+#include <limits>
+
 namespace smd {
+
+std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t count = 1;
+  bool zero = false;
+  bool fits = true;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) {
+      return {};
+    }
+    const auto size = static_cast<std::uint64_t>(dim);
+    if (size == 0) {
+      zero = true;
+    } else if (count > most / size) {
+      fits = false;
+    } else {
+      count *= size;
+    }
+  }
+  if (!fits) {
+    return {};  // even if a size is 0, because strides could not be computed
+  }
+  return zero ? 0 : count;
+}
+
+std::string to_string(const Shape& shape) {
+  if (shape.empty()) {
+    return "scalar";
+  }
+  std::string text;
+  for (const std::int64_t dim : shape) {
+    if (!text.empty()) {
+      text += 'x';
+    }
+    text += std::to_string(dim);
+  }
+  return text;
+}
 
 std::vector<std::string_view> strings(const TensorView& view) {
   std::vector<std::string_view> found;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/crc32c.hpp"
 
-#include "base/crc32c_kernels.hpp"
-
 #include <doctest/doctest.h>
 
 #include <array>

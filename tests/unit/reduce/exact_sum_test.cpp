@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reduce/doubles.hpp"
 #include "reduce/exact_sum.hpp"
-#include "reduce/int128.hpp"
 #include "values.hpp"
 
 using smd::detail::reduce::ExactSum;

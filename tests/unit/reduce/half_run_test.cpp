@@ -14,7 +14,7 @@
 
 #include "each_instruction_set.hpp"
 #include "halves.hpp"
-#include "reduce/int128.hpp"
+#include "reduce/doubles.hpp"
 #include "values.hpp"
 
 namespace {

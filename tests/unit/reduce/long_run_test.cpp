@@ -15,7 +15,7 @@
 #include "alone.hpp"
 #include "each_instruction_set.hpp"
 #include "halves.hpp"
-#include "reduce/int128.hpp"
+#include "reduce/doubles.hpp"
 #include "values.hpp"
 
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/cache.hpp"
-#include "s3/cache_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

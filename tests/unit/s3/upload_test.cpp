@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "s3/s3_writer.hpp"
+#include "s3/s3_storage.hpp"
 #include "s3_server.hpp"
 
 using namespace smd;

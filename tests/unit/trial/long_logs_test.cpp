@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs of so many steps that these are kept as sequences, and made when somebody asks for them.
 #include "support/temp_dir.hpp"
-#include "trial/step_chunk.hpp"
+#include "trial/snapshot.hpp"
 #include "wire/encode.hpp"
 #include "wire/framing.hpp"
 

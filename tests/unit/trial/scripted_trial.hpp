@@ -3,7 +3,7 @@
 
 #include "storage/storage.hpp"
 #include "support/fake_clock.hpp"
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 #include "trial_support.hpp"
 
 #include <algorithm>

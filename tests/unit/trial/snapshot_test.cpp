@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/completeness.hpp"
+#include "trial/snapshot.hpp"
 
 #include "trial_support.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial/trial_impl.hpp"
+#include "trial/trial_state.hpp"
 #include "trial_support.hpp"
 
 #include <doctest/doctest.h>

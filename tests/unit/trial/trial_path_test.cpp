@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lies at a path: the trial that is opened for it, and what messages say if there is none.
-#include "trial/trial_path.hpp"
 #include "layout/kinds/kinds.hpp"
 #include "layout/name_collections.hpp"
 #include "layout/step_row_writer.hpp"

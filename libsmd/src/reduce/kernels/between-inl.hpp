@@ -1,20 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the elements between two bounds.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_BETWEEN_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_BETWEEN_INL
-#undef SMD_REDUCE_KERNELS_BETWEEN_INL
-#else
-#define SMD_REDUCE_KERNELS_BETWEEN_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/highway.h>
-
-#include <cmath>
-#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -151,5 +136,3 @@ inline std::size_t between_double(const std::byte* source, std::size_t n, bool m
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares pairs of floating-point elements.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_COMPARE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_COMPARE_INL
-#undef SMD_REDUCE_KERNELS_COMPARE_INL
-#else
-#define SMD_REDUCE_KERNELS_COMPARE_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -131,20 +119,16 @@ HWY_INLINE void compare_as(const std::byte* a, const std::byte* b, std::size_t n
   sums.differing = static_cast<std::uint64_t>(-static_cast<std::int64_t>(hn::GetLane(hn::SumOfLanes(di, differing))));
 }
 
-template <class T, class Widen>
-HWY_INLINE void compare_of(const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
-                           PairSums& sums, const Widen& widen) {
-  if (tolerance.rtol == 0 && tolerance.atol == 0) {
-    compare_as<T, false>(a, b, n, tolerance, sums, widen);
-  } else {
-    compare_as<T, true>(a, b, n, tolerance, sums, widen);
-  }
-}
-
 inline void compare(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, const Tolerance& tolerance,
                     PairSums& sums) {
-  visit_floats(
-      type, [&]<class As>(As) HWY_ATTR { compare_of<typename As::T>(a, b, n, tolerance, sums, typename As::Widen()); });
+  visit_floats(type, [&]<class As>(As) HWY_ATTR {
+    const typename As::Widen widen;
+    if (tolerance.rtol == 0 && tolerance.atol == 0) {
+      compare_as<typename As::T, false>(a, b, n, tolerance, sums, widen);
+    } else {
+      compare_as<typename As::T, true>(a, b, n, tolerance, sums, widen);
+    }
+  });
 }
 
 template <class T, class Widen>
@@ -170,5 +154,3 @@ inline double square_sum(Dtype type, const std::byte* source, std::size_t n) {
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -1,21 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads elements into registers: as full vectors, and as doubles.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_LOAD_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_LOAD_INL
-#undef SMD_REDUCE_KERNELS_LOAD_INL
-#else
-#define SMD_REDUCE_KERNELS_LOAD_INL
-#endif
-
-#include <smd/elements.hpp>
-
-#include "reduce/kernels.hpp"
-
-#include <hwy/highway.h>
-
-#include <cstring>
-#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -50,6 +34,16 @@ HWY_INLINE void each(const std::byte* source, std::size_t n, std::size_t width, 
   }
 }
 
+// Calls f(a, b) with the two as constants.
+template <class F>
+HWY_INLINE void with_constants(bool a, bool b, const F& f) {
+  if (a) {
+    b ? f(std::true_type(), std::true_type()) : f(std::true_type(), std::false_type());
+  } else {
+    b ? f(std::false_type(), std::true_type()) : f(std::false_type(), std::false_type());
+  }
+}
+
 HWY_INLINE void clear_padding(double* out, std::size_t n) {
   const Doubles d;
   const auto zero = hn::Zero(d);
@@ -77,12 +71,13 @@ HWY_INLINE double largest_of(D d, V v) {
 #define SMD_REDUCE_CONVERTS_HALVES 1
 #endif
 
-struct LoadFloat {
+struct LoadAsIs {
   template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, const float* from) const {
+  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* from) const {
     return hn::LoadU(d, from);
   }
 };
+
 struct LoadHalf {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, const std::uint16_t* from) const {
@@ -123,7 +118,7 @@ struct WidenEach {
     b = hn::PromoteTo(d, Load()(df, from + hn::Lanes(df)));
   }
 };
-using WidenFloats = WidenEach<float, LoadFloat>;
+using WidenFloats = WidenEach<float, LoadAsIs>;
 using WidenHalves = WidenEach<std::uint16_t, LoadHalf>;
 #if HWY_TARGET == HWY_SCALAR
 using WidenBfloats = WidenEach<std::uint16_t, LoadBfloat>;
@@ -140,9 +135,6 @@ struct WidenBfloats {
 };
 #endif
 
-struct LoadDouble {
-  HWY_INLINE hn::Vec<Doubles> operator()(Doubles d, const double* from) const { return hn::LoadU(d, from); }
-};
 struct WidenDoubles {
   HWY_INLINE void operator()(const double* from, hn::Vec<Doubles>& a, hn::Vec<Doubles>& b) const {
     const Doubles d;
@@ -161,9 +153,9 @@ struct Loads {
 template <class Stored>
 struct FloatLoads {};
 template <>
-struct FloatLoads<float> : Loads<float, LoadFloat, WidenFloats> {};
+struct FloatLoads<float> : Loads<float, LoadAsIs, WidenFloats> {};
 template <>
-struct FloatLoads<double> : Loads<double, LoadDouble, WidenDoubles> {};
+struct FloatLoads<double> : Loads<double, LoadAsIs, WidenDoubles> {};
 template <>
 struct FloatLoads<Half> : Loads<std::uint16_t, LoadHalf, WidenHalves> {};
 template <>
@@ -204,5 +196,3 @@ struct LoadNarrow {
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

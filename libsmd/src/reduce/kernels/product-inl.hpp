@@ -1,19 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products without overflow and almost without error.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_PRODUCT_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_PRODUCT_INL
-#undef SMD_REDUCE_KERNELS_PRODUCT_INL
-#else
-#define SMD_REDUCE_KERNELS_PRODUCT_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/highway.h>
-
-#include <cmath>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -164,5 +150,3 @@ inline void stream_product(Dtype type, const std::byte* source, std::size_t n, s
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

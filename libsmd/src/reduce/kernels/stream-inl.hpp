@@ -1,28 +1,379 @@
 // SPDX-License-Identifier: Apache-2.0
 // Extremes and sums in one pass over stored elements.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_STREAM_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_STREAM_INL
-#undef SMD_REDUCE_KERNELS_STREAM_INL
-#else
-#define SMD_REDUCE_KERNELS_STREAM_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/decode-inl.hpp"
-#include "reduce/kernels/extremes-inl.hpp"
-#include "reduce/kernels/halves-inl.hpp"
-
-#include <hwy/cache_control.h>
-#include <hwy/highway.h>
-
-#include <cmath>
-#include <limits>
-#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
 namespace HWY_NAMESPACE {
+
+// Extremes of floats, or of what `load` converts to floats.
+struct FloatRange {
+  using Floats = hn::ScalableTag<float>;
+  using Bits = hn::RebindToUnsigned<Floats>;
+  hn::Vec<Floats> min;
+  hn::Vec<Floats> max;
+  hn::Vec<Bits> smallest;  // minimum of |x| - 1, if requested; 0 wraps to the greatest value
+  hn::Vec<Bits> sizes;     // bitwise OR of all |x| - 1, if requested; only 0 sets the highest bit
+
+  HWY_INLINE void start() {
+    min = hn::Set(Floats(), std::numeric_limits<float>::infinity());
+    max = hn::Neg(min);
+    smallest = hn::Set(Bits(), ~std::uint32_t{0});
+    sizes = hn::Zero(Bits());
+  }
+  // Member by member: GCC keeps a structure that is copied as a whole in memory.
+  HWY_INLINE void copy(const FloatRange& other) {
+    min = other.min;
+    max = other.max;
+    smallest = other.smallest;
+    sizes = other.sizes;
+  }
+  // Adds four vectors. `least`: find the smallest |x| other than 0; `zeros`: find whether there is a 0.
+  template <bool least, bool zeros>
+  HWY_INLINE void take_four(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
+    static_assert(least || !zeros);
+    min = hn::Min(min, hn::Min(hn::Min(a, b), hn::Min(c, d)));
+    max = hn::Max(max, hn::Max(hn::Max(a, b), hn::Max(c, d)));
+    if constexpr (least) {
+      const auto size_a = size_of(a);
+      const auto size_b = size_of(b);
+      const auto size_c = size_of(c);
+      const auto size_d = size_of(d);
+      smallest = hn::Min(smallest, hn::Min(hn::Min(size_a, size_b), hn::Min(size_c, size_d)));
+      if constexpr (zeros) {
+        sizes = hn::Or(sizes, hn::Or(hn::Or(size_a, size_b), hn::Or(size_c, size_d)));
+      }
+    }
+  }
+  // Precondition: `n` is a multiple of 64.
+  template <bool zeros, class T, class Load>
+  HWY_INLINE void take_all(const T* from, std::size_t n, const Load& load) {
+    const Floats d;
+    FloatRange state;
+    state.copy(*this);
+    const std::size_t lanes = hn::Lanes(d);
+    for (std::size_t i = 0; i < n; i += 4 * lanes) {
+      const T* const at = from + i;
+      state.template take_four<true, zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
+                                            load(d, at + 3 * lanes));
+    }
+    copy(state);
+  }
+  // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
+  template <bool least>
+  HWY_INLINE void finish(BlockRange& range) const {
+    range.min = smallest_of(Floats(), min);
+    range.max = largest_of(Floats(), max);
+    range.smallest = 0;
+    if constexpr (least) {
+      const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
+      range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
+    }
+    range.has_zero = (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
+  }
+
+ private:
+  // |x| - 1.
+  HWY_INLINE static hn::Vec<Bits> size_of(hn::Vec<Floats> v) {
+    return hn::Sub(hn::BitCast(Bits(), hn::Abs(v)), hn::Set(Bits(), std::uint32_t{1}));
+  }
+};
+
+// ---- 16-bit floats ----
+
+#if HWY_TARGET != HWY_SCALAR
+// Extremes of 16-bit floats. Without the sign, their bits order as their values do, so no conversion is needed and a
+// vector holds twice as many.
+struct HalfRange {
+  using Bits = hn::ScalableTag<std::uint16_t>;
+  using SignedBits = hn::RebindToSigned<Bits>;
+
+  hn::Vec<SignedBits> highest;   // the greatest that is not negative, or the negative one farthest from 0
+  hn::Vec<SignedBits> negative;  // the negative one nearest to 0, if there is one
+  hn::Vec<Bits> lowest;          // the most negative, or else the greatest
+  hn::Vec<Bits> nearest;         // the one nearest to 0 that is not negative, or else the negative one
+
+  HWY_INLINE void start() {
+    highest = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::min());
+    negative = hn::Set(SignedBits(), std::numeric_limits<std::int16_t>::max());
+    lowest = hn::Zero(Bits());
+    nearest = hn::Set(Bits(), std::uint16_t{0xFFFF});
+  }
+
+  HWY_INLINE void take(hn::Vec<Bits> bits) {
+    const auto as_signed = hn::BitCast(SignedBits(), bits);
+    highest = hn::Max(highest, as_signed);
+    negative = hn::Min(negative, as_signed);
+    lowest = hn::Max(lowest, bits);
+    nearest = hn::Min(nearest, bits);
+  }
+
+  // `exact`: finds the smallest |x| even if there are zeros, which takes another pass.
+  template <class Load>
+  HWY_INLINE void finish(BlockRange& range, const std::uint16_t* from, std::size_t n, bool exact,
+                         const Load& load) const {
+    const auto high = largest_lane(SignedBits(), highest);
+    const auto low = largest_lane(Bits(), lowest);
+    const auto near = smallest_lane(Bits(), nearest);
+    const auto below = smallest_lane(SignedBits(), negative);
+    const auto number = [&load](unsigned pattern) HWY_ATTR {
+      const hn::CappedTag<float, 1> single;
+      const std::uint16_t padded[8] = {static_cast<std::uint16_t>(pattern)};
+      return static_cast<double>(hn::GetLane(load(single, padded)));
+    };
+    range.max = number(high >= 0 ? static_cast<std::uint16_t>(high) : near);
+    range.min = number((low & 0x8000U) != 0 ? low : near);
+    unsigned small = below < 0 ? below & 0x7FFFU : near;
+    if ((near & 0x8000U) == 0) {
+      small = std::min<unsigned>(small, near);
+    }
+    range.has_zero = small == 0;
+    // Without a search the least positive number is a lower bound.
+    if (small == 0) {
+      small = exact ? smallest_not_zero(from, n) : 1;
+    }
+    range.smallest = small == 0 ? std::numeric_limits<double>::infinity() : number(small);
+  }
+
+ private:
+  // Bits of the smallest |x| other than 0, or 0.
+  HWY_NOINLINE static unsigned smallest_not_zero(const std::uint16_t* from, std::size_t n) {
+    const Bits d;
+    auto smallest = hn::Set(d, std::uint16_t{0xFFFF});
+    for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+      const auto size = hn::And(hn::LoadU(d, from + i), hn::Set(d, std::uint16_t{0x7FFF}));
+      smallest = hn::Min(smallest, hn::Sub(size, hn::Set(d, std::uint16_t{1})));  // 0 wraps to the greatest value
+    }
+    return (smallest_lane(d, smallest) + 1U) & 0xFFFFU;
+  }
+  // One by one, because not every instruction set reduces 16-bit lanes.
+  template <class D>
+  HWY_INLINE static hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
+    HWY_ALIGN hn::TFromD<D> lanes[64];
+    hn::Store(v, d, lanes);
+    return *std::min_element(lanes, lanes + hn::Lanes(d));
+  }
+  template <class D>
+  HWY_INLINE static hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
+    HWY_ALIGN hn::TFromD<D> lanes[64];
+    hn::Store(v, d, lanes);
+    return *std::max_element(lanes, lanes + hn::Lanes(d));
+  }
+};
+
+// Converts a vector of 16-bit floats to two of floats, in any order.
+struct UnpackBfloats {
+  static constexpr bool finds_smallest = true;
+  HWY_INLINE void operator()(hn::Vec<HalfRange::Bits> bits, const std::uint16_t*, float* out) const {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToUnsigned<decltype(d)> wide;
+    const auto pairs = hn::BitCast(wide, bits);
+    hn::Store(hn::BitCast(d, hn::ShiftLeft<16>(pairs)), d, out);
+    hn::Store(hn::BitCast(d, hn::And(pairs, hn::Set(wide, std::uint32_t{0xFFFF0000}))), d, out + hn::Lanes(d));
+  }
+};
+struct UnpackHalves {
+  // All are multiples of 2^-24, so the sums are nearly always known to be exact without the smallest |x|.
+  static constexpr bool finds_smallest = false;
+#if SMD_REDUCE_CONVERTS_HALVES
+  HWY_INLINE void operator()(hn::Vec<HalfRange::Bits>, const std::uint16_t* from, float* out) const {
+    const hn::ScalableTag<float> d;
+    hn::Store(LoadHalf()(d, from), d, out);
+    hn::Store(LoadHalf()(d, from + hn::Lanes(d)), d, out + hn::Lanes(d));
+  }
+#else
+  // As LoadHalf, except that infinities and NaN become numbers.
+  HWY_INLINE void operator()(hn::Vec<HalfRange::Bits> bits, const std::uint16_t*, float* out) const {
+    const hn::ScalableTag<float> d;
+    const auto zero = hn::Zero(HalfRange::Bits());
+    hn::Store(number(hn::InterleaveLower(HalfRange::Bits(), zero, bits)), d, out);
+    hn::Store(number(hn::InterleaveUpper(HalfRange::Bits(), zero, bits)), d, out + hn::Lanes(d));
+  }
+
+ private:
+  // From the bits above 16 zeros. The sign is shifted with the rest and then left in one place only.
+  HWY_INLINE static hn::Vec<hn::ScalableTag<float>> number(hn::Vec<HalfRange::Bits> pairs) {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToSigned<decltype(d)> wide;
+    const auto moved = hn::ShiftRight<3>(hn::BitCast(wide, pairs));
+    const auto kept =
+        hn::And(hn::BitCast(d, moved), hn::BitCast(d, hn::Set(hn::RebindToUnsigned<decltype(d)>(), 0x8FFFE000U)));
+    return hn::Mul(kept, hn::Set(d, 0x1p112F));
+  }
+#endif
+};
+
+// `stream_floats` for 16-bit types. Floats that wait in the first-level cache cost less than vectors of doubles whose
+// halves must be moved, and leave the registers to the sums.
+template <bool magnitudes, bool grouped, class Load, class Unpack>
+HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                              BlockSums& result, const Load& load, const Unpack& unpack) {
+  const HalfRange::Bits d;
+  HalfRange extremes;
+  extremes.start();
+  // Each square is exact, in at most 22 bits; so is the sum of eight of similar magnitude.
+  ShortSums<magnitudes, grouped ? 8 : 1> sums;
+  sums.start(plan.square_bias);
+  HWY_ALIGN float floats[looked_at_twice];
+  for (std::size_t i = 0; i < n; i += looked_at_twice) {
+    const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
+    const std::size_t part = std::min(looked_at_twice, n - i);
+    for (std::size_t k = 0; k < part; k += hn::Lanes(d)) {
+      const auto bits = hn::LoadU(d, from + k);
+      extremes.take(bits);
+      unpack(bits, from + k, floats + k);
+    }
+    sums.template take<sizeof(std::uint16_t)>(floats, part, WidenFloats(), from + part);
+  }
+  extremes.finish(range, typed<std::uint16_t>(source), n, Unpack::finds_smallest || plan.zeros, load);
+  sums.finish(plan.square_bias, result);
+  // Infinities and NaN have the greatest magnitudes.
+  range.finite = std::isfinite(range.min) && std::isfinite(range.max);
+}
+#endif
+
+// ---- float32 on processors that report whether a sum was rounded ----
+
+#if HWY_TARGET == HWY_AVX3
+// Sums squares as SumPlan says, without setting the processor's flag for rounding.
+struct QuietSquares {
+  static constexpr int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  __m512d sum;
+  __m512d low;
+
+  HWY_INLINE void start(double bias) {
+    sum = _mm512_set1_pd(bias);
+    low = _mm512_setzero_pd();
+  }
+  HWY_INLINE void add(hn::Vec<Doubles> v) {
+    const __m512d next = square_and(v, sum);
+    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
+    low = _mm512_add_round_pd(_mm512_fmsub_round_pd(v.raw, v.raw, added, quietly), low, quietly);
+    sum = next;
+  }
+  // Adds four squares to one number.
+  HWY_INLINE static __m512d four(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
+    return square_and(v3, square_and(v2, square_and(v1, _mm512_mul_round_pd(v0.raw, v0.raw, quietly))));
+  }
+  HWY_INLINE void add_both(__m512d a, __m512d b) {
+    const __m512d both = _mm512_add_round_pd(a, b, quietly);
+    const __m512d next = _mm512_add_round_pd(both, sum, quietly);
+    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
+    low = _mm512_add_round_pd(_mm512_sub_round_pd(both, added, quietly), low, quietly);
+    sum = next;
+  }
+  // Keeps later computations after this point: they may set the flag.
+  HWY_INLINE void pin() { asm volatile("" : "+v"(sum), "+v"(low)); }
+  HWY_INLINE void finish(double bias, double& high_part, double& low_part) const {
+    const Doubles d;
+    high_part += hn::GetLane(hn::SumOfLanes(d, hn::Sub(hn::Vec<Doubles>{sum}, hn::Set(d, bias))));
+    low_part += hn::GetLane(hn::SumOfLanes(d, hn::Vec<Doubles>{low}));
+  }
+
+ private:
+  HWY_INLINE static __m512d square_and(hn::Vec<Doubles> v, __m512d more) {
+    return _mm512_fmadd_round_pd(v.raw, v.raw, more, quietly);
+  }
+};
+
+// Four sums, each of one vector of doubles: a single sum would have to wait for each addition.
+struct FourSums {
+  hn::Vec<Doubles> sum0;
+  hn::Vec<Doubles> sum1;
+  hn::Vec<Doubles> sum2;
+  hn::Vec<Doubles> sum3;
+
+  HWY_INLINE void start() { sum0 = sum1 = sum2 = sum3 = hn::Zero(Doubles()); }
+  HWY_INLINE void add(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
+    sum0 = plus(v0, sum0);
+    sum1 = plus(v1, sum1);
+    sum2 = plus(v2, sum2);
+    sum3 = plus(v3, sum3);
+  }
+  [[nodiscard]] HWY_INLINE double all() const {
+    return hn::GetLane(hn::SumOfLanes(Doubles(), hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+  }
+  // Keeps computations with these sums between the statements before and after.
+  HWY_INLINE void pin() { asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw), "+v"(sum2.raw), "+v"(sum3.raw)); }
+};
+
+template <bool zeros, bool magnitudes, bool grouped>
+HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                                    BlockSums& result) {
+  constexpr unsigned rounded = 0x20;  // the precision flag of MXCSR: Intel's manual, volume 1, 10.2.3
+  const hn::ScalableTag<float> df;
+  constexpr std::size_t lanes = 16;
+  FloatRange extremes;
+  extremes.start();
+  FourSums sum;
+  FourSums magnitude;
+  sum.start();
+  magnitude.start();
+  QuietSquares square0;
+  QuietSquares square1;
+  square0.start(plan.square_bias);
+  square1.start(plan.square_bias);
+  const unsigned status = _mm_getcsr();
+  _mm_setcsr(status & ~rounded);
+  sum.pin();
+  magnitude.pin();
+  for (std::size_t i = 0; i < n; i += 4 * lanes) {
+    const float* const from = typed<float>(source) + i;
+    extremes.take_four<zeros, zeros>(hn::LoadU(df, from), hn::LoadU(df, from + lanes), hn::LoadU(df, from + 2 * lanes),
+                                     hn::LoadU(df, from + 3 * lanes));
+    hn::Vec<Doubles> v0, v1, v2, v3, v4, v5, v6, v7;
+    const WidenFloats widen;
+    widen(from, v0, v1);
+    widen(from + lanes, v2, v3);
+    widen(from + 2 * lanes, v4, v5);
+    widen(from + 3 * lanes, v6, v7);
+    sum.add(v0, v1, v2, v3);
+    sum.add(v4, v5, v6, v7);
+    if constexpr (magnitudes) {
+      magnitude.add(hn::Abs(v0), hn::Abs(v1), hn::Abs(v2), hn::Abs(v3));
+      magnitude.add(hn::Abs(v4), hn::Abs(v5), hn::Abs(v6), hn::Abs(v7));
+    }
+    if constexpr (grouped) {
+      square0.add_both(QuietSquares::four(v0, v1, v2, v3), QuietSquares::four(v4, v5, v6, v7));
+    } else {
+      square0.add(v0);
+      square1.add(v1);
+      square0.add(v2);
+      square1.add(v3);
+      square0.add(v4);
+      square1.add(v5);
+      square0.add(v6);
+      square1.add(v7);
+    }
+  }
+  result.sum = sum.all();
+  result.magnitude = magnitudes ? magnitude.all() : 0;
+  asm volatile("" : "+x"(result.sum), "+x"(result.magnitude));
+  const bool exact = (_mm_getcsr() & rounded) == 0;
+  _mm_setcsr(status);
+  square0.pin();
+  square1.pin();
+  result.square = result.square_low = 0;
+  square0.finish(plan.square_bias, result.square, result.square_low);
+  square1.finish(plan.square_bias, result.square, result.square_low);
+  extremes.finish<zeros>(range);
+  range.finite = std::isfinite(result.sum);
+  return exact;
+}
+
+inline bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
+                             BlockSums& result) {
+  bool exact = false;
+  with_constants(plan.magnitudes, plan.grouped_squares, [&](auto magnitudes, auto grouped) HWY_ATTR {
+    exact = plan.zeros ? stream_unrounded_as<true, magnitudes.value, grouped.value>(source, n, plan, range, result)
+                       : stream_unrounded_as<false, magnitudes.value, grouped.value>(source, n, plan, range, result);
+  });
+  return exact;
+}
+#else
+constexpr bool (*stream_unrounded)(const std::byte*, std::size_t, const SumPlan&, BlockRange&, BlockSums&) = nullptr;
+#endif
+
+// ---- all other types ----
 
 // Computes extremes and sums without storing doubles in between.
 template <class T, bool magnitudes, bool grouped, class Load, class Widen>
@@ -161,19 +512,11 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
 
 inline void stream(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                    BlockSums& result) {
-  if (plan.magnitudes && plan.grouped_squares) {
-    stream_as<true, true>(type, source, n, plan, range, result);
-  } else if (plan.magnitudes) {
-    stream_as<true, false>(type, source, n, plan, range, result);
-  } else if (plan.grouped_squares) {
-    stream_as<false, true>(type, source, n, plan, range, result);
-  } else {
-    stream_as<false, false>(type, source, n, plan, range, result);
-  }
+  with_constants(plan.magnitudes, plan.grouped_squares, [&](auto magnitudes, auto grouped) HWY_ATTR {
+    stream_as<magnitudes.value, grouped.value>(type, source, n, plan, range, result);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of doubles in memory, without error or almost without.
-// Included once for every instruction set: Highway toggles the guard each time.
-#if defined(SMD_REDUCE_KERNELS_SUMS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef SMD_REDUCE_KERNELS_SUMS_INL
-#undef SMD_REDUCE_KERNELS_SUMS_INL
-#else
-#define SMD_REDUCE_KERNELS_SUMS_INL
-#endif
-
-#include "reduce/kernels.hpp"
-#include "reduce/kernels/load-inl.hpp"
-
-#include <hwy/cache_control.h>
-#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace smd::detail::reduce {  // NOLINT(modernize-concat-nested-namespaces): a macro follows
@@ -239,20 +226,11 @@ HWY_INLINE void sums_chosen(const double* values, std::size_t n, const SumPlan& 
 }
 
 inline void sums(const double* values, std::size_t n, const SumPlan& plan, BlockSums& result) {
-  const bool biased = plan.sum_bias != 0;
-  if (biased && plan.magnitudes) {
-    sums_chosen<true, true>(values, n, plan, result);
-  } else if (biased) {
-    sums_chosen<true, false>(values, n, plan, result);
-  } else if (plan.magnitudes) {
-    sums_chosen<false, true>(values, n, plan, result);
-  } else {
-    sums_chosen<false, false>(values, n, plan, result);
-  }
+  with_constants(plan.sum_bias != 0, plan.magnitudes, [&](auto biased, auto magnitudes) HWY_ATTR {
+    sums_chosen<biased.value, magnitudes.value>(values, n, plan, result);
+  });
 }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smd::detail::reduce
 HWY_AFTER_NAMESPACE();
-
-#endif
