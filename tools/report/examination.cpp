@@ -6,7 +6,6 @@
 #include "cli/progress.hpp"
 #include "requests/evaluation.hpp"
 #include "rows/date.hpp"
-#include "saved_histograms.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
@@ -120,14 +119,12 @@ void Examination::say(const RuleResult& result) {
 }
 
 TrialReport Examination::report(bool last) {
-  // Both operands have one type, without const, so that the result can be moved.
-  Histories histories = last ? survey_.take_histories() : Histories(survey_.histories());
-  TrialReport report = {
-      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(std::move(histories))};
-  report.buckets = saved_histograms(trial_, *report.histories, steps_);
+  TrialReport report = {.name = name_, .facts = facts_of(trial_)};
+  report.histories = last ? survey_.take_histories() : Histories(survey_.histories());
+  report.buckets = saved_histograms(trial_, report.histories, steps_);
   report.media = logged_media(trial_, context_.options.selection, steps_);
-  if (report.histories->last_write) {
-    show_date(report.facts.written, Cell(*report.histories->last_write), 0);
+  if (report.histories.last_write) {
+    show_date(report.facts.written, Cell(*report.histories.last_write), 0);
   }
   const std::vector<RuleResult>& results = evaluator_->results();
   const bool chosen = !context_.options.rules.empty();

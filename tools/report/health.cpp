@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first screen says, in sentences.
-#include "brief.hpp"
+#include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
-
-#include "cli/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +18,6 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::size_t most_items = 6;
-
-std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
 
 // What a page says of a rule that found something. `{}` is the tensor.
 struct RuleWords {
@@ -49,15 +46,6 @@ const RuleWords* words_of(const RuleResult& result) {
 bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
-
-}  // namespace
-
-bool is_grave(const RuleResult& result) {
-  const RuleWords* const words = words_of(result);
-  return words != nullptr && words->grave;
-}
-
-namespace {
 
 struct Counts {
   std::size_t evaluated = 0;  // rules that looked at something
@@ -101,11 +89,12 @@ void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
   if (!first) {
     return;
   }
-  const auto& all = trial.histories->tensors;
+  const auto& all = trial.histories.tensors;
   const auto tensors =
       std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
-  items.push_back(fmt::format("NaN or infinities are in {} {}, first in {} at step {}", tensors,
-                              tensors == 1 ? "tensor" : "tensors", name_html(first->tensor), first->step.value));
+  items.push_back(fmt::format("NaN or infinities are in {}, first in {} at step {}",
+                              counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
+                              first->step.value));
 }
 
 std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
@@ -135,40 +124,9 @@ std::string loss_item(const std::string& name, Mode mode, const CurveFacts& fact
                                : fmt::format("{} is {}, as at the start", loss, last);
 }
 
-}  // namespace
-
-Headline headline_of(const TrialReport& trial) {
-  if (!trial.unread.empty()) {
-    return {"unknown", "Not read: " + trial.unread};
-  }
-  const Counts counts = counts_of(trial);
-  if (counts.grave > 0) {
-    const std::size_t others = counts.triggered - counts.grave;
-    return {"bad", fmt::format("{} of {} found something grave{}", counts.grave, rules_word(counts.evaluated),
-                               others == 0 ? "" : fmt::format(", {} more something worth a look", others))};
-  }
-  if (first_not_finite(trial)) {
-    return {"bad", "NaN or infinities were saved"};
-  }
-  if (counts.triggered > 0) {
-    return {"look",
-            fmt::format("{} of {} found something worth a look", counts.triggered, rules_word(counts.evaluated))};
-  }
-  if (counts.errors > 0 || !trial.facts.problems.empty()) {
-    return {"unknown", counts.errors > 0 ? fmt::format("Not sure: {} could not be evaluated", rules_word(counts.errors))
-                                         : "Not sure: not everything could be read"};
-  }
-  if (counts.evaluated == 0) {
-    return {"unknown", "Not evaluated: no rule had anything to evaluate"};
-  }
-  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", rules_word(counts.evaluated))};
-}
-
-namespace {
-
 void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
   std::size_t losses = 0;
-  for (const auto& [name, history] : trial.histories->tensors) {
+  for (const auto& [name, history] : trial.histories.tensors) {
     if (history.role != Role::loss) {
       continue;
     }
@@ -181,18 +139,16 @@ void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
   }
 }
 
-std::string list_html(const std::vector<std::string>& items, std::string_view rest) {
+// The first items, and how many more there are.
+std::string first_items(std::vector<std::string> items, std::string_view rest) {
   if (items.empty()) {
     return {};
   }
-  std::string out = "<ul>\n";
-  for (std::size_t i = 0; i < std::min(items.size(), most_items); ++i) {
-    out += fmt::format("<li>{}</li>\n", items[i]);
-  }
   if (items.size() > most_items) {
-    out += fmt::format("<li><a href=\"{}\">and {} more</a></li>\n", rest, items.size() - most_items);
+    items[most_items] = fmt::format("<a href=\"{}\">and {} more</a>", rest, items.size() - most_items);
+    items.resize(most_items + 1);
   }
-  return out + "</ul>\n";
+  return list_html(items);
 }
 
 std::string card_html(std::string_view look, std::string_view headline) {
@@ -240,7 +196,7 @@ std::string several_html(const PageContext& page) {
                     ", "),
           names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : std::string()));
     }
-    out += items.empty() ? std::string() : card_html(look_of, title) + list_html(items, "#rules") + "</div>\n";
+    out += items.empty() ? std::string() : card_html(look_of, title) + first_items(items, "#rules") + "</div>\n";
   };
   put("bad", "Grave", bad);
   put("look", "Worth a look", look);
@@ -253,6 +209,39 @@ std::string several_html(const PageContext& page) {
 
 }  // namespace
 
+bool is_grave(const RuleResult& result) {
+  const RuleWords* const words = words_of(result);
+  return words != nullptr && words->grave;
+}
+
+Headline headline_of(const TrialReport& trial) {
+  if (!trial.unread.empty()) {
+    return {"unknown", "Not read: " + trial.unread};
+  }
+  const Counts counts = counts_of(trial);
+  if (counts.grave > 0) {
+    const std::size_t others = counts.triggered - counts.grave;
+    return {"bad", fmt::format("{} of {} found something grave{}", counts.grave, counted(counts.evaluated, "rule"),
+                               others == 0 ? "" : fmt::format(", {} more something worth a look", others))};
+  }
+  if (first_not_finite(trial)) {
+    return {"bad", "NaN or infinities were saved"};
+  }
+  if (counts.triggered > 0) {
+    return {"look",
+            fmt::format("{} of {} found something worth a look", counts.triggered, counted(counts.evaluated, "rule"))};
+  }
+  if (counts.errors > 0 || !trial.facts.problems.empty()) {
+    return {"unknown", counts.errors > 0
+                           ? fmt::format("Not sure: {} could not be evaluated", counted(counts.errors, "rule"))
+                           : "Not sure: not everything could be read"};
+  }
+  if (counts.evaluated == 0) {
+    return {"unknown", "Not evaluated: no rule had anything to evaluate"};
+  }
+  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", counted(counts.evaluated, "rule"))};
+}
+
 std::string health_html(const PageContext& page) {
   if (page.trials.size() > 1) {
     return several_html(page);
@@ -260,22 +249,20 @@ std::string health_html(const PageContext& page) {
   const TrialReport& trial = page.trials.front();
   const Headline headline = headline_of(trial);
   std::string out = card_html(headline.look, headline.text);
-  if (trial.histories != nullptr) {
-    std::vector<std::string> broken;
-    add_triggered(broken, trial, true);
-    add_not_finite(broken, trial);
-    for (const std::string& problem : trial.facts.problems) {
-      broken.push_back(name_html(problem));
-    }
-    std::vector<std::string> remarkable;
-    add_triggered(remarkable, trial, false);
-    std::vector<std::string> losses;
-    add_losses(losses, trial);
-    const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
-    out += list_html(broken, rest);
-    out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";
-    out += list_html(remarkable, rest) + list_html(losses, "#losses");
+  std::vector<std::string> broken;
+  add_triggered(broken, trial, true);
+  add_not_finite(broken, trial);
+  for (const std::string& problem : trial.facts.problems) {
+    broken.push_back(name_html(problem));
   }
+  std::vector<std::string> remarkable;
+  add_triggered(remarkable, trial, false);
+  std::vector<std::string> losses;
+  add_losses(losses, trial);
+  const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
+  out += first_items(broken, rest);
+  out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";
+  out += first_items(remarkable, rest) + first_items(losses, "#losses");
   return out + "</div>\n";
 }
 

@@ -57,6 +57,14 @@ std::string details_html(std::string_view summary, std::string_view content) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, content);
 }
 
+std::string list_html(std::span<const std::string> items) {
+  std::string out = "<ul>\n";
+  for (const std::string& item : items) {
+    out += fmt::format("<li>{}</li>\n", item);
+  }
+  return out + "</ul>\n";
+}
+
 std::string command_html(std::string_view command) {
   return fmt::format("<pre class=\"command\"><code>{}</code></pre>\n", xml(command));
 }

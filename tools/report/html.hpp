@@ -27,6 +27,9 @@ struct HtmlCell {
 /// Content that is one click away, even without a script. `summary` is HTML.
 [[nodiscard]] std::string details_html(std::string_view summary, std::string_view content);
 
+/// `<ul>`: items are HTML.
+[[nodiscard]] std::string list_html(std::span<const std::string> items);
+
 /// A command line to copy.
 [[nodiscard]] std::string command_html(std::string_view command);
 

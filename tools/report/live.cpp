@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live.hpp"
+#include "examination.hpp"
 
 #include "follow/followed_trials.hpp"
 #include "requests/evaluation.hpp"

@@ -60,7 +60,7 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
     options += (options.empty() ? "" : " ") + name_option(name);
   }
   const bool scalar = std::all_of(curves.begin(), curves.end(), [&](const NamedCurve& curve) {
-    return page.trials[curve.trial].histories->tensors.find(curve.tensor)->second.scalar();
+    return page.trials[curve.trial].history(curve.tensor)->scalar();
   });
   Figure figure = {.chart = {.title = title,
                              .x = step_axis(page.trials),
@@ -81,12 +81,8 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
 // Whether a group holds training and validation, as two tensors or as two modes.
 bool has_both_sides(const PageContext& page, const std::set<std::string>& group) {
   return group.size() > 1 || std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
-           if (trial.histories == nullptr) {
-             return false;
-           }
-           const auto found = trial.histories->tensors.find(*group.begin());
-           return found != trial.histories->tensors.end() && found->second.modes.contains(Mode::train) &&
-                  found->second.modes.contains(Mode::eval);
+           const TensorHistory* const history = trial.history(*group.begin());
+           return history != nullptr && history->modes.contains(Mode::train) && history->modes.contains(Mode::eval);
          });
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several trials: one table of them, above everything else.
-#include "brief.hpp"
 #include "html.hpp"
 #include "rows/hyperparameter.hpp"
 #include "sections.hpp"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the trial is, and its workers.
 #include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace smd::tool::report {
 
@@ -42,7 +45,7 @@ std::string facts_html(const TrialReport& trial) {
   }
   put("modes", joined_names(facts.modes));
   put("tensors", grouped(facts.tensors));
-  put("workers", facts.workers.size() == 1 ? name_html(facts.workers.front().name) : grouped(facts.workers.size()));
+  put("workers", facts.workers.size() == 1 ? name_html(facts.workers.begin()->first) : grouped(facts.workers.size()));
   put("collections", joined_names(facts.collections));
   put("bytes of records", bytes_text(facts.bytes));
   put("last written", xml(facts.written));
@@ -65,14 +68,9 @@ std::string hyperparameters_html(const TrialFacts& facts) {
 }
 
 std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
-  if (lines.empty()) {
-    return {};
-  }
-  std::string list = "<ul>\n";
-  for (const std::string& line : lines) {
-    list += fmt::format("<li>{}</li>\n", name_html(line));
-  }
-  return details_html(fmt::format("{} {}{}", lines.size(), noun, lines.size() == 1 ? "" : "s"), list + "</ul>\n");
+  std::vector<std::string> items(lines.size());
+  std::transform(lines.begin(), lines.end(), items.begin(), name_html);
+  return items.empty() ? std::string() : details_html(counted(items.size(), noun), list_html(items));
 }
 
 }  // namespace
