@@ -8,6 +8,7 @@
 
 #include "cli/option_hints.hpp"
 #include "cli/terminal.hpp"
+#include "operands/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -16,18 +17,17 @@ namespace {
 /// The view asked for. @throws UsageError if there are two.
 const ViewSpec& view_of(const CommandLine& line) {
   const ViewSpec* chosen = nullptr;
-  for (const ViewSpec& view : views()) {
-    const bool asked = !view.option.empty() && (line.has(view.option) || (view.option == "summary" && line.has("get")));
-    if (!asked) {
+  for (const ViewSpec* const view : views()) {
+    if (view->option.empty() || !(line.has(view->option) || (view == &summary_view && line.has("get")))) {
       continue;
     }
     if (chosen != nullptr) {
-      throw UsageError("--" + std::string(chosen->option) + " and --" + std::string(view.option) +
+      throw UsageError("--" + std::string(chosen->option) + " and --" + std::string(view->option) +
                        ": one view at a time");
     }
-    chosen = &view;
+    chosen = view;
   }
-  return chosen != nullptr ? *chosen : views().front();
+  return chosen != nullptr ? *chosen : names_view;
 }
 
 /// The first selection option on the command line; null if there is none.
@@ -45,35 +45,15 @@ const OptionSpec* selection_option(const CommandLine& line) {
 
 constexpr std::array<std::string_view, 1> tree_groups = {"dtype"};
 
-void check_key(const std::string& key) {
-  const std::span<const Column> columns = summary_columns();
-  std::vector<std::string_view> keys;
-  for (const Column& column : columns) {
-    keys.push_back(column.name);
-  }
-  if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-    throw UsageError("--get: " + not_one_of(key, keys));
-  }
-}
-
 }  // namespace
 
 std::span<const OptionSpec> LsOptions::table() noexcept {
-  static const std::vector<std::string_view> summary_keys = [] {
-    std::vector<std::string_view> keys;
-    for (const Column& column : summary_columns()) {
-      keys.push_back(column.name);
-    }
-    return keys;
-  }();
   static const std::array<OptionSpec, 14> table = {{
       {.short_name = 'l',
        .name = "long",
-       .metavar = {},
        .help = "all columns, and each tensor's dtype; with --steps, the time of each step",
        .group = group::view},
       {.name = "tree",
-       .metavar = {},
        .help = "names split at '/' and '.', with counts, parameters and bytes",
        .group = group::view,
        .manual = "Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
@@ -90,38 +70,31 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .group = group::view,
        .kind = ArgumentKind::choice,
        .choices = tree_groups},
-      {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
-      {.name = "modes", .metavar = {}, .help = "one line per mode, such as train", .group = group::view},
+      {.name = "steps", .help = "one line per step", .group = group::view},
+      {.name = "modes", .help = "one line per mode, such as train", .group = group::view},
       {.name = "workers",
-       .metavar = {},
        .help = "one line per worker",
        .group = group::view,
        .manual =
            "One line per worker: those that have a collections file, and those known from index files only, which a "
            "note names. Values of both can be read with -w."},
       {.name = "collections",
-       .metavar = {},
        .help = "collections as the job configured them, and how much of each was saved",
        .group = group::view},
-      {.name = "hparams", .metavar = {}, .help = "the hyperparameters that the job saved", .group = group::view},
-      {.name = "summary", .metavar = {}, .help = "the trial at a glance", .group = group::view},
+      {.name = "hparams", .help = "the hyperparameters that the job saved", .group = group::view},
+      {.name = "summary", .help = "the trial at a glance", .group = group::view},
       {.name = "get",
        .metavar = "KEY",
        .help = "print one bare value of the summary",
        .group = group::view,
        .kind = ArgumentKind::text,
-       .choices = summary_keys,
+       .choices = summary_keys(),
        .manual = "Print one bare value of the summary: the value of KEY."},
-      {.name = "locations",
-       .metavar = {},
-       .help = "the place of each record: file, offset, length",
-       .group = group::view},
+      {.name = "locations", .help = "the place of each record: file, offset, length", .group = group::view},
       {.name = "check",
-       .metavar = {},
        .help = "read everything and list what is wrong; status 4 if something is damaged",
        .group = group::view},
       {.name = "find",
-       .metavar = {},
        .help = "list the trials at and below the operands",
        .group = group::view,
        .manual =
@@ -151,7 +124,9 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   if (options.key) {
-    check_key(*options.key);
+    if (std::find(summary_keys().begin(), summary_keys().end(), *options.key) == summary_keys().end()) {
+      throw UsageError("--get: " + not_one_of(*options.key, summary_keys()));
+    }
     if (line.has("columns")) {
       throw UsageError("--get and --columns: one of the two");
     }
@@ -169,7 +144,6 @@ LsOptions LsOptions::from(const CommandLine& line) {
     return static_cast<std::size_t>(parse_integer(text, 1, std::numeric_limits<std::int64_t>::max()));
   });
   options.tree_depth = depth.value_or(options.tree_depth);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
   if (options.following.follow && options.view->option != "steps") {
@@ -180,8 +154,17 @@ LsOptions LsOptions::from(const CommandLine& line) {
   }
   options.operands = line.operands();
   options.here = line.here();
+  options.output.with_trial = options.output.with_trial || options.view == &find_view;
+  if (options.view == &summary_view && (options.key || options.shows_sheet())) {
+    options.output.header = false;
+  }
+  if (options.key) {
+    options.output.columns = {*options.key};
+  }
   return options;
 }
+
+bool LsOptions::shows_sheet() const noexcept { return for_people() && !key && !may_be_several(operands); }
 
 bool LsOptions::says_next() const noexcept {
   return here && view->option.empty() && !output.quiet && output.to_terminal() && is_terminal(STDERR_FILENO);

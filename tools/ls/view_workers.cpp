@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,9 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 3> worker_columns = {{{"worker"}, {"steps", Align::right}, {"tensors", Align::right}}};
+std::vector<Column> worker_columns(const LsOptions&) {
+  return {{"worker"}, {"steps", Align::right}, {"tensors", Align::right}};
+}
 
 struct Work {
   std::size_t steps = 0;
@@ -67,38 +68,30 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
 }
 
-class WorkersView final : public OneTrialView {
- public:
-  using OneTrialView::OneTrialView;
-
-  [[nodiscard]] std::span<const Column> columns() const override { return worker_columns; }
-
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    WorkByName workers;
-    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
-    if (selection.empty() || selection.everything()) {
-      // Include those that have only announced themselves.
-      for (std::string& worker : trial.workers()) {
-        workers[std::move(worker)];
-      }
+bool show_workers(Trial& trial, Showing& to) {
+  WorkByName workers;
+  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
+  if (selection.empty() || selection.everything()) {
+    // Include those that have only announced themselves.
+    for (std::string& worker : trial.workers()) {
+      workers[std::move(worker)];
     }
-    if (!selection.empty()) {
-      count_steps(trial, selection, options().selection, workers);
-      count_tensors(trial, selection, options().selection, workers);
-    } else if (!trial.listed_steps().empty()) {
-      return false;  // there are steps, but none of those asked for
-    }
-    for (const auto& [worker, work] : workers) {
-      rows.row({worker, work.steps, work.tensors});
-    }
-    note_unannounced(trial, workers, messages);
-    return !workers.empty();
   }
-};
+  if (!selection.empty()) {
+    count_steps(trial, selection, to.options.selection, workers);
+    count_tensors(trial, selection, to.options.selection, workers);
+  } else if (!trial.listed_steps().empty()) {
+    return false;  // there are steps, but none of those asked for
+  }
+  for (const auto& [worker, work] : workers) {
+    to.rows.row({worker, work.steps, work.tensors});
+  }
+  note_unannounced(trial, workers, to.messages);
+  return !workers.empty();
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_workers_view(const LsOptions& options) { return std::make_unique<WorkersView>(options); }
+constinit const ViewSpec workers_view = {.option = "workers", .columns = worker_columns, .show = show_workers};
 
 }  // namespace smd::tool::ls
