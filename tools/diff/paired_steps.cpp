@@ -118,15 +118,10 @@ class StepPairing {
     }
     using Key = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
     std::map<Key, PairedStep> found;
-    const auto add = [&](const std::string& tensor, const SelectedStep* a, const SelectedStep* b) {
-      const Key key = {a != nullptr ? std::optional(a->step.value) : std::nullopt,
-                       b != nullptr ? std::optional(b->step.value) : std::nullopt};
-      PairedStep& pair = found[key];
-      if (!pair.tensors) {
-        pair.tensors.emplace();
-        pair.a = a != nullptr ? std::optional(*a) : std::nullopt;
-        pair.b = b != nullptr ? std::optional(*b) : std::nullopt;
-      }
+    const auto add = [&](const std::string& tensor, const std::optional<SelectedStep>& a,
+                         const std::optional<SelectedStep>& b) {
+      const auto number = [](const auto& step) { return step ? std::optional(step->step.value) : std::nullopt; };
+      PairedStep& pair = found.try_emplace({number(a), number(b)}, PairedStep{a, b, {{}}}).first->second;
       pair.tensors->push_back(tensor);
     };
     for (const std::string& tensor : tensors) {
@@ -134,7 +129,8 @@ class StepPairing {
       const Steps b = own_steps(b_, b_.names.own(tensor));
       if (options_.steps_b || a.size() <= 1 || b.size() <= 1) {
         for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-          add(tensor, i < a.size() ? &a[i] : nullptr, i < b.size() ? &b[i] : nullptr);
+          const auto nth = [i](const Steps& of) { return i < of.size() ? std::optional(of[i]) : std::nullopt; };
+          add(tensor, nth(a), nth(b));
         }
         continue;
       }
@@ -142,16 +138,15 @@ class StepPairing {
         const auto same = std::find_if(b.begin(), b.end(),
                                        [&](const SelectedStep& other) { return number_of(other) == number_of(step); });
         if (same != b.end()) {
-          add(tensor, &step, &*same);
+          add(tensor, step, *same);
         }
       }
     }
     for (auto& [key, pair] : found) {
       pairs_.push_back(std::move(pair));
     }
-    const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
     std::stable_sort(pairs_.begin(), pairs_.end(),
-                     [&](const PairedStep& x, const PairedStep& y) { return place(x) < place(y); });
+                     [&](const PairedStep& x, const PairedStep& y) { return x.place() < y.place(); });
   }
 
   const ComparedTrial& a_;
