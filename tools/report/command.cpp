@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include "cli/interruption.hpp"
+#include "cli/message_options.hpp"
 #include "cli/output_file.hpp"
 #include "examination.hpp"
 #include "operands/operands.hpp"

@@ -97,7 +97,6 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.any = line.has("any");
   options.waiting = FollowingOptions::from(line);
   options.output = OutputOptions::from(line);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   if (options.operands.empty()) {
     throw UsageError("TRIAL is missing");
