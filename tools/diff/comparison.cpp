@@ -6,7 +6,6 @@
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
-#include "paired_steps.hpp"
 #include "piece.hpp"
 #include "select/explanations.hpp"
 

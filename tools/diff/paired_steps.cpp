@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 

@@ -8,7 +8,6 @@
 
 #include <smd/trial.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

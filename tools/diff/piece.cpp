@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "piece.hpp"
 
-#include <smd/dtype.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
 

@@ -24,11 +24,9 @@ PointCounts counts_of(const ChartCurve& curve) {
   if (curve.counts) {
     return *curve.counts;
   }
-  PointCounts counts = {.points = curve.points.size()};
+  PointCounts counts;
   for (const ChartPoint& point : curve.points) {
-    counts.nan += std::isnan(point.y) ? 1 : 0;
-    counts.plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
-    counts.minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+    counts.add(point.y);
   }
   return counts;
 }
@@ -96,11 +94,7 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
   table.header = {"image", "rows", "columns", "least", "greatest"};
   for (const ImageTile& tile : grid.tiles) {
     AxisRange extent;
-    for (const double number : tile.numbers) {
-      if (std::isfinite(number)) {
-        extent.add(number);
-      }
-    }
+    extent.add_finite(tile.numbers);
     table.rows.push_back({tile.caption, std::to_string(tile.rows), std::to_string(tile.columns),
                           extent.empty() ? "" : exact(extent.low), extent.empty() ? "" : exact(extent.high)});
   }

@@ -6,7 +6,6 @@
 #include <optional>
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
-#include <string>
 #include <string_view>
 #include <vector>
 

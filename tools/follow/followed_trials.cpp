@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_trials.hpp"
 
-#include "cli/interruption.hpp"
 #include "operands/operands.hpp"
 
 #include <boost/filesystem/operations.hpp>
@@ -9,8 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <mutex>
-#include <vector>
 
 namespace smd::tool {
 

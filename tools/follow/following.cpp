@@ -16,7 +16,6 @@
 #include <charconv>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 namespace smd::tool {
@@ -191,6 +190,10 @@ void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostic
 
 namespace {
 
+constexpr OptionSpec duration_option(std::string_view name, std::string_view help) {
+  return {.name = name, .metavar = "D", .help = help, .group = group::reading, .kind = ArgumentKind::duration};
+}
+
 constexpr std::array<OptionSpec, 4> following_table = {{
     {.short_name = 'F',
      .name = "follow",
@@ -199,21 +202,11 @@ constexpr std::array<OptionSpec, 4> following_table = {{
      .manual =
          "Go on as steps complete, until the job ends. If a trial does not exist yet, wait for it; a message says "
          "so."},
-    {.name = "timeout",
-     .metavar = "D",
-     .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",
-     .group = group::reading,
-     .kind = ArgumentKind::duration},
-    {.name = "idle",
-     .metavar = "D",
-     .help = "give up (status 124) after D without a new step",
-     .group = group::reading,
-     .kind = ArgumentKind::duration},
-    {.name = "interval",
-     .metavar = "D",
-     .help = "look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)",
-     .group = group::reading,
-     .kind = ArgumentKind::duration},
+    duration_option("timeout", "give up (status 124) after D: 30, 1.5s, 5m, 2h"),
+    duration_option("idle", "give up (status 124) after D without a new step"),
+    duration_option("interval",
+                    "look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify "
+                    "works)"),
 }};
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
-#include <optional>
 
 #include "select/selection.hpp"
 #include "selected.hpp"

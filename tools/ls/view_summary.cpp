@@ -16,54 +16,46 @@
 namespace smd::tool::ls {
 namespace {
 
-/// What the summary says of a trial, over all steps, complete or not. Only what is asked for is found.
-class Summary {
- public:
-  Summary(const Trial& trial, Diagnostics& messages)
-      : trial(trial), messages(messages), status(job_status(trial)), steps(trial.steps(true)) {}
-
+/// A trial of which values of the summary are found, over all steps, complete or not.
+struct Summary {
   const Trial& trial;
   Diagnostics& messages;
-  const std::string_view status;
-  const std::vector<GlobalStep> steps;
+  std::string_view status = job_status(trial);
+  std::vector<GlobalStep> steps = trial.steps(true);
+  std::optional<std::optional<FileTotals>> totals = {};  ///< Nullopt: not asked for yet.
+  std::deque<std::vector<std::string>> lists = {};       ///< That cells borrow.
 
   [[nodiscard]] const std::optional<FileTotals>& files() {
-    if (!files_) {
-      files_ = file_totals(trial);
-    }
-    return *files_;
+    totals = totals ? totals : file_totals(trial);
+    return *totals;
   }
-  /// The elements of values at the last step whose headers tell their shapes, and their types; nullopt: there are none.
-  /// Numbers of a training log beside them are no parameters.
-  [[nodiscard]] std::optional<std::uint64_t> parameters(std::set<std::string>& types) const {
-    std::optional<std::uint64_t> parameters;
-    if (trial.layout().has_headers && !steps.empty()) {
-      const EntryQuery last = {.steps = std::vector{steps.back()}, .include_incomplete = true};
-      trial.for_each_entry(last, [&](const TensorEntry& one) {
-        if (one.value && one.value->form() == ValueForm::elements) {
-          const ValueType& type = *one.value->type;
-          parameters = parameters.value_or(0) + element_count(type.shape).value_or(0);
-          types.insert(type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type);
-        }
-        return true;
-      });
-    }
-    return parameters;
+  template <class Items>
+  [[nodiscard]] Cell list(const Items& items) {
+    return ListCell{lists.emplace_back(items.begin(), items.end())};
   }
-  /// A list that lives as long as this.
-  [[nodiscard]] Cell list(std::vector<std::string> items) { return ListCell{lists_.emplace_back(std::move(items))}; }
-  [[nodiscard]] Cell list(const std::set<std::string>& items) {
-    return list(std::vector<std::string>(items.begin(), items.end()));
-  }
-
- private:
-  std::optional<std::optional<FileTotals>> files_;
-  std::deque<std::vector<std::string>> lists_;
 };
 
 template <class Number>
 Cell cell_of(const std::optional<Number>& number) {
   return number ? Cell(*number) : Cell();
+}
+
+/// The elements of values at the last step whose headers tell their shapes, and their types; nullopt: there are none.
+/// Numbers of a training log beside them are no parameters.
+std::optional<std::uint64_t> parameters_of(const Summary& of, std::set<std::string>& types) {
+  std::optional<std::uint64_t> parameters;
+  if (of.trial.layout().has_headers && !of.steps.empty()) {
+    const EntryQuery last = {.steps = std::vector{of.steps.back()}, .include_incomplete = true};
+    of.trial.for_each_entry(last, [&](const TensorEntry& one) {
+      if (one.value && one.value->form() == ValueForm::elements) {
+        const ValueType& type = *one.value->type;
+        parameters = parameters.value_or(0) + element_count(type.shape).value_or(0);
+        types.insert(type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type);
+      }
+      return true;
+    });
+  }
+  return parameters;
 }
 
 Cell workers_cell(Summary& of) {
@@ -79,7 +71,7 @@ Cell collections_cell(Summary& of) {
   for (const auto& [name, collection] : *TrialSnapshot::take(of.trial).collections()) {
     names.push_back(name);
   }
-  return of.list(std::move(names));
+  return of.list(names);
 }
 
 Cell modes_cell(Summary& of) {
@@ -120,12 +112,12 @@ Cell superseded_cell(Summary& of) {
 
 Cell parameters_cell(Summary& of) {
   std::set<std::string> types;
-  return cell_of(of.parameters(types));
+  return cell_of(parameters_of(of, types));
 }
 
 Cell dtypes_cell(Summary& of) {
   std::set<std::string> types;
-  return of.parameters(types) ? of.list(types) : Cell();
+  return parameters_of(of, types) ? of.list(types) : Cell();
 }
 
 Cell last_complete_cell(Summary& of) {
@@ -201,7 +193,7 @@ bool show_summary(Trial& trial, Showing& to) {
     trial.load_range(StepRange());
   }
   say_details(trial, to.messages);
-  Summary summary(trial, to.messages);
+  Summary summary = {trial, to.messages};
   const bool sheet = to.options.shows_sheet();
   std::vector<Cell> cells;
   for (const Key& key : keys) {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace smd::tool::report {
@@ -126,11 +125,7 @@ std::string json_object(const Members& members) {
 
 template <class Items, class Write>
 std::string json_array(const Items& items, Write&& write) {
-  std::vector<std::string> texts;
-  for (const auto& item : items) {
-    texts.push_back(write(item));
-  }
-  return fmt::format("[{}]", fmt::join(texts, ","));
+  return fmt::format("[{}]", joined(items, ",", write));
 }
 
 std::string step_json(const std::optional<GlobalStep>& step) { return json(step ? Cell(step->value) : Cell()); }
@@ -190,13 +185,7 @@ std::string trial_json(const TrialReport& trial) {
 
 }  // namespace
 
-std::string brief_markdown(std::span<const TrialReport> trials) {
-  std::string out;
-  for (const TrialReport& trial : trials) {
-    out += (out.empty() ? "" : "\n") + trial_markdown(trial);
-  }
-  return out;
-}
+std::string brief_markdown(std::span<const TrialReport> trials) { return joined(trials, "\n", trial_markdown); }
 
 std::string brief_json(std::span<const TrialReport> trials) { return json_array(trials, trial_json) + "\n"; }
 

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

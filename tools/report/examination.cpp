@@ -9,7 +9,6 @@
 #include "select/explanations.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace smd::tool::report {

@@ -93,32 +93,33 @@ Figures::Figures(std::span<const TrialReport> trials) {
 
 void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of) {
   for (const auto& [tensor, found] : tally.tensors()) {
-    counts_[tensor] += found.count;
-    std::vector<Mark>& marks = marks_[tensor];
+    OfTensor& of = tensors_[tensor];
+    of.findings += found.count;
     for (const FindingMark& mark : found.marks) {
       mark_of.step = mark.step;
       mark_of.text = fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value, result.name,
                                  mark.message);
-      marks.push_back(mark_of);
+      of.marks.push_back(mark_of);
     }
   }
 }
 
 std::size_t Figures::findings_of(std::string_view tensor) const {
-  const auto found = counts_.find(tensor);
-  return found == counts_.end() ? 0 : found->second;
+  const auto found = tensors_.find(tensor);
+  return found == tensors_.end() ? 0 : found->second.findings;
 }
 
 std::string Figures::link_to(std::string_view tensor) const {
-  const auto found = shown_.find(tensor);
-  return found == shown_.end() ? std::string() : fmt::format("#figure-{}", found->second);
+  const auto found = tensors_.find(tensor);
+  return found == tensors_.end() || found->second.figure == 0 ? std::string()
+                                                              : fmt::format("#figure-{}", found->second.figure);
 }
 
 std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors) const {
   std::vector<const Mark*> marks;
   for (const std::string& tensor : tensors) {
-    if (const auto found = marks_.find(tensor); found != marks_.end()) {
-      for (const Mark& mark : found->second) {
+    if (const auto found = tensors_.find(tensor); found != tensors_.end()) {
+      for (const Mark& mark : found->second.marks) {
         marks.push_back(&mark);
       }
     }
@@ -138,7 +139,8 @@ std::string Figures::add(Figure figure) {
   ++figures_;
   figure.chart.findings = marks_of(figure.tensors);
   for (const std::string& tensor : figure.tensors) {
-    shown_.try_emplace(tensor, figures_);
+    std::size_t& first = tensors_[tensor].figure;
+    first = first == 0 ? figures_ : first;
   }
   std::string out =
       fmt::format("<figure id=\"figure-{}\"{}>\n{}", figures_, axes_of(figure.chart), svg_element(figure.chart));

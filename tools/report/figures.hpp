@@ -48,9 +48,13 @@ class Figures {
   void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
-  std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty name: no tensor
-  std::map<std::string, std::size_t, std::less<>> counts_;
-  std::map<std::string, std::size_t, std::less<>> shown_;  // tensor to the number of its first figure
+  struct OfTensor {
+    std::vector<Mark> marks = {};
+    std::size_t findings = 0;
+    std::size_t figure = 0;  // the first that shows it; 0: none
+  };
+
+  std::map<std::string, OfTensor, std::less<>> tensors_;  // empty name: no tensor
   std::size_t figures_ = 0;
 };
 

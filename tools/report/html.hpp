@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::report {
@@ -29,6 +30,18 @@ struct HtmlCell {
 
 /// `<ul>`: items are HTML.
 [[nodiscard]] std::string list_html(std::span<const std::string> items);
+
+/// The texts of some items, one after another.
+template <class Items, class Text>
+[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Text&& text) {
+  std::string out;
+  bool first = true;
+  for (const auto& item : items) {
+    out += std::exchange(first, false) ? std::string_view() : separator;
+    out += text(item);
+  }
+  return out;
+}
 
 /// A command line to copy.
 [[nodiscard]] std::string command_html(std::string_view command);

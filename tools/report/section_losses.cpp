@@ -55,10 +55,6 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   if (curves.empty()) {
     return {};
   }
-  std::string options;
-  for (const std::string& name : names) {
-    options += (options.empty() ? "" : " ") + name_option(name);
-  }
   const bool scalar = std::all_of(curves.begin(), curves.end(), [&](const NamedCurve& curve) {
     return page.trials[curve.trial].history(curve.tensor)->scalar();
   });
@@ -67,7 +63,7 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
                              .y = {.name = scalar ? "value" : "mean of the elements", .robust = true},
                              .content = curve_set(page.trials, curves)},
                    .tensors = names,
-                   .commands = {reduce_command(page, options, "mean")}};
+                   .commands = {reduce_command(page, joined(names, " ", name_option), "mean")}};
   figure.tensors.emplace();  // findings about no tensor concern the loss, or everything
   std::string out = page.figures.add(figure);
   if (spans_decades(curves)) {

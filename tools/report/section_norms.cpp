@@ -122,10 +122,7 @@ std::string activations_section(const PageContext& page) {
       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
-  std::string of;
-  for (std::size_t i = 0; i < names.size() && i < worst_shown; ++i) {
-    of += (of.empty() ? "" : " ") + name_option(names[i]);
-  }
+  const std::string of = joined(std::span(names).first(std::min(names.size(), worst_shown)), " ", name_option);
   const std::vector<std::string> shown = worst_first(page, names);
   const std::size_t most = std::min(shown.size(), most_together);
   std::string figure =

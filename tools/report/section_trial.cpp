@@ -15,10 +15,7 @@ namespace {
 
 std::string joined_names(const std::vector<std::string>& names) {
   constexpr std::size_t most = 12;
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    out += fmt::format("{}{}", i == 0 ? "" : ", ", name_html(names[i]));
-  }
+  const std::string out = joined(std::span(names).first(std::min(names.size(), most)), ", ", name_html);
   return names.size() > most ? fmt::format("{} and {} more", out, names.size() - most) : out;
 }
 

@@ -11,7 +11,6 @@
 #include <smd/trial.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "draw/chart.hpp"

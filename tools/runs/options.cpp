@@ -11,25 +11,22 @@ namespace {
 
 constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "none"};
 
+constexpr OptionSpec scalar_option(std::string_view name, std::string_view help, Repeat repeat,
+                                   std::string_view manual = {}) {
+  return {.name = name,
+          .metavar = "NAME",
+          .help = help,
+          .group = group::view,
+          .kind = ArgumentKind::tensor,
+          .repeat = repeat,
+          .manual = manual};
+}
+
 constexpr std::array<OptionSpec, 5> own_options = {{
-    {.name = "best",
-     .metavar = "NAME",
-     .help = "sort by the best value of this scalar, the best run first",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .manual = "Sort by the best value of this scalar, the best run first, and show it before other scalars."},
-    {.name = "min",
-     .metavar = "NAME",
-     .help = "of this scalar, the least value is the best",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
-    {.name = "max",
-     .metavar = "NAME",
-     .help = "of this scalar, the greatest value is the best",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
+    scalar_option("best", "sort by the best value of this scalar, the best run first", Repeat::last_wins,
+                  "Sort by the best value of this scalar, the best run first, and show it before other scalars."),
+    scalar_option("min", "of this scalar, the least value is the best", Repeat::adds_up),
+    scalar_option("max", "of this scalar, the greatest value is the best", Repeat::adds_up),
     {.name = "hp",
      .metavar = "WHICH",
      .help = "hyperparameters: all, differing (between the runs; the default) or none",

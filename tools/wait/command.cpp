@@ -7,7 +7,6 @@
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
 #include "operands/operands.hpp"
-#include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
