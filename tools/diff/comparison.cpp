@@ -198,8 +198,8 @@ class Comparison {
   }
 
   void finish_compared(const PairedEntry& entry) {
-    const auto trouble = std::find_if(pieces_.begin(), pieces_.end(),
-                                      [](const ComparedPiece& piece) { return piece.problem.has_value(); });
+    const auto trouble =
+        std::ranges::find_if(pieces_, [](const ComparedPiece& piece) { return piece.problem.has_value(); });
     if (trouble != pieces_.end()) {
       finish_unread(*trouble->problem, entry);
       return;
@@ -209,8 +209,8 @@ class Comparison {
       finish(entry, State::shape, first.common ? &first.comparer : nullptr, &first);
       return;
     }
-    const bool differs = std::any_of(pieces_.begin(), pieces_.end(),
-                                     [](const ComparedPiece& piece) { return piece.comparer.differs(); });
+    const bool differs =
+        std::ranges::any_of(pieces_, [](const ComparedPiece& piece) { return piece.comparer.differs(); });
     if (differs && !options_.output.quiet) {
       if (const auto problem = complete_sums(a_.trial, entry, pieces_)) {
         finish_unread(*problem, entry);

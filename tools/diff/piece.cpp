@@ -72,8 +72,7 @@ void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedP
   const std::vector<SavedReduction>& all_b = entry.b->reductions;
   std::size_t common = 0;
   for (const SavedReduction& a : entry.a->reductions) {
-    const auto b =
-        std::find_if(all_b.begin(), all_b.end(), [&](const SavedReduction& other) { return other.name == a.name; });
+    const auto b = std::ranges::find(all_b, a.name, &SavedReduction::name);
     if (b == all_b.end()) {
       continue;
     }
@@ -181,7 +180,7 @@ std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entr
       });
     });
   });
-  const auto trouble = std::find_if(problems.begin(), problems.end(), [](const auto& problem) { return problem; });
+  const auto trouble = std::ranges::find_if(problems, [](const auto& problem) { return problem.has_value(); });
   return trouble == problems.end() ? std::nullopt : std::optional(PairProblem{false, **trouble});
 }
 

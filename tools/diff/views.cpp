@@ -87,8 +87,7 @@ std::vector<RowColumn> row_columns(By by) {
 
 std::vector<Column> plain(const std::vector<RowColumn>& columns) {
   std::vector<Column> plain;
-  std::transform(columns.begin(), columns.end(), std::back_inserter(plain),
-                 [](const RowColumn& one) { return one.column; });
+  std::ranges::transform(columns, std::back_inserter(plain), &RowColumn::column);
   return plain;
 }
 

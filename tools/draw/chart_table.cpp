@@ -60,7 +60,7 @@ ChartTable table_of_curves(const std::vector<ChartCurve>& curves, const std::str
   ChartTable table;
   table.header = {"curve",      "points", "first " + x,    "first",    "last " + x,  "last",
                   "least " + x, "least",  "greatest " + x, "greatest", "not finite", "gaps"};
-  std::transform(curves.begin(), curves.end(), std::back_inserter(table.rows), curve_row);
+  std::ranges::transform(curves, std::back_inserter(table.rows), curve_row);
   return table;
 }
 
@@ -71,7 +71,7 @@ ChartTable table_of(const HeatMap& map, const Chart& chart) {
   ChartTable table;
   table.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"};
   for (const HeatColumn& column : map.columns) {
-    const auto most = std::max_element(column.counts.begin(), column.counts.end());
+    const auto most = std::ranges::max_element(column.counts);
     const auto bin = static_cast<std::size_t>(most - column.counts.begin());
     table.rows.push_back({exact(column.x), exact(std::accumulate(column.counts.begin(), column.counts.end(), 0.0)),
                           std::to_string(column.counts.size()), exact(column.edges.front()), exact(column.edges.back()),

@@ -119,7 +119,7 @@ std::vector<std::size_t> thinned(std::span<const ChartPoint> points, const Scale
       greatest = points[end].y > points[greatest].y ? end : greatest;
     }
     std::array<std::size_t, 4> of_column = {begin, least, greatest, end - 1};
-    std::sort(of_column.begin(), of_column.end());
+    std::ranges::sort(of_column);
     kept.insert(kept.end(), of_column.begin(), std::unique(of_column.begin(), of_column.end()));
     begin = end;
   }

@@ -193,14 +193,13 @@ std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
   std::vector<std::size_t> chosen;
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const bool finite = std::all_of(curves[i].points.begin(), curves[i].points.end(),
-                                    [](const ChartPoint& point) { return std::isfinite(point.y); });
+    const bool finite =
+        std::ranges::all_of(curves[i].points, [](const ChartPoint& point) { return std::isfinite(point.y); });
     if (!curves[i].pale) {
       (finite ? others : chosen).push_back(i);
     }
   }
-  std::stable_sort(others.begin(), others.end(),
-                   [&](std::size_t a, std::size_t b) { return last_finite(curves[a]) > last_finite(curves[b]); });
+  std::ranges::stable_sort(others, std::greater(), [&](std::size_t i) { return last_finite(curves[i]); });
   for (std::size_t turn = 0; chosen.size() < hues && turn < others.size(); ++turn) {
     chosen.push_back(others[turn % 2 == 0 ? turn / 2 : others.size() - 1 - turn / 2]);
   }
@@ -273,8 +272,8 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
     entries.push_back(
         {not_finite.empty() ? curve.name : fmt::format("{} ({})", curve.name, not_finite), line_sign(color, dash)});
   };
-  const auto named = static_cast<std::size_t>(
-      std::count_if(curves.begin(), curves.end(), [](const ChartCurve& curve) { return !curve.pale; }));
+  const auto named =
+      static_cast<std::size_t>(std::ranges::count_if(curves, [](const ChartCurve& curve) { return !curve.pale; }));
   if (named <= most_named_curves) {
     for (const ChartCurve& curve : curves) {
       draw_named(curve, curve.hue, dash_classes[static_cast<std::size_t>(curve.dash)]);
@@ -282,7 +281,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   } else {
     const std::vector<std::size_t> notable = most_notable(curves);
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      if (!curves[i].pale && std::find(notable.begin(), notable.end(), i) == notable.end()) {
+      if (!curves[i].pale && std::ranges::find(notable, i) == notable.end()) {
         draw(curves[i], "faint", "");
       }
     }

@@ -54,8 +54,7 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
   std::size_t widest = 1;
   for (const ImageTile& tile : grid.tiles) {
     widest = std::max(widest, tile.columns);
-    no_number = no_number ||
-                std::any_of(tile.numbers.begin(), tile.numbers.end(), [](double number) { return std::isnan(number); });
+    no_number = no_number || std::ranges::any_of(tile.numbers, [](double number) { return std::isnan(number); });
     extent.add_finite(tile.numbers);
   }
   // Tiles form nearly a square as far as they stay visible, with at least as many in a row as fit at their largest.

@@ -47,7 +47,7 @@ void put_paragraph(Drawing& to, std::string_view classes, double font_size, std:
   const std::vector<std::string> lines = text_lines(text, to.width / font_size, most);
   to.out += "<g>";
   const std::string whole = displayable(text);
-  if (std::any_of(lines.begin(), lines.end(), [](const std::string& line) { return line.find("…") != line.npos; })) {
+  if (std::ranges::any_of(lines, [](const std::string& line) { return line.find("…") != line.npos; })) {
     to.out += fmt::format("<title>{}</title>\n", xml(whole));
   }
   for (const std::string& line : lines) {

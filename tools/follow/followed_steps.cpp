@@ -91,10 +91,8 @@ void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers
 }
 
 std::optional<GlobalStep> FollowedSteps::after() const {
-  const auto all_that_comes = [](const OfMode& of) {
-    return std::any_of(of.terms.begin(), of.terms.end(), [](const Term& term) { return term.comes; });
-  };
-  if (grow_ && std::any_of(modes_.begin(), modes_.end(), all_that_comes)) {
+  const auto all_that_comes = [](const OfMode& of) { return std::ranges::any_of(of.terms, &Term::comes); };
+  if (grow_ && std::ranges::any_of(modes_, all_that_comes)) {
     return std::nullopt;  // even if the job goes back
   }
   if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
@@ -116,8 +114,8 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 bool FollowedSteps::choose(const FollowEvent& step) {
   // If steps can grow, what the first look finds existed before, and everything else is new, whatever its step.
   const bool first_look = step.arrivals.first == 0;
-  const bool known = first_look && std::binary_search(known_.begin(), known_.end(), step.step);
-  const bool new_since = grow_ && !(first_look && std::binary_search(there_.begin(), there_.end(), step.step));
+  const bool known = first_look && std::ranges::binary_search(known_, step.step);
+  const bool new_since = grow_ && !(first_look && std::ranges::binary_search(there_, step.step));
   bool chosen = false;
   for (OfMode& of : modes_) {
     if (const std::optional<std::int64_t> number = number_in(trial_, of.mode, step.step)) {
@@ -126,9 +124,7 @@ bool FollowedSteps::choose(const FollowEvent& step) {
   }
   reached_ = std::max(reached_, step.step);
   own_step_.reset();
-  if (!chosen && !new_since && std::any_of(own_.steps.begin(), own_.steps.end(), [&](const SelectedStep& own) {
-        return own.step == step.step;
-      })) {
+  if (!chosen && !new_since && std::ranges::find(own_.steps, step.step, &SelectedStep::step) != own_.steps.end()) {
     own_step_ = step.step;
     chosen = true;
   }
@@ -175,8 +171,8 @@ bool FollowedSteps::over() const noexcept {
   // A step that can grow is over once a later one has come.
   const auto passed = [this](auto reached, auto bound) { return grow_ ? reached > bound : reached >= bound; };
   const bool own_passed = own_.steps.empty() || passed(reached_, own_.steps.back().step);
-  return own_passed && std::all_of(modes_.begin(), modes_.end(), [&](const OfMode& of) {
-           return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const Term& term) {
+  return own_passed && std::ranges::all_of(modes_, [&](const OfMode& of) {
+           return !of.terms.empty() && std::ranges::all_of(of.terms, [&](const Term& term) {
              const std::optional<std::int64_t> bound = bound_of(term.step);
              return bound && of.reached && passed(*of.reached, *bound);
            });

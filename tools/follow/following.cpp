@@ -78,8 +78,7 @@ StepRange range_to_follow(const FollowSetup& setup) {
     return {};
   }
   const std::vector<StepNeed::Window> windows = spec.need().windows;
-  const auto least =
-      std::min_element(windows.begin(), windows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto least = std::ranges::min_element(windows, {}, &StepNeed::Window::first);
   return least == windows.end() ? StepRange() : StepRange::between(GlobalStep(least->first), std::nullopt);
 }
 

@@ -33,7 +33,7 @@ const ViewSpec& view_of(const CommandLine& line) {
 /// The first selection option on the command line; null if there is none.
 const OptionSpec* selection_option(const CommandLine& line) {
   const auto selects = [](std::span<const OptionSpec> table, const OptionSpec* option) {
-    return std::any_of(table.begin(), table.end(), [&](const OptionSpec& spec) { return spec.name == option->name; });
+    return std::ranges::find(table, option->name, &OptionSpec::name) != table.end();
   };
   for (const GivenOption& given : line.given()) {
     if (selects(SelectionOptions::table(), given.spec) || selects(SelectionOptions::name_table(), given.spec)) {
@@ -114,7 +114,7 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   if (options.key) {
-    if (std::find(summary_keys().begin(), summary_keys().end(), *options.key) == summary_keys().end()) {
+    if (std::ranges::find(summary_keys(), *options.key) == summary_keys().end()) {
       throw UsageError("--get: " + not_one_of(*options.key, summary_keys()));
     }
     if (line.has("columns")) {

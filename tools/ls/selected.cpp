@@ -28,7 +28,7 @@ std::uint64_t record_bytes(const TensorEntry& entry) noexcept {
 /// Inserts an item that is not there yet in its place.
 template <class T, class U>
 void insert_sorted(std::vector<T>& items, const U& item) {
-  const auto place = std::lower_bound(items.begin(), items.end(), item);
+  const auto place = std::ranges::lower_bound(items, item);
   if (place == items.end() || *place != item) {
     items.insert(place, T(item));
   }
@@ -47,7 +47,7 @@ std::vector<std::string> saved_names(Trial& trial, const Selection& selection, c
     return seen.size() < names.size();  // the rest could add nothing
   });
   for (const std::string& name : names) {
-    if (!seen.contains(name) && std::find(options.names.begin(), options.names.end(), name) != options.names.end()) {
+    if (!seen.contains(name) && std::ranges::find(options.names, name) != options.names.end()) {
       SelectionOptions of_name;
       of_name.names = {name};
       of_name.worker = options.worker;
@@ -120,15 +120,13 @@ class Rows {
   /// Its place; nullopt if there is none.
   std::optional<std::size_t> find(std::string_view tensor) {
     for (const std::size_t guess : {at_, at_ + 1, std::size_t{0}}) {
-      if (guess < facts_.size() && facts_[guess].summary.tensor == tensor) {
+      if (guess < facts_.size() && name_of(facts_[guess]) == tensor) {
         at_ = guess;
         return at_;
       }
     }
-    const auto place =
-        std::lower_bound(facts_.begin(), facts_.end(), tensor,
-                         [](const TensorFacts& row, std::string_view name) { return row.summary.tensor < name; });
-    if (place == facts_.end() || place->summary.tensor != tensor) {
+    const auto place = std::ranges::lower_bound(facts_, tensor, {}, name_of);
+    if (place == facts_.end() || name_of(*place) != tensor) {
       return std::nullopt;
     }
     at_ = static_cast<std::size_t>(place - facts_.begin());
@@ -205,7 +203,7 @@ void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep
     query.steps->push_back(row.summary.*step);
     query.tensors.push_back(row.summary.tensor);
   }
-  std::sort(query.steps->begin(), query.steps->end());
+  std::ranges::sort(*query.steps);
   query.steps->erase(std::unique(query.steps->begin(), query.steps->end()), query.steps->end());
   query.include_incomplete = true;
   Rows rows(facts);

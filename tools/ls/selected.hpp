@@ -5,6 +5,7 @@
 #include <optional>
 #include <smd/trial.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -38,6 +39,8 @@ struct TensorFacts {
   bool dtype_varies = false;
   PlaceCell written = {};  ///< Of the first record; see `locate_first`.
 };
+
+[[nodiscard]] inline std::string_view name_of(const TensorFacts& facts) noexcept { return facts.summary.tensor; }
 
 /// One row per name that was saved in the selection, in the order of `names` (byte order). `locate`: find `value` and
 /// `others` too.

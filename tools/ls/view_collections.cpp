@@ -65,9 +65,7 @@ bool show_collections(Trial& trial, Showing& to) {
       saved = trial.tensor_names({.collections = {name}});
     }
     if (tensors) {
-      std::erase_if(saved, [&](const std::string& tensor) {
-        return !std::binary_search(tensors->begin(), tensors->end(), tensor);
-      });
+      std::erase_if(saved, [&](const std::string& tensor) { return !std::ranges::binary_search(*tensors, tensor); });
     }
     static const std::vector<std::string> none;
     to.rows.row({name, collection.tensor_names.size(), saved.size(), ListCell{collection.include_regex},

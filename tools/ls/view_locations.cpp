@@ -46,9 +46,7 @@ class RecordPrinter {
   }
 
   void print_held() {
-    std::stable_sort(held_.begin(), held_.end(), [](const Held& a, const Held& b) {
-      return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker);
-    });
+    std::ranges::stable_sort(held_, {}, [](const Held& of) { return std::tie(of.tensor, of.worker); });
     for (const Held& record : held_) {
       print(record.tensor, record.worker, record, record.place);
     }

@@ -42,8 +42,7 @@ bool newest_step_answers(const Trial& trial, const SelectionOptions& selection) 
   // Everything named must exist; patterns need any match.
   const auto saved = [&](const std::string& name) { return trial.has_tensor(name); };
   const auto defined = [&](const std::string& name) { return trial.collection(name).has_value(); };
-  return std::all_of(selection.names.begin(), selection.names.end(), saved) &&
-         std::all_of(selection.collections.begin(), selection.collections.end(), defined) &&
+  return std::ranges::all_of(selection.names, saved) && std::ranges::all_of(selection.collections, defined) &&
          !tensors_at(trial, selection, std::nullopt).empty();
 }
 

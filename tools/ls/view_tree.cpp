@@ -186,9 +186,7 @@ void print_types(const std::vector<TensorFacts>& facts, RowWriter& rows) {
 }
 
 void print_tree(std::vector<TensorFacts>& facts, const LsOptions& options, RowWriter& rows) {
-  std::sort(facts.begin(), facts.end(), [](const TensorFacts& a, const TensorFacts& b) {
-    return before_in_tree(a.summary.tensor, b.summary.tensor);
-  });
+  std::ranges::sort(facts, before_in_tree, name_of);
   std::vector<std::string_view> names;
   std::vector<Held> before = {Held()};  // each name's: what those before it hold together
   for (const TensorFacts& tensor : facts) {

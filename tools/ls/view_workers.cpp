@@ -58,7 +58,7 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
   std::vector<std::string> others;
   for (const auto& [worker, work] : workers) {
-    if (!std::binary_search(announced.begin(), announced.end(), worker)) {
+    if (!std::ranges::binary_search(announced, worker)) {
       others.push_back(worker);
     }
   }

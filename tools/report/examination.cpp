@@ -148,10 +148,10 @@ TrialReport Examination::report(bool last) {
       say(result);
     }
   }
-  std::sort(report.pairs.begin(), report.pairs.end());
+  std::ranges::sort(report.pairs);
   report.pairs.erase(std::unique(report.pairs.begin(), report.pairs.end()), report.pairs.end());
   std::vector<std::string>& problems = report.facts.problems;
-  std::sort(problems.begin(), problems.end());
+  std::ranges::sort(problems);
   problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
   return report;
 }

@@ -124,7 +124,7 @@ std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors
       }
     }
   }
-  std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
+  std::ranges::stable_sort(marks, {}, &Mark::step);
   std::vector<ChartFinding> findings;
   std::set<std::string_view> seen;  // a rule is marked once, where it found something first
   std::erase_if(marks, [&](const Mark* mark) { return !seen.insert(mark->link).second; });
@@ -165,8 +165,7 @@ void join(std::string& to, std::string_view part) {
 
 // The pair in which a curve's tensor is that of validation; null: there is none.
 const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
-  const auto pair = std::find_if(trial.pairs.begin(), trial.pairs.end(),
-                                 [&](const TensorPair& one) { return one.validation == curve.tensor; });
+  const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
   return pair == trial.pairs.end() ? nullptr : &*pair;
 }
 
@@ -208,8 +207,8 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
     tensors.insert(curve.tensor);
     modes.insert(curve.mode);
   }
-  const auto validation = std::count_if(
-      curves.begin(), curves.end(), [&](const NamedCurve& curve) { return is_validation(trials[curve.trial], curve); });
+  const auto validation =
+      std::ranges::count_if(curves, [&](const NamedCurve& curve) { return is_validation(trials[curve.trial], curve); });
   const bool both_sides = validation != 0 && static_cast<std::size_t>(validation) != curves.size();
   CurveSet set;
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> hues_of;
@@ -249,7 +248,7 @@ std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
 
 ChartAxis step_axis(std::span<const TrialReport> trials) {
   const bool several =
-      std::any_of(trials.begin(), trials.end(), [](const TrialReport& trial) { return trial.facts.modes.size() > 1; });
+      std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; });
   return {.name = several ? "step (of all modes)" : "step", .whole = true};
 }
 

@@ -38,8 +38,7 @@ constexpr std::array<RuleWords, 9> rule_words = {{
 }};
 
 const RuleWords* words_of(const RuleResult& result) {
-  const auto* const found =
-      std::find_if(rule_words.begin(), rule_words.end(), [&](const RuleWords& one) { return one.rule == result.rule; });
+  const auto* const found = std::ranges::find(rule_words, result.rule, &RuleWords::rule);
   return found == rule_words.end() ? nullptr : found;
 }
 
@@ -91,7 +90,7 @@ void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
   }
   const auto& all = trial.histories.tensors;
   const auto tensors =
-      std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
+      std::ranges::count_if(all, [](const auto& one) { return one.second.first_not_finite.has_value(); });
   items.push_back(fmt::format("NaN or infinities are in {}, first in {} at step {}",
                               counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
                               first->step.value));

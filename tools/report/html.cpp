@@ -70,10 +70,10 @@ std::string command_html(std::string_view command) {
 }
 
 std::string shell_word(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) {
     return std::string(word);
   }
-  const bool control = std::any_of(word.begin(), word.end(), [](char byte) {
+  const bool control = std::ranges::any_of(word, [](char byte) {
     return static_cast<unsigned char>(byte) < 0x20 || static_cast<unsigned char>(byte) >= 0x7F;
   });
   std::string quoted = control ? "$'" : "'";

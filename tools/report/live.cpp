@@ -37,7 +37,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
     ended[trial] = over;
     if (over || due()) {
       written = Clock::now();
-      write(reports, !std::all_of(ended.begin(), ended.end(), [](bool one) { return one; }));
+      write(reports, !std::ranges::all_of(ended, [](bool one) { return one; }));
     }
   };
   const auto examine_one = [&](std::size_t i, Trial& trial) {

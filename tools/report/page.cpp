@@ -57,8 +57,8 @@ std::size_t common_folder(std::span<const TrialReport> trials) {
     common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
   }
   const std::size_t folder = common.rfind('/') + 1;
-  const bool whole = std::any_of(trials.begin(), trials.end(),
-                                 [folder](const TrialReport& trial) { return trial.name.size() == folder; });
+  const bool whole =
+      std::ranges::any_of(trials, [folder](const TrialReport& trial) { return trial.name.size() == folder; });
   return whole ? 0 : folder;
 }
 

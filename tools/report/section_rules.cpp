@@ -53,7 +53,7 @@ std::string place_of(const Finding& finding) {
 bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
   try {
     const RuleDescription rule = describe_rule(result.rule);
-    return std::none_of(rule.parameters.begin(), rule.parameters.end(), [&](const ParameterSpec& parameter) {
+    return std::ranges::none_of(rule.parameters, [&](const ParameterSpec& parameter) {
       return parameter.name == name && parameter.default_text == value;
     });
   } catch (const ConfigurationError&) {  // an unknown rule has no parameters in effect
@@ -164,9 +164,7 @@ std::string rules_section(const PageContext& page) {
     const TrialReport& trial = page.trials[i];
     std::vector<std::size_t> order(trial.results.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return look_of(trial.results[a]).place < look_of(trial.results[b]).place;
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t rule) { return look_of(trial.results[rule]).place; });
     std::string lines;
     std::string found;
     std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is shown once.

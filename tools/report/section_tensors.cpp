@@ -110,8 +110,9 @@ std::string tensors_section(const PageContext& page) {
     return section_html("tensors", "Tensors", rest + table_of(page, names));
   }
   std::vector<std::string> bad;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(bad),
-               [&](const std::string& name) { return page.figures.findings_of(name) != 0 || not_finite(page, name); });
+  std::ranges::copy_if(names, std::back_inserter(bad), [&](const std::string& name) {
+    return page.figures.findings_of(name) != 0 || not_finite(page, name);
+  });
   bad.resize(std::min(bad.size(), most_rows));
   std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
   std::string groups;

@@ -66,7 +66,7 @@ std::string hyperparameters_html(const TrialFacts& facts) {
 
 std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
   std::vector<std::string> items(lines.size());
-  std::transform(lines.begin(), lines.end(), items.begin(), name_html);
+  std::ranges::transform(lines, items.begin(), name_html);
   return items.empty() ? std::string() : details_html(counted(items.size(), noun), list_html(items));
 }
 

@@ -48,7 +48,7 @@ std::string figure_grid(const std::vector<std::string>& figures, std::size_t sho
 }
 
 bool not_finite(const PageContext& page, std::string_view tensor) {
-  return std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
+  return std::ranges::any_of(page.trials, [&](const TrialReport& trial) {
     const TensorHistory* const history = trial.history(tensor);
     return history != nullptr && history->first_not_finite;
   });
@@ -56,13 +56,11 @@ bool not_finite(const PageContext& page, std::string_view tensor) {
 
 std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names) {
   using Rank = std::tuple<std::size_t, bool>;
-  std::map<std::string, Rank, std::less<>> ranks;
+  std::map<std::string, Rank> ranks;
   for (const std::string& name : names) {
     ranks.emplace(name, Rank(page.figures.findings_of(name), not_finite(page, name)));
   }
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return ranks.find(a)->second > ranks.find(b)->second;
-  });
+  std::ranges::stable_sort(names, std::greater(), [&](const std::string& name) { return ranks.at(name); });
   return names;
 }
 

@@ -69,8 +69,8 @@ constexpr std::array<std::string_view, 6> activation_words = {"relu", "activatio
                                                               "tanh", "gelu",       "layers"};
 
 bool names_activations(std::string_view collection) {
-  return std::any_of(activation_words.begin(), activation_words.end(),
-                     [&](std::string_view word) { return collection.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(activation_words,
+                             [&](std::string_view word) { return collection.find(word) != std::string_view::npos; });
 }
 
 bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }

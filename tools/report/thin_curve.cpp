@@ -68,7 +68,7 @@ std::vector<ThinCurve::Kept> ThinCurve::thinned(const std::vector<Kept>& points,
       }
     }
     std::array<std::size_t, 7> places = {begin, end - 1, least, greatest, not_finite[0], not_finite[1], not_finite[2]};
-    std::sort(places.begin(), places.end());
+    std::ranges::sort(places);
     const auto* const last = std::unique(places.begin(), places.end());
     for (const auto* place = places.begin(); place != last && *place != none; ++place) {
       kept.push_back(points[*place]);

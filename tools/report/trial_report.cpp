@@ -162,7 +162,7 @@ std::map<std::string, HeatMap> saved_histograms(const Trial& trial, const Histor
                                                 const EvaluationOptions& steps) {
   std::map<std::string, HeatMap> maps;
   for (const TensorSummary& summary : trial.summaries()) {
-    const bool saved = std::find(summary.saved.begin(), summary.saved.end(), buckets_name) != summary.saved.end();
+    const bool saved = std::ranges::find(summary.saved, buckets_name) != summary.saved.end();
     if (!saved || !histories.tensors.contains(summary.tensor) || maps.size() == most_maps) {
       continue;
     }
@@ -188,9 +188,7 @@ std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions
   std::vector<std::string> tensors = trial.tensor_names({.collections = collections, .exclude = selection.excludes});
   if (selection.selects_tensors()) {
     const std::vector<std::string> chosen = tensors_at(trial, selection, std::nullopt);
-    std::erase_if(tensors, [&](const std::string& name) {
-      return std::find(chosen.begin(), chosen.end(), name) == chosen.end();
-    });
+    std::erase_if(tensors, [&](const std::string& name) { return std::ranges::find(chosen, name) == chosen.end(); });
   }
   tensors.resize(std::min(tensors.size(), most_media));
   std::map<std::string, std::vector<SavedAt>> ends;  // of each, the first and the last

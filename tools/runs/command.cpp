@@ -128,7 +128,7 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
 }
 
 bool any_has(const std::vector<RunFacts>& runs, std::string_view status) {
-  return std::any_of(runs.begin(), runs.end(), [&](const RunFacts& run) { return run.status == status; });
+  return std::ranges::any_of(runs, [&](const RunFacts& run) { return run.status == status; });
 }
 
 /// Draws the table again and again until no job runs. Returns whether there was any run.

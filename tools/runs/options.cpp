@@ -42,7 +42,7 @@ constexpr std::array<OptionSpec, 5> own_options = {{
 
 template <class Words>
 bool is_one_of(std::string_view word, const Words& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 }  // namespace

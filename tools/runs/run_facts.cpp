@@ -71,8 +71,7 @@ std::vector<std::string> wanted_scalars(const Trial& trial, const RunsOptions& o
     names = losses;
     names.resize(std::min(names.size(), most_losses));
   }
-  if (options.best && trial.has_tensor(*options.best) &&
-      std::find(names.begin(), names.end(), *options.best) == names.end()) {
+  if (options.best && trial.has_tensor(*options.best) && std::ranges::find(names, *options.best) == names.end()) {
     names.push_back(*options.best);
   }
   return names;
@@ -101,7 +100,7 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   facts.rate = pace.rate;
   const std::vector<std::string> losses = losses_of(trial, options);
   for (const std::string& name : wanted_scalars(trial, options, losses)) {
-    const bool is_loss = std::binary_search(losses.begin(), losses.end(), name);
+    const bool is_loss = std::ranges::binary_search(losses, name);
     const bool least = options.least_is_best(name, is_loss);
     if (std::optional<ScalarFacts> scalar = scalar_facts(trial, name, least, jobs, messages)) {
       facts.scalars.emplace(name, *scalar);

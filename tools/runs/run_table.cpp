@@ -54,9 +54,8 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
 
 /// A name that no column has yet: the first of its name, else with a prefix.
 std::string free_name(const std::string& name, const std::vector<RunColumn>& others) {
-  const bool taken =
-      name == "trial" || name.starts_with("hp.") ||
-      std::any_of(others.begin(), others.end(), [&](const RunColumn& one) { return one.column.name == name; });
+  const bool taken = name == "trial" || name.starts_with("hp.") ||
+                     std::ranges::any_of(others, [&](const RunColumn& one) { return one.column.name == name; });
   return taken ? "scalar." + name : name;
 }
 
@@ -98,7 +97,7 @@ class RunTable {
   void say_missing(Diagnostics& messages) const {
     for (const std::string& name : options_.named()) {
       const RunFacts* without = nullptr;
-      const bool some = std::any_of(runs_.begin(), runs_.end(), [&](const RunFacts& run) {
+      const bool some = std::ranges::any_of(runs_, [&](const RunFacts& run) {
         without = without == nullptr && run.nearest.contains(name) ? &run : without;
         return run.scalars.contains(name);
       });
@@ -128,17 +127,16 @@ class RunTable {
     for (const auto& [name, unused] : counts) {
       names.push_back(name);
     }
-    std::stable_sort(names.begin(), names.end(), naturally_before);
+    std::ranges::stable_sort(names, naturally_before);
     const auto order = [&](const std::string& name) {
       const auto& asked = options_.selection.names;
-      const auto place = std::find(asked.begin(), asked.end(), name) - asked.begin();
+      const auto place = std::ranges::find(asked, name) - asked.begin();
       return name == options_.best ? -1 : place;
     };
     if (options_.selection.selects_tensors()) {
-      std::stable_sort(names.begin(), names.end(),
-                       [&](const std::string& a, const std::string& b) { return order(a) < order(b); });
+      std::ranges::stable_sort(names, {}, order);
     } else {
-      std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+      std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) {
         return (a == options_.best) != (b == options_.best) ? a == options_.best : counts[a].first > counts[b].first;
       });
       names.resize(std::min(names.size(), most_scalars));
@@ -169,7 +167,7 @@ class RunTable {
         return !run.readable() || (value != run.hyperparameters.end() && other != first->hyperparameters.end() &&
                                    value->second == other->second);
       };
-      if (options_.hp == HpChoice::all || !std::all_of(runs_.begin(), runs_.end(), same)) {
+      if (options_.hp == HpChoice::all || !std::ranges::all_of(runs_, same)) {
         keys_.push_back(key);
         key_columns_.push_back("hp." + key);
       }

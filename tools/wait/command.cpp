@@ -87,8 +87,8 @@ class Waiting {
   }
 
   [[nodiscard]] static std::size_t count(const std::vector<Standing>& standings, StepState state) {
-    return static_cast<std::size_t>(std::count_if(standings.begin(), standings.end(),
-                                                  [&](const Standing& standing) { return standing.state == state; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(standings, [&](const Standing& standing) { return standing.state == state; }));
   }
   [[nodiscard]] bool holds(const std::vector<Standing>& standings) const {
     return count(standings, StepState::available) >= (options_.any ? 1 : standings.size());

@@ -205,7 +205,7 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
       return of_value(condition, trial);
     case Kind::after: {
       const std::vector<ModeStep> steps = trial.steps(condition.mode);
-      const auto next = std::upper_bound(steps.begin(), steps.end(), ModeStep(*condition.number));
+      const auto next = std::ranges::upper_bound(steps, ModeStep(*condition.number));
       return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
     }
     case Kind::count:
