@@ -337,19 +337,6 @@ std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::
   return value == nullptr ? std::nullopt : std::optional(Head{std::string(to_string(value->dtype())), value->shape()});
 }
 
-// Compares until both are known to vary, or all others were read.
-void compare_others(ValueReader& reader, TensorFacts& row, const Head& first) {
-  for (const Place& other : row.others) {
-    if (row.shape_varies && row.dtype_varies) {
-      return;
-    }
-    // The command that prints the record reports what is wrong with it.
-    const std::optional<Head> head = other == *row.value ? std::nullopt : head_of(reader, other, row.summary.tensor);
-    row.shape_varies = row.shape_varies || (head && head->shape != first.shape);
-    row.dtype_varies = row.dtype_varies || (head && head->dtype != first.dtype);
-  }
-}
-
 }  // namespace
 
 void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
@@ -367,7 +354,15 @@ void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics
     if (!row.summary.shape) {
       row.summary.shape = head->shape;
     }
-    compare_others(reader, row, *head);
+    for (const Place& other : row.others) {
+      if (row.shape_varies && row.dtype_varies) {
+        break;
+      }
+      // The command that prints the record reports what is wrong with it.
+      const std::optional<Head> one = other == *row.value ? std::nullopt : head_of(reader, other, row.summary.tensor);
+      row.shape_varies = row.shape_varies || (one && one->shape != head->shape);
+      row.dtype_varies = row.dtype_varies || (one && one->dtype != head->dtype);
+    }
   }
 }
 

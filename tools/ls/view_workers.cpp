@@ -21,14 +21,6 @@ struct Work {
 };
 using WorkByName = std::map<std::string, Work, std::less<>>;
 
-void count_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options, WorkByName& workers) {
-  for (const StepInfo& info : saved_steps(trial, selection, options)) {
-    for (const std::string& worker : info.workers) {
-      ++workers[worker].steps;
-    }
-  }
-}
-
 void count_tensors(const Trial& trial, const Selection& selection, const SelectionOptions& options,
                    WorkByName& workers) {
   if (selection.every_step && selection.every_worker) {
@@ -77,7 +69,11 @@ bool show_workers(Trial& trial, Showing& to) {
     }
   }
   if (!selection.empty()) {
-    count_steps(trial, selection, to.options.selection, workers);
+    for (const StepInfo& info : saved_steps(trial, selection, to.options.selection)) {
+      for (const std::string& worker : info.workers) {
+        ++workers[worker].steps;
+      }
+    }
     count_tensors(trial, selection, to.options.selection, workers);
   } else if (!trial.listed_steps().empty()) {
     return false;  // there are steps, but none of those asked for

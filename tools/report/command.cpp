@@ -25,13 +25,10 @@ constexpr std::chrono::milliseconds default_reload{5000};
 void write_page(std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
                 const Diagnostics& messages) {
   OutputFile out = options.file.empty() ? OutputFile::standard() : OutputFile::file(options.file);
-  if (options.format != "html") {
-    out.write(options.format == "md" ? brief_markdown(trials) : brief_json(trials));
-    out.close(messages);
-    return;
-  }
-  out.write(page_html(trials, options,
-                      running ? std::optional(options.following.interval.value_or(default_reload)) : std::nullopt));
+  const auto reload = running ? std::optional(options.following.interval.value_or(default_reload)) : std::nullopt;
+  out.write(options.format == "md"     ? brief_markdown(trials)
+            : options.format == "json" ? brief_json(trials)
+                                       : page_html(trials, options, reload));
   out.close(messages);
 }
 

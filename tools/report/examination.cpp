@@ -106,17 +106,6 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   }
 }
 
-void Examination::say(const RuleResult& result) {
-  Diagnostics& messages = context_.messages;
-  for (const Problem& problem : result.problems) {
-    messages.report_once(problem, trial_.path());
-    messages.raise(status_of(problem.kind));
-  }
-  if (result.records_unread > 0) {
-    messages.raise(ExitStatus::damaged);
-  }
-}
-
 TrialReport Examination::report(bool last) {
   TrialReport report = {.name = name_, .facts = facts_of(trial_)};
   report.histories = last ? survey_.take_histories() : Histories(survey_.histories());
@@ -145,7 +134,13 @@ TrialReport Examination::report(bool last) {
       }
     }
     if (last) {
-      say(result);
+      for (const Problem& problem : result.problems) {
+        context_.messages.report_once(problem, trial_.path());
+        context_.messages.raise(status_of(problem.kind));
+      }
+      if (result.records_unread > 0) {
+        context_.messages.raise(ExitStatus::damaged);
+      }
     }
   }
   std::ranges::sort(report.pairs);

@@ -43,8 +43,6 @@ class Examination {
   [[nodiscard]] TrialReport report(bool last);
 
  private:
-  void say(const RuleResult& result);
-
   const ExaminationContext& context_;
   Trial& trial_;
   std::string name_;

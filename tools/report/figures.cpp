@@ -2,16 +2,17 @@
 #include "figures.hpp"
 
 #include "cli/escape.hpp"
+#include "cli/number_format.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/svg.hpp"
 #include "html.hpp"
+#include "text/number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace smd::tool::report {
@@ -27,11 +28,8 @@ bool is_number(const std::string& cell) {
 
 // With six digits: the command behind the figure prints all.
 std::string short_number(const std::string& cell) {
-  double number = 0;
-  const char* const end = cell.data() + cell.size();
-  const auto [rest, error] = std::from_chars(cell.data(), end, number);
-  return error == std::errc() && rest == end && cell.find_first_of(".e") != std::string::npos ? short_text(number)
-                                                                                              : cell;
+  const std::optional<double> number = text::number_of(cell);
+  return number && cell.find_first_of(".e") != std::string::npos ? short_text(*number) : cell;
 }
 
 std::string numbers_table(const Chart& chart, std::size_t most_rows) {
@@ -67,8 +65,8 @@ std::string axes_of(const Chart& chart) {
   }
   const AxisRange shown_x = Scale::extent(chart.x, ranges.x, 0.02);
   const AxisRange shown_y = Scale::extent(chart.y, ranges.y, 0.06);
-  return fmt::format(" data-axes=\"{} {} {} {} {}\"", exact_text(shown_x.low), exact_text(shown_x.high),
-                     exact_text(shown_y.low), exact_text(shown_y.high),
+  return fmt::format(" data-axes=\"{} {} {} {} {}\"", number_text(shown_x.low), number_text(shown_x.high),
+                     number_text(shown_y.low), number_text(shown_y.high),
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
 }
 

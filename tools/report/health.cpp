@@ -46,24 +46,6 @@ bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
 
-struct Counts {
-  std::size_t evaluated = 0;  // rules that looked at something
-  std::size_t triggered = 0;
-  std::size_t grave = 0;
-  std::size_t errors = 0;
-};
-
-Counts counts_of(const TrialReport& trial) {
-  Counts counts;
-  for (const RuleResult& result : trial.results) {
-    counts.triggered += result.status == RuleStatus::issues_found ? 1 : 0;
-    counts.grave += result.status == RuleStatus::issues_found && is_grave(result) ? 1 : 0;
-    counts.errors += result.status == RuleStatus::error ? 1 : 0;
-    counts.evaluated += result.status != RuleStatus::not_evaluated && result.status != RuleStatus::error ? 1 : 0;
-  }
-  return counts;
-}
-
 // The rules that found something grave, or else something worth a look.
 void add_triggered(std::vector<std::string>& items, const TrialReport& trial, bool grave) {
   for (std::size_t i = 0; i < trial.results.size(); ++i) {
@@ -188,12 +170,7 @@ std::string several_html(const PageContext& page) {
   const auto put = [&](std::string_view look_of, std::string_view title, const Trials& trials) {
     std::vector<std::string> items;
     for (const auto& [what, names] : trials) {
-      constexpr std::size_t most_named = 30;
-      items.push_back(fmt::format(
-          "{}: {}{}", what,
-          fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_named)),
-                    ", "),
-          names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : std::string()));
+      items.push_back(fmt::format("{}: {}", what, first_of(names, 30)));
     }
     out += items.empty() ? std::string() : card_html(look_of, title) + first_items(items, "#rules") + "</div>\n";
   };
@@ -217,28 +194,36 @@ Headline headline_of(const TrialReport& trial) {
   if (!trial.unread.empty()) {
     return {"unknown", "Not read: " + trial.unread};
   }
-  const Counts counts = counts_of(trial);
-  if (counts.grave > 0) {
-    const std::size_t others = counts.triggered - counts.grave;
-    return {"bad", fmt::format("{} of {} found something grave{}", counts.grave, counted(counts.evaluated, "rule"),
-                               others == 0 ? "" : fmt::format(", {} more something worth a look", others))};
+  const auto count = [&](const auto& which) {
+    return static_cast<std::size_t>(std::ranges::count_if(trial.results, which));
+  };
+  const auto has = [](RuleStatus status) { return [status](const RuleResult& one) { return one.status == status; }; };
+  const std::size_t found = count(has(RuleStatus::issues_found));
+  const std::size_t errors = count(has(RuleStatus::error));
+  const std::size_t evaluated = trial.results.size() - errors - count(has(RuleStatus::not_evaluated));
+  const std::size_t grave =
+      count([](const RuleResult& one) { return one.status == RuleStatus::issues_found && is_grave(one); });
+  const std::string looked = counted(evaluated, "rule");
+  if (grave > 0) {
+    return {"bad", fmt::format("{} of {} found something grave{}", grave, looked,
+                               found == grave ? "" : fmt::format(", {} more something worth a look", found - grave))};
   }
   if (first_not_finite(trial)) {
     return {"bad", "NaN or infinities were saved"};
   }
-  if (counts.triggered > 0) {
-    return {"look",
-            fmt::format("{} of {} found something worth a look", counts.triggered, counted(counts.evaluated, "rule"))};
+  if (found > 0) {
+    return {"look", fmt::format("{} of {} found something worth a look", found, looked)};
   }
-  if (counts.errors > 0 || !trial.facts.problems.empty()) {
-    return {"unknown", counts.errors > 0
-                           ? fmt::format("Not sure: {} could not be evaluated", counted(counts.errors, "rule"))
-                           : "Not sure: not everything could be read"};
+  if (errors > 0) {
+    return {"unknown", fmt::format("Not sure: {} could not be evaluated", counted(errors, "rule"))};
   }
-  if (counts.evaluated == 0) {
+  if (!trial.facts.problems.empty()) {
+    return {"unknown", "Not sure: not everything could be read"};
+  }
+  if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};
   }
-  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", counted(counts.evaluated, "rule"))};
+  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", looked)};
 }
 
 std::string health_html(const PageContext& page) {

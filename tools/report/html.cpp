@@ -65,6 +65,11 @@ std::string list_html(std::span<const std::string> items) {
   return out + "</ul>\n";
 }
 
+std::string first_of(std::span<const std::string> texts, std::size_t most) {
+  const std::string first = fmt::format("{}", fmt::join(texts.first(std::min(texts.size(), most)), ", "));
+  return texts.size() > most ? fmt::format("{} and {} more", first, texts.size() - most) : first;
+}
+
 std::string command_html(std::string_view command) {
   return fmt::format("<pre class=\"command\"><code>{}</code></pre>\n", xml(command));
 }
@@ -91,8 +96,6 @@ std::string shell_word(std::string_view word) {
   }
   return quoted + "'";
 }
-
-std::string exact_text(double number) { return number_text(number); }
 
 std::string short_text(double number) { return number_text(number, 6); }
 

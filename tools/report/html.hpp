@@ -43,15 +43,16 @@ template <class Items, class Text>
   return out;
 }
 
+/// `a, b and 3 more`: at most so many.
+[[nodiscard]] std::string first_of(std::span<const std::string> texts, std::size_t most);
+
 /// A command line to copy.
 [[nodiscard]] std::string command_html(std::string_view command);
 
 /// A word as a POSIX shell (or, with control characters, as bash) reads it back.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
-/// A number as smd-reduce prints it: it reads back equal.
-[[nodiscard]] std::string exact_text(double number);
-/// The same for people: six digits.
+/// A number for people: six digits.
 [[nodiscard]] std::string short_text(double number);
 /// `12,345`
 [[nodiscard]] std::string grouped(std::uint64_t number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several trials: one table of them, above everything else.
+#include "cli/number_format.hpp"
 #include "html.hpp"
 #include "rows/hyperparameter.hpp"
 #include "sections.hpp"
@@ -97,9 +98,9 @@ std::string runs_section(const PageContext& page) {
       const bool known = found != of_trial.end();
       row.push_back(known && found->best ? HtmlCell{fmt::format("{} <span class=\"quiet\">at {:.0f}</span>",
                                                                 short_text(found->best->y), found->best->x),
-                                                    true, exact_text(found->best->y)}
+                                                    true, number_text(found->best->y)}
                                          : HtmlCell{"", true});
-      row.push_back(known ? HtmlCell{short_text(found->last.y), true, exact_text(found->last.y)} : HtmlCell{"", true});
+      row.push_back(known ? HtmlCell{short_text(found->last.y), true, number_text(found->last.y)} : HtmlCell{"", true});
     }
     for (const std::string& key : keys) {
       const auto found = facts.hyperparameters.find(key);

@@ -13,10 +13,12 @@ namespace smd::tool::report {
 
 namespace {
 
-std::string joined_names(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 12;
-  const std::string out = joined(std::span(names).first(std::min(names.size(), most)), ", ", name_html);
-  return names.size() > most ? fmt::format("{} and {} more", out, names.size() - most) : out;
+constexpr std::size_t most_named = 12;
+
+std::vector<std::string> names_html(const std::vector<std::string>& names) {
+  std::vector<std::string> all(names.size());
+  std::ranges::transform(names, all.begin(), name_html);
+  return all;
 }
 
 std::string span_text(const TrialFacts& facts) {
@@ -40,10 +42,10 @@ std::string facts_html(const TrialReport& trial) {
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
   }
-  put("modes", joined_names(facts.modes));
+  put("modes", first_of(names_html(facts.modes), most_named));
   put("tensors", grouped(facts.tensors));
   put("workers", facts.workers.size() == 1 ? name_html(facts.workers.begin()->first) : grouped(facts.workers.size()));
-  put("collections", joined_names(facts.collections));
+  put("collections", first_of(names_html(facts.collections), most_named));
   put("bytes of records", bytes_text(facts.bytes));
   put("last written", xml(facts.written));
   if (facts.superseded != 0) {
@@ -65,9 +67,7 @@ std::string hyperparameters_html(const TrialFacts& facts) {
 }
 
 std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
-  std::vector<std::string> items(lines.size());
-  std::ranges::transform(lines, items.begin(), name_html);
-  return items.empty() ? std::string() : details_html(counted(items.size(), noun), list_html(items));
+  return lines.empty() ? std::string() : details_html(counted(lines.size(), noun), list_html(names_html(lines)));
 }
 
 }  // namespace

@@ -21,26 +21,6 @@ namespace {
 
 constexpr std::size_t most_in_tally = 8000;  // of one rule, or one for each tensor
 
-void add_steps(TrialFacts& facts, const Trial& trial) {
-  const std::vector<Mode> claimed = trial.modes();  // by any worker; a step's own is that of its first
-  std::set<Mode> modes(claimed.begin(), claimed.end());
-  for (const StepInfo& info : trial.step_infos()) {
-    ++facts.steps;
-    facts.bytes += info.bytes;
-    modes.insert(info.mode);
-    facts.first_step = facts.first_step.value_or(info.step);
-    facts.last_step = info.step;
-    for (const std::string& name : info.workers) {
-      WorkerFacts& worker = facts.workers[name];
-      ++worker.steps;
-      worker.last_step = info.step;
-    }
-  }
-  for (const Mode mode : modes) {
-    facts.modes.emplace_back(to_string(mode));
-  }
-}
-
 // The entries of tensors that the first workers by name saved at the steps that are examined.
 void for_each_examined(const Trial& trial, std::vector<std::string> tensors, const EvaluationOptions& steps,
                        const std::function<void(const TensorEntry&)>& visit) {
@@ -137,7 +117,23 @@ TrialFacts facts_of(const Trial& trial) {
                       .last_complete = trial.last_complete_step(),
                       .exit_code = trial.exit_code(),
                       .hyperparameters = trial.hyperparameters().values};
-  add_steps(facts, trial);
+  const std::vector<Mode> claimed = trial.modes();  // by any worker; a step's own is that of its first
+  std::set<Mode> modes(claimed.begin(), claimed.end());
+  for (const StepInfo& info : trial.step_infos()) {
+    ++facts.steps;
+    facts.bytes += info.bytes;
+    modes.insert(info.mode);
+    facts.first_step = facts.first_step.value_or(info.step);
+    facts.last_step = info.step;
+    for (const std::string& name : info.workers) {
+      WorkerFacts& worker = facts.workers[name];
+      ++worker.steps;
+      worker.last_step = info.step;
+    }
+  }
+  for (const Mode mode : modes) {
+    facts.modes.emplace_back(to_string(mode));
+  }
   for (const auto& [name, collection] : trial.collections()) {
     facts.collections.push_back(name);
   }
