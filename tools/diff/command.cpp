@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
-#include "columns.hpp"
+#include "cli/message_options.hpp"
 #include "comparison.hpp"
 #include "operands/operands.hpp"
 #include "paired_steps.hpp"
+#include "rows/picture_options.hpp"
 #include "select/select.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,98 @@ ExitStatus DiffCommand::run(Diagnostics& messages) {
   view->finish();
   picture.close(messages);
   return ExitStatus::yes;
+}
+
+namespace {
+
+constexpr std::array<OperandSpec, 2> operands = {
+    {{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
+     {.metavar = "B", .kind = ArgumentKind::trial, .required = false, .repeats = true}}};
+
+constexpr std::array<Example, 3> examples = {{
+    {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
+    {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s first,last"},
+    {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q good bad --rtol 1e-5 --atol 1e-8"},
+}};
+
+constexpr std::array<ExitNote, 5> exit_notes = {{
+    {ExitStatus::yes, "the same: all that is selected is equal"},
+    {ExitStatus::no, "not the same, nothing is selected, or something named does not exist"},
+    {ExitStatus::usage, "wrong usage"},
+    {ExitStatus::unreadable, "cannot read or write"},
+    {ExitStatus::damaged, "damaged data; what can be read was compared"},
+}};
+
+constexpr std::array<Prose, 7> prose = {{
+    {.title = "STATES",
+     .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
+             "elements are; differs: some are not; dtype: equal as numbers, but of two element types; shape: of two "
+             "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
+             "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
+             "first worker of each trial is compared.\n\n"
+             "Where a tensor was saved as statistics, without values, in both trials, the saved statistics are "
+             "compared: size is then their number, and a statistic that one trial lacks differs. Where both saved "
+             "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
+             "or only_b, with a warning."},
+    {.title = "STATISTICS",
+     .text =
+         "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
+         "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
+         "max_abs is infinite; all other statistics are over pairs of finite numbers, in double precision, "
+         "including pairs within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
+         "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
+         "sums of squares, rel_l2 is l2_diff / l2_a, the change in proportion to what A has, and cosine the sum of "
+         "products / (l2_a l2_b). 0 / 0 counts as "
+         "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
+         "and 1; text has only size, differing and first. first is the index of the first element that differs, in "
+         "C order. shape_a, shape_b, dtype_a and dtype_b are NA where neither the index nor a header tells them and "
+         "the value was not read.\n\n"
+         "A table shows the columns that tell most, and shapes and element types of rows whose state they explain; "
+         "--columns shows others. Other formats have all columns."},
+    {.title = "STEPS",
+     .text = "Without -s, all steps that both trials have are compared; if each trial has one step, these two, "
+             "whatever their numbers. With -m the steps of that mode are matched by mode step. -s chooses steps of "
+             "both; with --steps-b it chooses those of A, and as many of B are matched with them in order. With one "
+             "trial, -s N,M compares its step N, as A, with its step M, as B. first, last and negative numbers count "
+             "each tensor's own steps. Steps of one trial that the other lacks are not compared, and a note says so."},
+    {.title = "POOLING",
+     .text = "What --by leaves out is pooled: the elements of all such values count as one array, so that --by step "
+             "is the distance of two models, step by step. Pairs that cannot be compared element by element are not in "
+             "the pool, and a warning says so. A pool with such pairs is never equal."},
+    {.title = "SUMMARY",
+     .text =
+         "--summary counts tensors: equal means equal at all steps, only_a and only_b are those that are nowhere in "
+         "both; all others count as differing, except those that could not be read. Of those that differ, dtype are "
+         "equal as numbers at all steps, and shape have elements that cannot be compared. first_step is the first step "
+         "of A at which something is not equal."},
+    {.title = "PICTURES",
+     .text = "-f svg draws max_abs, l2_diff and rel_l2 over A's steps, a chart each: with --by step one curve of all "
+             "that is selected, with --by tensor,step one for each tensor. What is equal counts as 0."},
+    {.title = "READING PICTURES", .text = picture_prose},
+}};
+
+constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
+
+}  // namespace
+
+const CommandDefinition& DiffCommand::definition() const {
+  static const CommandDefinition definition = {
+      .name = "smd-diff",
+      .synopsis = "[OPTION]... A [B]",
+      .summary = "Compares what two trials saved, or two steps of one, element by element.",
+      .brief = "compare the tensors that two training jobs saved",
+      .operands = operands,
+      .examples = examples,
+      .option_tables = {DiffCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
+                        OutputOptions::table(), PictureOptions::table(), ReadingOptions::table(),
+                        MessageOptions::table()},
+      .formats = row_and_picture_format_names(),
+      .exit_notes = exit_notes,
+      .prose = prose,
+      .see_also = see_also,
+      .columns = column_tables,
+  };
+  return definition;
 }
 
 }  // namespace smd::tool::diff

@@ -6,7 +6,6 @@
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
-#include "paired_steps.hpp"
 #include "piece.hpp"
 #include "select/explanations.hpp"
 
@@ -31,14 +30,12 @@ constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
 
 /// What is pooled in one row.
 struct Pool {
-  std::string tensor;
-  std::string worker;
   std::optional<GlobalStep> step;
   std::optional<GlobalStep> step_b;
   Comparer comparer;
   bool compared = false;
   bool unread = false;
-  std::optional<State> apart;  ///< Of the first pair whose elements could not be compared.
+  std::optional<State> apart = {};  ///< Of the first pair whose elements could not be compared.
 };
 
 class Comparison {
@@ -57,11 +54,10 @@ class Comparison {
   void run() {
     const std::vector<PairedStep> pairs = pair_steps(a_, b_, options_, messages_);
     const std::vector<NameRange> ranges = name_ranges(a_, b_);
-    const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
     for (std::size_t i = 0; i < pairs.size() && !over_;) {
       std::size_t end = i + 1;
       // If tensors have steps of their own, all pairs of steps at one place go together.
-      while (pairs[i].tensors && end < pairs.size() && place(pairs[end]) == place(pairs[i])) {
+      while (pairs[i].tensors && end < pairs.size() && pairs[end].place() == pairs[i].place()) {
         ++end;
       }
       for (std::size_t k = 0; k < ranges.size() && !over_; ++k) {
@@ -167,10 +163,11 @@ class Comparison {
       const PairedEntry& entry = entries_[next_];
       switch (common_of(entry)) {
         case Common::shapes:
-          compare_shapes(entry);
+          ++shapes_;
+          finish(entry, *entry.a->shape == *entry.b->shape ? State::equal : State::shape);
           break;
         case Common::nothing:
-          finish_alone(entry);
+          finish(entry, more_in_a(entry) ? State::only_a : State::only_b);
           break;
         case Common::values:
         case Common::statistics:
@@ -180,49 +177,43 @@ class Comparison {
     }
   }
 
-  void compare_shapes(const PairedEntry& entry) {
-    ++shapes_;
-    finish(entry, *entry.a->shape == *entry.b->shape ? State::equal : State::shape);
-  }
-
-  void finish_alone(const PairedEntry& entry) {
-    if (entry.a && entry.b) {
-      ++unlike_;
-      unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor()) : unlike_name_;
-      const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
-      finish(entry, forms(*entry.a) > forms(*entry.b) ? State::only_a : State::only_b);
-      return;
+  /// Of entries that have nothing in common. Counts those of which each trial saved another form.
+  bool more_in_a(const PairedEntry& entry) {
+    if (!entry.a || !entry.b) {
+      return entry.a.has_value();
     }
-    finish(entry, entry.a ? State::only_a : State::only_b);
+    ++unlike_;
+    unlike_name_ = unlike_name_.empty() ? std::string(entry.tensor()) : unlike_name_;
+    const auto forms = [](const TensorEntry& of) { return of.value ? 2 : of.reductions.empty() ? 0 : 1; };
+    return forms(*entry.a) > forms(*entry.b);
   }
 
-  void report(const PairProblem& problem, const PairedEntry& entry) {
+  void finish_unread(const PairProblem& problem, const PairedEntry& entry) {
     const ComparedTrial& side = problem.of_b ? b_ : a_;
     const TensorEntry& of = problem.of_b ? *entry.b : *entry.a;
     const AboutTrial about(side.name);
     messages_.report_record(problem.problem, side.trial.path(),
                             fmt::format("{} at step {}", single_quoted(of.tensor), of.step.value));
+    finish(entry, State::unread);
   }
 
   void finish_compared(const PairedEntry& entry) {
-    for (const ComparedPiece& piece : pieces_) {
-      if (piece.problem) {
-        report(*piece.problem, entry);
-        finish(entry, State::unread);
-        return;
-      }
+    const auto trouble =
+        std::ranges::find_if(pieces_, [](const ComparedPiece& piece) { return piece.problem.has_value(); });
+    if (trouble != pieces_.end()) {
+      finish_unread(*trouble->problem, entry);
+      return;
     }
     const ComparedPiece& first = pieces_.front();
     if (first.shape != first.shape_b) {
       finish(entry, State::shape, first.common ? &first.comparer : nullptr, &first);
       return;
     }
-    const bool differs = std::any_of(pieces_.begin(), pieces_.end(),
-                                     [](const ComparedPiece& piece) { return piece.comparer.differs(); });
-    if (differs && !options_.quiet) {
+    const bool differs =
+        std::ranges::any_of(pieces_, [](const ComparedPiece& piece) { return piece.comparer.differs(); });
+    if (differs && !options_.output.quiet) {
       if (const auto problem = complete_sums(a_.trial, entry, pieces_)) {
-        report(*problem, entry);
-        finish(entry, State::unread);
+        finish_unread(*problem, entry);
         return;
       }
     }
@@ -262,7 +253,7 @@ class Comparison {
       messages_.raise(ExitStatus::damaged);
     } else if (state != State::equal) {
       messages_.raise(ExitStatus::no);
-      over_ = options_.quiet;
+      over_ = options_.output.quiet;
     }
     if (!options_.single()) {
       pool(entry, state, compared);
@@ -300,16 +291,7 @@ class Comparison {
                   options_.by.worker ? entry.worker() : "");
     auto found = pools_.find(key);
     if (found == pools_.end()) {
-      found = pools_
-                  .emplace(key, Pool{std::string(entry.tensor()),
-                                     std::string(entry.worker()),
-                                     entry.step,
-                                     entry.step_b,
-                                     Comparer(options_.comparing()),
-                                     false,
-                                     false,
-                                     {}})
-                  .first;
+      found = pools_.emplace(key, Pool{entry.step, entry.step_b, Comparer(options_.comparing())}).first;
     }
     Pool& pool = found->second;
     pool.unread = pool.unread || state == State::unread;
@@ -326,8 +308,8 @@ class Comparison {
   void show_pools() {
     for (auto& [key, pool] : pools_) {
       DiffRow row;
-      row.tensor = pool.tensor;
-      row.worker = pool.worker;
+      row.tensor = std::get<1>(key);
+      row.worker = std::get<2>(key);
       row.step = pool.step;
       row.step_b = pool.step_b;
       if (pool.unread) {

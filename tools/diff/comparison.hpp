@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cli/diagnostics.hpp"
-#include "columns.hpp"
 #include "options.hpp"
 #include "paired_steps.hpp"
+#include "view.hpp"
 
 namespace smd::tool::diff {
 

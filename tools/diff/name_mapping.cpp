@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 namespace smd::tool::diff {
 
@@ -55,7 +54,7 @@ std::vector<std::string> NameMapping::own_names(std::span<const std::string> sho
   for (const std::string& name : shown) {
     names.push_back(own(name));
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -79,14 +78,13 @@ std::string joining_prefix(std::span<const std::string> a, std::span<const std::
           break;
         }
         ++at;
-        if (std::binary_search(to->begin(), to->end(), name.substr(at))) {
+        if (std::ranges::binary_search(*to, name.substr(at))) {
           ++joins[name.substr(0, at)];
         }
       }
     }
   }
-  const auto best =
-      std::max_element(joins.begin(), joins.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+  const auto best = std::ranges::max_element(joins, {}, [](const auto& one) { return one.second; });
   if (best == joins.end() || 2 * best->second < std::min(only_a.size(), only_b.size())) {
     return {};
   }

@@ -106,7 +106,6 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.steps_b = line.convert("steps-b", [](const std::string& text) { return StepSpec::parse(text); });
   options.rtol = line.convert("rtol", parse_tolerance).value_or(0);
@@ -121,7 +120,6 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   }
   options.all = line.has("all");
   options.summary = line.has("summary");
-  options.quiet = options.output.quiet;
   if (options.operands.empty()) {
     throw UsageError("the trials are missing");
   }

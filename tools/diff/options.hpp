@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/picture_options.hpp"
@@ -34,7 +33,6 @@ struct DiffCommandOptions {
   std::optional<StepSpec> steps_b;
   OutputOptions output;
   PictureOptions picture;
-  MessageOptions messages;
   ReadingOptions reading;
   double rtol = 0;
   double atol = 0;
@@ -46,7 +44,6 @@ struct DiffCommandOptions {
   By by;
   bool all = false;
   bool summary = false;
-  bool quiet = false;  ///< Only the status is asked for.
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError, also for options that contradict each other.

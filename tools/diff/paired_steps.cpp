@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -40,7 +38,7 @@ class StepPairing {
  private:
   [[nodiscard]] StepNumber number_of(const SelectedStep& step) const {
     const auto& modes = options_.selection.modes;
-    const bool global = std::find(modes.begin(), modes.end(), Mode::global) != modes.end();
+    const bool global = std::ranges::find(modes, Mode::global) != modes.end();
     return global ? StepNumber{Mode::global, step.step.value} : StepNumber{step.mode, step.mode_step.value};
   }
 
@@ -106,7 +104,7 @@ class StepPairing {
 
   static Steps own_steps(const ComparedTrial& side, const std::string& tensor) {
     const std::vector<std::string>& tensors = side.selection.tensors;
-    return std::binary_search(tensors.begin(), tensors.end(), tensor) ? side.selection.steps.of(tensor) : Steps();
+    return std::ranges::binary_search(tensors, tensor) ? side.selection.steps.of(tensor) : Steps();
   }
 
   void pair_own() {
@@ -118,15 +116,10 @@ class StepPairing {
     }
     using Key = std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>;
     std::map<Key, PairedStep> found;
-    const auto add = [&](const std::string& tensor, const SelectedStep* a, const SelectedStep* b) {
-      const Key key = {a != nullptr ? std::optional(a->step.value) : std::nullopt,
-                       b != nullptr ? std::optional(b->step.value) : std::nullopt};
-      PairedStep& pair = found[key];
-      if (!pair.tensors) {
-        pair.tensors.emplace();
-        pair.a = a != nullptr ? std::optional(*a) : std::nullopt;
-        pair.b = b != nullptr ? std::optional(*b) : std::nullopt;
-      }
+    const auto add = [&](const std::string& tensor, const std::optional<SelectedStep>& a,
+                         const std::optional<SelectedStep>& b) {
+      const auto number = [](const auto& step) { return step ? std::optional(step->step.value) : std::nullopt; };
+      PairedStep& pair = found.try_emplace({number(a), number(b)}, PairedStep{a, b, {{}}}).first->second;
       pair.tensors->push_back(tensor);
     };
     for (const std::string& tensor : tensors) {
@@ -134,24 +127,23 @@ class StepPairing {
       const Steps b = own_steps(b_, b_.names.own(tensor));
       if (options_.steps_b || a.size() <= 1 || b.size() <= 1) {
         for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-          add(tensor, i < a.size() ? &a[i] : nullptr, i < b.size() ? &b[i] : nullptr);
+          const auto nth = [i](const Steps& of) { return i < of.size() ? std::optional(of[i]) : std::nullopt; };
+          add(tensor, nth(a), nth(b));
         }
         continue;
       }
       for (const SelectedStep& step : a) {
-        const auto same = std::find_if(b.begin(), b.end(),
-                                       [&](const SelectedStep& other) { return number_of(other) == number_of(step); });
+        const auto same =
+            std::ranges::find(b, number_of(step), [&](const SelectedStep& other) { return number_of(other); });
         if (same != b.end()) {
-          add(tensor, &step, &*same);
+          add(tensor, step, *same);
         }
       }
     }
     for (auto& [key, pair] : found) {
       pairs_.push_back(std::move(pair));
     }
-    const auto place = [](const PairedStep& pair) { return pair.a ? pair.a->step : pair.b->step; };
-    std::stable_sort(pairs_.begin(), pairs_.end(),
-                     [&](const PairedStep& x, const PairedStep& y) { return place(x) < place(y); });
+    std::ranges::stable_sort(pairs_, {}, &PairedStep::place);
   }
 
   const ComparedTrial& a_;
@@ -179,8 +171,8 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
     return entries;
   }
   const std::vector<std::string>& all = pair.tensors ? *pair.tensors : side.selection.tensors;
-  const auto begin = names.first ? std::lower_bound(all.begin(), all.end(), *names.first) : all.begin();
-  const auto end = names.end ? std::lower_bound(all.begin(), all.end(), *names.end) : all.end();
+  const auto begin = names.first ? std::ranges::lower_bound(all, *names.first) : all.begin();
+  const auto end = names.end ? std::ranges::lower_bound(all, *names.end) : all.end();
   if (begin >= end) {
     return entries;
   }
@@ -194,9 +186,7 @@ std::vector<TensorEntry> entries_of(const ComparedTrial& side, const std::option
     return true;
   });
   if (side.names.changes()) {
-    std::stable_sort(entries.begin(), entries.end(), [&](const TensorEntry& x, const TensorEntry& y) {
-      return side.names.shown(x.tensor) < side.names.shown(y.tensor);
-    });
+    std::ranges::stable_sort(entries, {}, [&](const TensorEntry& of) { return side.names.shown(of.tensor); });
   }
   return entries;
 }
@@ -247,9 +237,7 @@ std::vector<PairedEntry> pair_entries(const ComparedTrial& a, const ComparedTria
     }
   }
   if (steps.size() > 1) {
-    std::stable_sort(all.begin(), all.end(), [](const PairedEntry& x, const PairedEntry& y) {
-      return std::make_tuple(x.tensor(), x.worker()) < std::make_tuple(y.tensor(), y.worker());
-    });
+    std::ranges::stable_sort(all, {}, [](const PairedEntry& of) { return std::pair(of.tensor(), of.worker()); });
   }
   return all;
 }

@@ -8,7 +8,6 @@
 
 #include <smd/trial.hpp>
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +32,8 @@ struct PairedStep {
   std::optional<SelectedStep> b;
   /// As they are compared, in byte order; nullopt: all selected tensors.
   std::optional<std::vector<std::string>> tensors;
+
+  [[nodiscard]] GlobalStep place() const noexcept { return a ? a->step : b->step; }
 };
 
 /// Returns the steps to compare, ascending by A's step (B's, if A's is missing). Reports, with status 1, what cannot be

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "piece.hpp"
 
-#include <smd/dtype.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
 
@@ -70,29 +69,24 @@ void compare(Extent& a, Extent& b, const std::optional<PairPiece::Part>& part, C
 }
 
 void compare_statistics(PairReaders readers, const PairedEntry& entry, ComparedPiece& into) {
-  const std::vector<SavedReduction>& a = entry.a->reductions;
-  const std::vector<SavedReduction>& b = entry.b->reductions;
-  auto next_a = a.begin();
-  auto next_b = b.begin();
-  while ((next_a != a.end() || next_b != b.end()) && !into.problem) {
-    if (next_b == b.end() || (next_a != a.end() && next_a->name < next_b->name)) {
-      ++into.alone;
-      ++next_a;
-    } else if (next_a == a.end() || next_b->name < next_a->name) {
-      ++into.alone;
-      ++next_b;
-    } else {
-      const std::string name_a = reduction_tensor_name(next_a->name, entry.a->tensor);
-      const std::string name_b = reduction_tensor_name(next_b->name, entry.b->tensor);
-      into.problem = read_pair(readers, next_a->place, name_a, next_b->place, name_b,
-                               [&](Extent& value_a, Extent& value_b) { compare(value_a, value_b, {}, into); });
-      if (!into.problem && into.shape != into.shape_b) {
-        ++into.alone;
-      }
-      ++next_a;
-      ++next_b;
+  const std::vector<SavedReduction>& all_b = entry.b->reductions;
+  std::size_t common = 0;
+  for (const SavedReduction& a : entry.a->reductions) {
+    const auto b = std::ranges::find(all_b, a.name, &SavedReduction::name);
+    if (b == all_b.end()) {
+      continue;
     }
+    ++common;
+    const std::string name_a = reduction_tensor_name(a.name, entry.a->tensor);
+    const std::string name_b = reduction_tensor_name(b->name, entry.b->tensor);
+    into.problem = read_pair(readers, a.place, name_a, b->place, name_b,
+                             [&](Extent& value_a, Extent& value_b) { compare(value_a, value_b, {}, into); });
+    if (into.problem) {
+      break;
+    }
+    into.alone += into.shape != into.shape_b ? 1 : 0;
   }
+  into.alone += entry.a->reductions.size() + all_b.size() - 2 * common;
   into.shape.clear();
   into.shape_b.clear();
 }
@@ -186,7 +180,7 @@ std::optional<PairProblem> complete_sums(const Trial& a, const PairedEntry& entr
       });
     });
   });
-  const auto trouble = std::find_if(problems.begin(), problems.end(), [](const auto& problem) { return problem; });
+  const auto trouble = std::ranges::find_if(problems, [](const auto& problem) { return problem.has_value(); });
   return trouble == problems.end() ? std::nullopt : std::optional(PairProblem{false, **trouble});
 }
 

@@ -1,28 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "columns.hpp"
+#include "view.hpp"
+
+#include "rows/curves.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::diff {
 
 namespace {
 
+constexpr std::array<std::string_view, 7> state_names = {"equal",  "differs", "dtype", "shape",
+                                                         "only_a", "only_b",  "unread"};
+
+Cell cell_of(std::uint64_t number) { return number; }
 Cell cell_of(const std::optional<double>& number) { return number ? Cell(*number) : Cell(); }
 Cell cell_of(const std::optional<GlobalStep>& step) { return step ? Cell(step->value) : Cell(); }
+
+/// A row, and what its cells borrow.
+struct ShownRow {
+  const DiffRow& row;
+  std::span<const std::int64_t> first;  ///< The index of the first element that differs; empty: not known.
+  bool shapes;                          ///< Shown, if they are known.
+  bool dtypes;
+};
+
+/// A column of rows about values, or about pools of them.
+struct RowColumn {
+  Column column;
+  Cell (*cell)(const ShownRow& of);
+  bool By::*by = nullptr;  ///< It is there only if rows are grouped by this.
+};
+
+template <auto statistic>
+Cell statistic_cell(const ShownRow& of) {
+  return of.row.statistics ? cell_of((*of.row.statistics).*statistic) : Cell();
+}
+template <auto value>
+Cell shape_cell(const ShownRow& of) {
+  const Shape* const shape = (of.row.*value).shape;
+  return of.shapes && shape != nullptr ? Cell(ShapeCell{*shape}) : Cell();
+}
+template <auto value>
+Cell dtype_cell(const ShownRow& of) {
+  const std::string_view dtype = (of.row.*value).dtype;
+  return of.dtypes && !dtype.empty() ? Cell(dtype) : Cell();
+}
+
+constexpr Column number_column(std::string_view name, bool in_table = false) {
+  return {.name = name, .align = Align::right, .in_table = in_table};
+}
+
+std::vector<RowColumn> row_columns(By by) {
+  std::vector<RowColumn> columns = {
+      {{"tensor"}, [](const ShownRow& of) { return Cell(of.row.tensor); }, &By::tensor},
+      {number_column("step", true), [](const ShownRow& of) { return cell_of(of.row.step); }, &By::step},
+      {number_column("step_b"), [](const ShownRow& of) { return cell_of(of.row.step_b); }, &By::step},
+      {{.name = "worker", .in_table = false}, [](const ShownRow& of) { return Cell(of.row.worker); }, &By::worker},
+      {{"state"}, [](const ShownRow& of) { return Cell(state_names[static_cast<std::size_t>(of.row.state)]); }},
+      {number_column("size"), statistic_cell<&Difference::size>},
+      {number_column("differing", true), statistic_cell<&Difference::differing>},
+      {number_column("max_abs", true), statistic_cell<&Difference::max_abs>},
+      {number_column("max_rel"), statistic_cell<&Difference::max_rel>},
+      {number_column("mean_abs"), statistic_cell<&Difference::mean_abs>},
+      {number_column("rmse"), statistic_cell<&Difference::rmse>},
+      {number_column("l2_a"), statistic_cell<&Difference::l2_a>},
+      {number_column("l2_b"), statistic_cell<&Difference::l2_b>},
+      {number_column("l2_diff"), statistic_cell<&Difference::l2_diff>},
+      {number_column("rel_l2", true), statistic_cell<&Difference::rel_l2>},
+      {number_column("cosine", true), statistic_cell<&Difference::cosine>},
+      {{.name = "first", .in_table = false},
+       [](const ShownRow& of) { return of.first.empty() ? Cell() : Cell(IndexCell{of.first}); }}};
+  std::erase_if(columns, [&](const RowColumn& one) { return one.by != nullptr && !(by.*one.by); });
+  if (by == By()) {
+    columns.push_back({{.name = "shape_a", .if_any = true}, shape_cell<&DiffRow::a>});
+    columns.push_back({{.name = "shape_b", .if_any = true}, shape_cell<&DiffRow::b>});
+    columns.push_back({{.name = "dtype_a", .if_any = true}, dtype_cell<&DiffRow::a>});
+    columns.push_back({{.name = "dtype_b", .if_any = true}, dtype_cell<&DiffRow::b>});
+  }
+  return columns;
+}
+
+std::vector<Column> plain(const std::vector<RowColumn>& columns) {
+  std::vector<Column> plain;
+  std::ranges::transform(columns, std::back_inserter(plain), &RowColumn::column);
+  return plain;
+}
 
 class RowsView : public DiffView {
  public:
   RowsView(OutputFile& out, const DiffCommandOptions& options, std::string_view trial, Diagnostics& messages)
-      : by_(options.by),
-        all_(options.all),
+      : all_(options.all),
         only_reasons_(options.output.format == "table" && options.output.columns.empty()),
         columns_(row_columns(options.by)),
-        rows_(out, options.output, columns_, false, messages) {
+        plain_(plain(columns_)),
+        rows_(out, options.output, plain_, false, messages) {
     rows_.set_trial(trial);
   }
 
@@ -30,69 +106,47 @@ class RowsView : public DiffView {
     if (row.state == State::equal && !all_) {
       return;
     }
-    cells_.clear();
-    if (by_.tensor) {
-      cells_.emplace_back(row.tensor);
-    }
-    if (by_.step) {
-      cells_.push_back(cell_of(row.step));
-      cells_.push_back(cell_of(row.step_b));
-    }
-    if (by_.worker) {
-      cells_.emplace_back(row.worker);
-    }
-    cells_.emplace_back(to_string(row.state));
-    const std::size_t before = cells_.size();
-    if (row.statistics) {
-      const Difference& of = *row.statistics;
-      cells_.emplace_back(of.size);
-      cells_.emplace_back(of.differing);
-      for (const auto& number :
-           {of.max_abs, of.max_rel, of.mean_abs, of.rmse, of.l2_a, of.l2_b, of.l2_diff, of.rel_l2, of.cosine}) {
-        cells_.push_back(cell_of(number));
-      }
-      if (of.first && row.a.shape != nullptr && !row.a.shape->empty()) {
-        Shape shape = *row.a.shape;  // of what was compared: with --common, of what both have
-        for (std::size_t axis = 0; row.state == State::shape && axis < shape.size(); ++axis) {
-          shape[axis] = std::min(shape[axis], (*row.b.shape)[axis]);
-        }
-        find_index(*of.first, shape);
-        cells_.emplace_back(IndexCell{index_});
-      }
-    }
-    constexpr std::size_t statistics = 12;
-    cells_.resize(before + statistics);
-    if (by_ == By()) {
-      const bool shapes = !only_reasons_ || row.state == State::shape;
-      const bool dtypes = !only_reasons_ || row.state == State::dtype;
-      cells_.push_back(shapes && row.a.shape != nullptr ? Cell(ShapeCell{*row.a.shape}) : Cell());
-      cells_.push_back(shapes && row.b.shape != nullptr ? Cell(ShapeCell{*row.b.shape}) : Cell());
-      cells_.push_back(dtypes && !row.a.dtype.empty() ? Cell(row.a.dtype) : Cell());
-      cells_.push_back(dtypes && !row.b.dtype.empty() ? Cell(row.b.dtype) : Cell());
-    }
-    rows_.row(cells_);
+    find_first(row);
+    const ShownRow shown = {row, index_, !only_reasons_ || row.state == State::shape,
+                            !only_reasons_ || row.state == State::dtype};
+    rows_.row_of([&](std::size_t i) { return columns_[i].cell(shown); });
   }
 
   void finish() override { rows_.finish(); }
 
  private:
-  void find_index(std::uint64_t element, const Shape& shape) {
-    index_.resize(shape.size());
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      const auto size = static_cast<std::uint64_t>(shape[axis]);
-      index_[axis] = static_cast<std::int64_t>(element % size);
-      element /= size;
+  void find_first(const DiffRow& row) {
+    index_.clear();
+    if (!row.statistics || !row.statistics->first || row.a.shape == nullptr) {
+      return;
+    }
+    std::uint64_t element = *row.statistics->first;
+    index_.resize(row.a.shape->size());
+    for (std::size_t axis = index_.size(); axis-- > 0;) {
+      // Of what was compared: with --common, of what both have.
+      const std::int64_t size =
+          row.state == State::shape ? std::min((*row.a.shape)[axis], (*row.b.shape)[axis]) : (*row.a.shape)[axis];
+      index_[axis] = static_cast<std::int64_t>(element % static_cast<std::uint64_t>(size));
+      element /= static_cast<std::uint64_t>(size);
     }
   }
 
-  By by_;
   bool all_;
   bool only_reasons_;  // shapes and dtypes only where they are what differs
-  std::vector<Column> columns_;
+  std::vector<RowColumn> columns_;
+  std::vector<Column> plain_;
   RowWriter rows_;
-  std::vector<Cell> cells_;
   std::vector<std::int64_t> index_;
 };
+
+std::vector<Column> summary_columns() {
+  std::vector<Column> columns;
+  for (const char* const name :
+       {"tensors", "equal", "differing", "only_a", "only_b", "first_step", "max_abs", "dtype", "shape"}) {
+    columns.push_back({name, Align::right});
+  }
+  return columns;
+}
 
 /// Counts tensors.
 class SummaryView : public DiffView {
@@ -159,18 +213,67 @@ class SummaryView : public DiffView {
   std::optional<double> max_abs_;
 };
 
+/// -f svg: how much the trials differ, over A's steps.
+class PictureView : public DiffView {
+ public:
+  PictureView(OutputFile& out, const DiffCommandOptions& options, std::span<const std::string> operands,
+              Diagnostics& messages)
+      : out_(out), options_(options), messages_(messages) {
+    curves_.set_trial(operands.size() > 1 ? fmt::format("a: {}, b: {}", operands.front(), operands.back())
+                                          : operands.front());
+  }
+
+  void row(const DiffRow& row) override {
+    any_row_ = true;
+    if (!row.step) {  // a step of B only
+      return;
+    }
+    const Difference none;
+    const Difference& of = row.statistics ? *row.statistics : none;
+    // No norms are computed for equal bytes.
+    const bool zero = row.state == State::equal && of.l2_diff == 0.0;
+    const std::array<std::optional<double>, 3> numbers = {of.max_abs, of.l2_diff, zero ? of.l2_diff : of.rel_l2};
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Curves::Point point = {.tensor = options_.by.tensor ? row.tensor : "",
+                                   .worker = options_.by.worker ? row.worker : "",
+                                   .reduction = i,
+                                   .step = row.step->value,
+                                   .mode_step = row.step->value};
+      if (numbers[i]) {
+        curves_.add(point, *numbers[i]);
+      } else {
+        curves_.skip(point);
+      }
+    }
+  }
+
+  void finish() override {
+    const std::array<std::string, 3> names = {"max_abs", "l2_diff", "rel_l2"};
+    const std::vector<Chart> charts = curves_.take_charts(names, options_.picture.scale);
+    if (charts.empty() && any_row_) {  // the status alone, that the two are not the same, has another reason
+      say_nothing_drawn(messages_);
+    }
+    write_charts(out_, charts, options_.picture, "choose tensors with -n or -e");
+  }
+
+ private:
+  OutputFile& out_;
+  const DiffCommandOptions& options_;
+  Diagnostics& messages_;
+  bool any_row_ = false;
+  Curves curves_;
+};
+
 }  // namespace
 
-std::string_view to_string(State state) noexcept {
-  constexpr std::array<std::string_view, 7> names = {"equal",  "differs", "dtype", "shape",
-                                                     "only_a", "only_b",  "unread"};
-  return names[static_cast<std::size_t>(state)];
+std::vector<ColumnTable> column_tables() {
+  return {column_table("", plain(row_columns({}))), column_table("--summary", summary_columns())};
 }
 
 std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
                                     std::span<const std::string> operands, Diagnostics& messages) {
   if (options.svg()) {
-    return make_picture_view(out, options, operands, messages);
+    return std::make_unique<PictureView>(out, options, operands, messages);
   }
   if (options.summary) {
     return std::make_unique<SummaryView>(out, options, operands.front(), messages);

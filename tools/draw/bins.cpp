@@ -94,7 +94,7 @@ std::string bars(const std::vector<double>& edges, const std::vector<double>& co
     bounds.push_back(number_text(edge, precision));
     bound_width = std::max(bound_width, bounds.back().size());
   }
-  const double most = *std::max_element(counts.begin(), counts.end());
+  const double most = *std::ranges::max_element(counts);
   std::vector<std::string> numbers;
   std::size_t count_width = 0;
   for (const double count : counts) {

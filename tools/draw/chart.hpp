@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +27,13 @@ struct PointCounts {
   std::size_t nan = 0;
   std::size_t plus = 0;   ///< inf
   std::size_t minus = 0;  ///< -inf
+
+  void add(double number) noexcept {
+    ++points;
+    if (!std::isfinite(number)) {
+      ++(std::isnan(number) ? nan : number > 0 ? plus : minus);
+    }
+  }
 };
 
 enum class Dash : std::uint8_t { solid, dashed, dotted, dash_dotted };
@@ -125,6 +134,13 @@ struct AxisRange {
   void add(double number) noexcept {
     low = number < low ? number : low;
     high = number > high ? number : high;
+  }
+  void add_finite(std::span<const double> numbers) noexcept {
+    for (const double number : numbers) {
+      if (std::isfinite(number)) {
+        add(number);
+      }
+    }
   }
   [[nodiscard]] bool empty() const noexcept { return !(low <= high); }
 };

@@ -24,11 +24,9 @@ PointCounts counts_of(const ChartCurve& curve) {
   if (curve.counts) {
     return *curve.counts;
   }
-  PointCounts counts = {.points = curve.points.size()};
+  PointCounts counts;
   for (const ChartPoint& point : curve.points) {
-    counts.nan += std::isnan(point.y) ? 1 : 0;
-    counts.plus += std::isinf(point.y) && point.y > 0 ? 1 : 0;
-    counts.minus += std::isinf(point.y) && point.y < 0 ? 1 : 0;
+    counts.add(point.y);
   }
   return counts;
 }
@@ -62,7 +60,7 @@ ChartTable table_of_curves(const std::vector<ChartCurve>& curves, const std::str
   ChartTable table;
   table.header = {"curve",      "points", "first " + x,    "first",    "last " + x,  "last",
                   "least " + x, "least",  "greatest " + x, "greatest", "not finite", "gaps"};
-  std::transform(curves.begin(), curves.end(), std::back_inserter(table.rows), curve_row);
+  std::ranges::transform(curves, std::back_inserter(table.rows), curve_row);
   return table;
 }
 
@@ -73,7 +71,7 @@ ChartTable table_of(const HeatMap& map, const Chart& chart) {
   ChartTable table;
   table.header = {chart.x.name, "elements", "bins", "from", "to", "most elements", "between", "and"};
   for (const HeatColumn& column : map.columns) {
-    const auto most = std::max_element(column.counts.begin(), column.counts.end());
+    const auto most = std::ranges::max_element(column.counts);
     const auto bin = static_cast<std::size_t>(most - column.counts.begin());
     table.rows.push_back({exact(column.x), exact(std::accumulate(column.counts.begin(), column.counts.end(), 0.0)),
                           std::to_string(column.counts.size()), exact(column.edges.front()), exact(column.edges.back()),
@@ -96,11 +94,7 @@ ChartTable table_of(const ImageGrid& grid, const Chart&) {
   table.header = {"image", "rows", "columns", "least", "greatest"};
   for (const ImageTile& tile : grid.tiles) {
     AxisRange extent;
-    for (const double number : tile.numbers) {
-      if (std::isfinite(number)) {
-        extent.add(number);
-      }
-    }
+    extent.add_finite(tile.numbers);
     table.rows.push_back({tile.caption, std::to_string(tile.rows), std::to_string(tile.columns),
                           extent.empty() ? "" : exact(extent.low), extent.empty() ? "" : exact(extent.high)});
   }

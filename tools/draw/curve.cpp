@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
-#include <vector>
 
 namespace smd::tool {
 
@@ -14,22 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, 8> letters = {"_", ".", "-", ":", "=", "+", "*", "#"};
-
-struct ValueRange {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-};
-
-ValueRange range_of(const std::vector<double>& numbers) {
-  ValueRange range;
-  for (const double number : numbers) {
-    if (std::isfinite(number)) {
-      range.low = std::min(range.low, number);
-      range.high = std::max(range.high, number);
-    }
-  }
-  return range;
-}
 
 // One number per column: the mean of those that fall in it; not finite if one of them is not.
 std::vector<double> resampled(std::span<const double> numbers, std::size_t columns) {
@@ -51,7 +34,8 @@ std::vector<double> resampled(std::span<const double> numbers, std::size_t colum
 std::string curve_text(std::span<const double> numbers, std::size_t columns, bool ascii) {
   const std::array<std::string_view, 8>& steps = ascii ? letters : blocks;
   const std::vector<double> heights = resampled(numbers, columns);
-  const ValueRange range = range_of(heights);
+  AxisRange range;
+  range.add_finite(heights);
   std::string text;
   for (const double height : heights) {
     if (!std::isfinite(height)) {
@@ -135,7 +119,7 @@ std::vector<std::size_t> thinned(std::span<const ChartPoint> points, const Scale
       greatest = points[end].y > points[greatest].y ? end : greatest;
     }
     std::array<std::size_t, 4> of_column = {begin, least, greatest, end - 1};
-    std::sort(of_column.begin(), of_column.end());
+    std::ranges::sort(of_column);
     kept.insert(kept.end(), of_column.begin(), std::unique(of_column.begin(), of_column.end()));
     begin = end;
   }

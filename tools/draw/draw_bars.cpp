@@ -31,7 +31,7 @@ void draw_outline(Drawing& to, const BarSet& bars, const PlotFrame& frame) {
 
 void draw_content(Drawing& to, const Chart& chart, const BarSet& all) {
   const auto filled = [](double count) { return count > 0; };
-  const auto first = std::find_if(all.counts.begin(), all.counts.end(), filled);
+  const auto first = std::ranges::find_if(all.counts, filled);
   const auto last = std::find_if(all.counts.rbegin(), all.counts.rend(), filled).base();
   // Saved buckets reach as far as doubles do: those at the ends that are empty are not drawn.
   const bool none = first == all.counts.end();

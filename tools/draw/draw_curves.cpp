@@ -70,8 +70,26 @@ AxisRange without_spikes(std::vector<double> numbers, AxisRange all) {
   return range;
 }
 
+// What lies beyond a robust axis is drawn at its edge.
+double place_at_y(const PlotFrame& frame, double y) {
+  return std::clamp(frame.y.place(y), frame.y.to(), frame.y.from());
+}
+
 void append_place(std::string& to, char command, const PlotFrame& frame, const ChartPoint& point) {
-  to += fmt::format("{}{} {}", command, coordinate(frame.x.place(point.x)), coordinate(frame.y.place(point.y)));
+  to += fmt::format("{}{} {}", command, coordinate(frame.x.place(point.x)), coordinate(place_at_y(frame, point.y)));
+}
+
+// A line through some points of which each column keeps those that matter, or back.
+void append_line(std::string& to, char command, const PlotFrame& frame, std::span<const ChartPoint> points,
+                 bool back = false) {
+  std::vector<std::size_t> kept = thinned(points, frame.x);
+  if (back) {
+    std::reverse(kept.begin(), kept.end());
+  }
+  for (const std::size_t i : kept) {
+    append_place(to, command, frame, points[i]);
+    command = 'L';
+  }
 }
 
 // The line of a curve, the points that stand alone, and marks.
@@ -114,7 +132,11 @@ class CurvePaths {
     to.out += "</g>\n";
   }
 
-  [[nodiscard]] bool has(std::size_t mark) const noexcept { return !marks_[mark].empty(); }
+  void note_marks(std::array<bool, marks>& seen) const {
+    for (std::size_t kind = 0; kind < marks; ++kind) {
+      seen[kind] = seen[kind] || !marks_[kind].empty();
+    }
+  }
 
  private:
   static void add_path(Drawing& to, const std::string& classes, const std::string& path) {
@@ -123,27 +145,16 @@ class CurvePaths {
     }
   }
 
-  // What lies beyond a robust axis is drawn at its edge.
-  void append(std::string& to, char command, const ChartPoint& point) const {
-    const double y = std::clamp(frame_.y.place(point.y), frame_.y.to(), frame_.y.from());
-    to += fmt::format("{}{} {}", command, coordinate(frame_.x.place(point.x)), coordinate(y));
-  }
-
   void add_part(const JoinedPoints& part) {
     const std::span<const ChartPoint> points = std::span(curve_.points).subspan(part.begin, part.end - part.begin);
     if (points.size() == 1) {
       add_dot(points.front());
       return;
     }
-    char command = 'M';
-    for (const std::size_t i : thinned(points, frame_.x)) {
-      append(line_, command, points[i]);
-      command = 'L';
-    }
+    append_line(line_, 'M', frame_, points);
   }
-
   void add_dot(const ChartPoint& point) {
-    append(dots_, 'M', point);
+    append_place(dots_, 'M', frame_, point);
     dots_ += "h0";
   }
 
@@ -156,7 +167,7 @@ class CurvePaths {
     }
     last_mark_[kind] = x;
     const bool at_top = mark == Mark::plus || mark == Mark::above;
-    const double y = mark == Mark::gap ? std::clamp(frame_.y.place(point.y), frame_.y.to(), frame_.y.from())
+    const double y = mark == Mark::gap ? place_at_y(frame_, point.y)
                      : at_top          ? frame_.y.to() + (mark == Mark::above ? 2 : 6)
                                        : frame_.y.from() - (mark == Mark::below ? 2 : 6);
     marks_[kind] += fmt::format("M{} {}{}", coordinate(x), coordinate(y), looks[kind].shape);
@@ -182,14 +193,13 @@ std::vector<std::size_t> most_notable(const std::vector<ChartCurve>& curves) {
   std::vector<std::size_t> chosen;
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const bool finite = std::all_of(curves[i].points.begin(), curves[i].points.end(),
-                                    [](const ChartPoint& point) { return std::isfinite(point.y); });
+    const bool finite =
+        std::ranges::all_of(curves[i].points, [](const ChartPoint& point) { return std::isfinite(point.y); });
     if (!curves[i].pale) {
       (finite ? others : chosen).push_back(i);
     }
   }
-  std::stable_sort(others.begin(), others.end(),
-                   [&](std::size_t a, std::size_t b) { return last_finite(curves[a]) > last_finite(curves[b]); });
+  std::ranges::stable_sort(others, std::greater(), [&](std::size_t i) { return last_finite(curves[i]); });
   for (std::size_t turn = 0; chosen.size() < hues && turn < others.size(); ++turn) {
     chosen.push_back(others[turn % 2 == 0 ? turn / 2 : others.size() - 1 - turn / 2]);
   }
@@ -250,9 +260,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   const auto draw = [&](const ChartCurve& curve, std::string_view color, std::string_view dash) {
     const CurvePaths paths(curve, frame, color != "faint");
     paths.draw(to, color, dash);
-    for (std::size_t kind = 0; kind < marks; ++kind) {
-      seen[kind] = seen[kind] || paths.has(kind);
-    }
+    paths.note_marks(seen);
   };
   const auto draw_named = [&](const ChartCurve& curve, std::size_t hue, std::string_view dash) {
     const std::string color = fmt::format("c{}{}", hue % hues, curve.pale ? " pale" : "");
@@ -264,8 +272,8 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
     entries.push_back(
         {not_finite.empty() ? curve.name : fmt::format("{} ({})", curve.name, not_finite), line_sign(color, dash)});
   };
-  const auto named = static_cast<std::size_t>(
-      std::count_if(curves.begin(), curves.end(), [](const ChartCurve& curve) { return !curve.pale; }));
+  const auto named =
+      static_cast<std::size_t>(std::ranges::count_if(curves, [](const ChartCurve& curve) { return !curve.pale; }));
   if (named <= most_named_curves) {
     for (const ChartCurve& curve : curves) {
       draw_named(curve, curve.hue, dash_classes[static_cast<std::size_t>(curve.dash)]);
@@ -273,7 +281,7 @@ void draw_content(Drawing& to, const Chart& chart, const CurveSet& set) {
   } else {
     const std::vector<std::size_t> notable = most_notable(curves);
     for (std::size_t i = 0; i < curves.size(); ++i) {
-      if (!curves[i].pale && std::find(notable.begin(), notable.end(), i) == notable.end()) {
+      if (!curves[i].pale && std::ranges::find(notable, i) == notable.end()) {
         draw(curves[i], "faint", "");
       }
     }
@@ -312,14 +320,8 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
       const auto side = [&part](const ChartCurve& of) {
         return std::span(of.points).subspan(part.begin, part.end - part.begin);
       };
-      char command = 'M';
-      for (const std::size_t at : thinned(side(low), frame.x)) {
-        append_place(path, command, frame, side(low)[at]);
-        command = 'L';
-      }
-      const std::vector<std::size_t> back = thinned(side(high), frame.x);
-      std::for_each(back.rbegin(), back.rend(),
-                    [&](std::size_t at) { append_place(path, 'L', frame, side(high)[at]); });
+      append_line(path, 'M', frame, side(low));
+      append_line(path, 'L', frame, side(high), true);
       path += 'Z';
     }
     to.out += fmt::format("<g><title>{}</title><path class=\"band f0\" d=\"{}\"/></g>\n", xml(both.name), path);
@@ -329,9 +331,7 @@ void draw_content(Drawing& to, const Chart& chart, const PercentileFan& fan) {
   // These curves mark the points where a band has no place.
   for (const std::size_t i : {std::size_t{0}, curves.size() - 1, half}) {
     const CurvePaths paths(curves[i], frame);
-    for (std::size_t kind = 0; kind < marks; ++kind) {
-      seen[kind] = seen[kind] || paths.has(kind);
-    }
+    paths.note_marks(seen);
     if (i == half && curves.size() % 2 == 1) {
       paths.draw(to, "c0", "");
       entries.push_back({curves[half].name, line_sign("c0", "")});

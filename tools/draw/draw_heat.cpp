@@ -124,11 +124,8 @@ void draw_content(Drawing& to, const Chart& chart, const HeatMap& map) {
   const PlotFrame frame = put_frame(to, chart, x, filled_range(map), 0);
   const ShareRaster raster(map, frame);
   if (raster.greatest() > 0) {
-    to.out += fmt::format(
-        "<image class=\"image\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-        "href=\"data:image/png;base64,{}\"/>\n",
-        coordinate(frame.x.from()), coordinate(frame.y.to()), coordinate(frame.x.to() - frame.x.from()),
-        coordinate(frame.y.from() - frame.y.to()), raster.png());
+    put_image(to, frame.x.from(), frame.y.to(), frame.x.to() - frame.x.from(), frame.y.from() - frame.y.to(),
+              raster.png());
   }
   put_shades(to, "0 %", fmt::format("{:.3g} %", raster.greatest() * 100), "of the elements of a step, by bin");
 }

@@ -54,12 +54,8 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
   std::size_t widest = 1;
   for (const ImageTile& tile : grid.tiles) {
     widest = std::max(widest, tile.columns);
-    for (const double number : tile.numbers) {
-      no_number = no_number || std::isnan(number);
-      if (std::isfinite(number)) {
-        extent.add(number);
-      }
-    }
+    no_number = no_number || std::ranges::any_of(tile.numbers, [](double number) { return std::isnan(number); });
+    extent.add_finite(tile.numbers);
   }
   // Tiles form nearly a square as far as they stay visible, with at least as many in a row as fit at their largest.
   const auto count = static_cast<double>(grid.tiles.size());
@@ -77,11 +73,9 @@ void draw_content(Drawing& to, const Chart&, const ImageGrid& grid) {
       const ImageTile& tile = grid.tiles[i];
       const TileSize size = size_of(tile, room);
       const double x = static_cast<double>(i - first) * (room + tile_gap);
-      to.out += fmt::format(
-          "<image class=\"image\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-          "href=\"data:image/png;base64,{}\"><title>{}</title></image>\n",
-          coordinate(x), coordinate(to.y), coordinate(size.width), coordinate(size.height),
-          png_base64(levels_of(tile, extent), tile.rows, tile.columns, &no_number_color), xml(tile.caption));
+      put_image(to, x, to.y, size.width, size.height,
+                png_base64(levels_of(tile, extent), tile.rows, tile.columns, &no_number_color),
+                fmt::format("<title>{}</title>", xml(tile.caption)));
       if (!tile.caption.empty()) {
         put_text(to, x, to.y + size.height + 13, "quiet", shortened(tile.caption, room / 13));
         captions = true;

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "draw/chart.hpp"
 #include "draw/scale.hpp"
@@ -27,6 +26,10 @@ void put_text(Drawing& to, double x, double y, std::string_view classes, std::st
 /// Writes text over the full width in at most `most` lines, and moves `y` below it. A tool tip holds text that does not
 /// fit.
 void put_paragraph(Drawing& to, std::string_view classes, double font_size, std::string_view text, std::size_t most);
+
+/// A picture in PNG, as base64, stretched over a rectangle. `inside`: SVG within its element.
+void put_image(Drawing& to, double x, double y, double width, double height, std::string_view png,
+               std::string_view inside = {});
 
 /// An entry of a legend. `sign` is SVG that fits in 24 x 10 units.
 struct LegendEntry {

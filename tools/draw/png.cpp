@@ -4,10 +4,8 @@
 #include <zlib.h>
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <new>
-#include <string_view>
 
 namespace smd::tool {
 

@@ -41,12 +41,10 @@ std::vector<Character> characters(std::string_view text) {
 
 }  // namespace
 
-double text_width(std::string_view text) noexcept {
+double text_width(std::string_view text) {
   double width = 0;
-  while (!text.empty()) {
-    const DecodedCharacter one = decode_utf8(text);
-    width += character_width(one.value, text.substr(0, one.size));
-    text.remove_prefix(one.size);
+  for (const Character& one : characters(text)) {
+    width += one.width;
   }
   return width;
 }

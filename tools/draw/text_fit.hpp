@@ -9,7 +9,7 @@ namespace smd::tool {
 
 /// About how wide displayable text (`cli/xml_text.hpp`) is, in heights of its font (em): a little more than a
 /// sans-serif font takes.
-[[nodiscard]] double text_width(std::string_view text) noexcept;
+[[nodiscard]] double text_width(std::string_view text);
 
 /// Returns any bytes made displayable and, if wider than `width`, with `…` in place of the middle: names of tensors
 /// differ at their ends.

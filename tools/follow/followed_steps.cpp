@@ -44,20 +44,17 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
     }
   }
   for (const Mode mode : options.modes) {
-    OfMode of{.mode = mode, .terms = spec.terms(), .from_end = {}, .comes = {}, .seen = {}, .reached = {}};
     std::vector<std::int64_t> numbers;
     for (const ModeStep step : trial.steps(mode)) {
       numbers.push_back(step.value);
     }
-    of.seen.assign(of.terms.size(), false);
-    for (std::size_t i = 0; i < of.terms.size(); ++i) {
-      of.from_end.push_back(by_tensor() && counts_from_end(of.terms[i]));
-      of.seen[i] = of.from_end[i];
-      const bool from_end = counts_from_end(of.terms[i]);
-      fix(of.terms[i], numbers);
-      of.comes.push_back(from_end && !of.terms[i].single && !of.terms[i].stop && of.terms[i].stride > 0);
+    OfMode& of = modes_.emplace_back(OfMode{.mode = mode});
+    for (StepTerm term : spec.terms()) {
+      const bool from_end = counts_from_end(term);
+      fix(term, numbers);
+      const bool comes = from_end && !term.single && !term.stop && term.stride > 0;
+      of.terms.push_back({term, by_tensor() && from_end, comes, by_tensor() && from_end});
     }
-    modes_.push_back(std::move(of));
   }
 }
 
@@ -94,10 +91,8 @@ void FollowedSteps::fix(StepTerm& term, const std::vector<std::int64_t>& numbers
 }
 
 std::optional<GlobalStep> FollowedSteps::after() const {
-  const auto all_that_comes = [](const OfMode& of) {
-    return std::find(of.comes.begin(), of.comes.end(), true) != of.comes.end();
-  };
-  if (grow_ && std::any_of(modes_.begin(), modes_.end(), all_that_comes)) {
+  const auto all_that_comes = [](const OfMode& of) { return std::ranges::any_of(of.terms, &Term::comes); };
+  if (grow_ && std::ranges::any_of(modes_, all_that_comes)) {
     return std::nullopt;  // even if the job goes back
   }
   if (modes_.size() != 1 || modes_.front().mode != Mode::global || modes_.front().terms.empty()) {
@@ -107,7 +102,7 @@ std::optional<GlobalStep> FollowedSteps::after() const {
   if (by_tensor()) {
     least = own_.steps.front().step.value;
   }
-  for (const StepTerm& term : modes_.front().terms) {
+  for (const auto& [term, from_end, comes, seen] : modes_.front().terms) {
     if (term.single ? term.oldest : (!term.start || term.stride < 0)) {
       return std::nullopt;
     }
@@ -119,8 +114,8 @@ std::optional<GlobalStep> FollowedSteps::after() const {
 bool FollowedSteps::choose(const FollowEvent& step) {
   // If steps can grow, what the first look finds existed before, and everything else is new, whatever its step.
   const bool first_look = step.arrivals.first == 0;
-  const bool known = first_look && std::binary_search(known_.begin(), known_.end(), step.step);
-  const bool new_since = grow_ && !(first_look && std::binary_search(there_.begin(), there_.end(), step.step));
+  const bool known = first_look && std::ranges::binary_search(known_, step.step);
+  const bool new_since = grow_ && !(first_look && std::ranges::binary_search(there_, step.step));
   bool chosen = false;
   for (OfMode& of : modes_) {
     if (const std::optional<std::int64_t> number = number_in(trial_, of.mode, step.step)) {
@@ -129,9 +124,7 @@ bool FollowedSteps::choose(const FollowEvent& step) {
   }
   reached_ = std::max(reached_, step.step);
   own_step_.reset();
-  if (!chosen && !new_since && std::any_of(own_.steps.begin(), own_.steps.end(), [&](const SelectedStep& own) {
-        return own.step == step.step;
-      })) {
+  if (!chosen && !new_since && std::ranges::find(own_.steps, step.step, &SelectedStep::step) != own_.steps.end()) {
     own_step_ = step.step;
     chosen = true;
   }
@@ -155,19 +148,18 @@ bool FollowedSteps::keeps(GlobalStep step) {
 bool FollowedSteps::chooses(OfMode& of, std::int64_t number, bool known, bool new_since) {
   of.reached = std::max(of.reached.value_or(number), number);
   bool chosen = of.terms.empty();
-  for (std::size_t i = 0; i < of.terms.size(); ++i) {
-    if (known && of.from_end[i]) {
+  for (auto& [term, from_end, comes, seen] : of.terms) {
+    if (known && from_end) {
       continue;
     }
-    StepTerm& term = of.terms[i];
     if (term.single && term.oldest) {
       term.oldest = false;
       term.number = number;
     }
     const bool now =
-        (new_since && of.comes[i]) || (!(term.single && term.number < 0 && number >= 0) &&
-                                       !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty());
-    of.seen[i] = of.seen[i] || now;
+        (new_since && comes) || (!(term.single && term.number < 0 && number >= 0) &&
+                                 !StepSpec({term}).choose(std::array<std::int64_t, 1>{number}).indices.empty());
+    seen = seen || now;
     chosen = chosen || now;
   }
   return chosen;
@@ -179,9 +171,9 @@ bool FollowedSteps::over() const noexcept {
   // A step that can grow is over once a later one has come.
   const auto passed = [this](auto reached, auto bound) { return grow_ ? reached > bound : reached >= bound; };
   const bool own_passed = own_.steps.empty() || passed(reached_, own_.steps.back().step);
-  return own_passed && std::all_of(modes_.begin(), modes_.end(), [&](const OfMode& of) {
-           return !of.terms.empty() && std::all_of(of.terms.begin(), of.terms.end(), [&](const StepTerm& term) {
-             const std::optional<std::int64_t> bound = bound_of(term);
+  return own_passed && std::ranges::all_of(modes_, [&](const OfMode& of) {
+           return !of.terms.empty() && std::ranges::all_of(of.terms, [&](const Term& term) {
+             const std::optional<std::int64_t> bound = bound_of(term.step);
              return bound && of.reached && passed(*of.reached, *bound);
            });
          });
@@ -190,9 +182,8 @@ bool FollowedSteps::over() const noexcept {
 void FollowedSteps::report_missing(bool ended, Diagnostics& messages) const {
   const TrialSnapshot snapshot = TrialSnapshot::last(trial_);
   for (const OfMode& of : modes_) {
-    for (std::size_t i = 0; i < of.terms.size(); ++i) {
-      const StepTerm& term = of.terms[i];
-      if (!term.single || of.seen[i]) {
+    for (const auto& [term, from_end, comes, seen] : of.terms) {
+      if (!term.single || seen) {
         continue;
       }
       const std::string name = (of.mode == Mode::global ? "step " : std::string(mode_text(of.mode)) + " step ") +

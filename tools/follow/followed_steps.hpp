@@ -6,7 +6,6 @@
 #include <optional>
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,13 +34,16 @@ class FollowedSteps {
   void report_missing(bool ended, Diagnostics& messages) const;
 
  private:
+  struct Term {
+    StepTerm step;          ///< With absolute numbers.
+    bool from_end = false;  ///< For steps that existed, tensors' own steps decide.
+    bool comes = false;     ///< Counts from the end, and selects all that comes.
+    bool seen = false;      ///< A step of it was chosen.
+  };
   struct OfMode {
     Mode mode = Mode::global;
-    std::vector<StepTerm> terms;          ///< With absolute numbers; empty: all steps.
-    std::vector<bool> from_end;           ///< By term: for steps that existed, tensors' own steps decide.
-    std::vector<bool> comes;              ///< By term: counts from the end, and selects all that comes.
-    std::vector<bool> seen;               ///< By term: a step of it was chosen.
-    std::optional<std::int64_t> reached;  ///< The largest number that came.
+    std::vector<Term> terms = {};              ///< Empty: all steps.
+    std::optional<std::int64_t> reached = {};  ///< The largest number that came.
   };
 
   void fix(StepTerm& term, const std::vector<std::int64_t>& numbers) const;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_trials.hpp"
 
-#include "cli/interruption.hpp"
 #include "operands/operands.hpp"
 
 #include <boost/filesystem/operations.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <future>
 
 namespace smd::tool {
 
@@ -96,8 +92,7 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     }
     const bool idle = following_.idle && now - quiet_since >= *following_.idle;
     if (idle || (wait_.deadline && now >= *wait_.deadline)) {
-      messages_.fail("Timeout", name + (idle ? ": no new step came" : ": the job has not ended"),
-                     ExitStatus::timed_out);
+      report_time_up(name, idle, messages_);
       return give_up();
     }
     WaitOptions wait = wait_;
@@ -111,6 +106,10 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     }
     trial.wait_until([&] { return SnapshotExtent(trial) != known; }, wait);
   }
+}
+
+void report_time_up(const std::string& trial, bool idle, Diagnostics& messages) {
+  messages.fail("Timeout", trial + (idle ? ": no new step came" : ": the job has not ended"), ExitStatus::timed_out);
 }
 
 void report_problems(const Trial& trial, Diagnostics& messages) {
@@ -208,32 +207,22 @@ void side_by_side(std::size_t count, Interruption& interruption, const std::func
     visit(0);
     return;
   }
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto fail = [&] {
-    const std::lock_guard lock(mutex);
-    failure = failure ? failure : std::current_exception();
-    interruption.stop();
-  };
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(count);
+  const auto stop_if_it_fails = [&](const auto& work) {
     try {
-      for (std::size_t i = 0; i < count; ++i) {
-        threads.emplace_back([&, i] {
-          try {
-            visit(i);
-          } catch (...) {
-            fail();
-          }
-        });
-      }
+      work();
     } catch (...) {
-      fail();
+      interruption.stop();
+      throw;
     }
-  }
-  if (failure) {
-    std::rethrow_exception(failure);
+  };
+  std::vector<std::future<void>> visits;  // whose destructors wait
+  stop_if_it_fails([&] {
+    for (std::size_t i = 0; i < count; ++i) {
+      visits.push_back(std::async(std::launch::async, [&, i] { stop_if_it_fails([&] { visit(i); }); }));
+    }
+  });
+  for (std::future<void>& one : visits) {
+    one.get();
   }
 }
 

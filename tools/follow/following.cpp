@@ -16,7 +16,6 @@
 #include <charconv>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <utility>
 
 namespace smd::tool {
@@ -72,124 +71,105 @@ class Restarts {
   std::uint64_t superseded_;
 };
 
-class Following {
- public:
-  Following(const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, const FollowVisit& visit)
-      : setup_(setup), trials_(trials), messages_(messages), visit_(visit) {}
-
-  void run(const std::vector<std::string>& operands) {
-    trials_.visit(operands, range(), setup_.listed, [&](std::size_t i, Trial& trial) { follow(i, trial); });
+// The steps to read. Terms that count from an end need all steps, and only a later step shows that one was skipped.
+StepRange range_to_follow(const FollowSetup& setup) {
+  const StepSpec& spec = setup.selection.steps ? *setup.selection.steps : setup.needs.fallback;
+  if (spec.all() || spec.need().kind != StepNeed::Kind::windows || setup.selection.modes != std::vector{Mode::global}) {
+    return {};
   }
+  const std::vector<StepNeed::Window> windows = spec.need().windows;
+  const auto least = std::ranges::min_element(windows, {}, &StepNeed::Window::first);
+  return least == windows.end() ? StepRange() : StepRange::between(GlobalStep(least->first), std::nullopt);
+}
 
-  [[nodiscard]] bool visited() const noexcept { return visited_; }
-
- private:
-  // The steps to read. Terms that count from an end need all steps, and only a later step shows that one was skipped.
-  [[nodiscard]] StepRange range() const {
-    const StepSpec& spec = setup_.selection.steps ? *setup_.selection.steps : setup_.needs.fallback;
-    const std::vector<Mode>& modes = setup_.selection.modes;
-    if (spec.all() || spec.need().kind != StepNeed::Kind::windows || modes != std::vector{Mode::global}) {
-      return {};
-    }
-    const std::vector<StepNeed::Window> windows = spec.need().windows;
-    const auto least = std::min_element(windows.begin(), windows.end(),
-                                        [](const auto& a, const auto& b) { return a.first < b.first; });
-    return least == windows.end() ? StepRange() : StepRange::between(GlobalStep(least->first), std::nullopt);
+/// Reports what is missing when no further step comes. `any`: a step came.
+void report_end(Trial& trial, Kind how, bool any, const FollowedSteps& steps, const SelectionOptions& selection,
+                Diagnostics& messages) {
+  switch (how) {
+    case Kind::step:
+    case Kind::stopped:
+      return;
+    case Kind::ended:
+      if (!any && trial.listed_steps().empty()) {
+        report_no_step(trial, messages);
+        return;
+      }
+      steps.report_missing(true, messages);
+      report_never_seen(trial, selection, messages);
+      return;
+    case Kind::timed_out:
+    case Kind::idle:
+      report_time_up(trial.name(), how == Kind::idle, messages);
+      return;
   }
+}
 
-  void follow(std::size_t operand, Trial& trial) {
-    if (setup_.opened) {
-      const std::lock_guard lock(trials_.mutex());
-      setup_.opened(trial);
+/// Follows one trial. `visit` is called under the lock of all trials, as `visited` is set.
+void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diagnostics& messages, bool& visited,
+            const std::function<void(Selection&& selection)>& visit) {
+  if (setup.opened) {
+    const std::lock_guard lock(trials.mutex());
+    setup.opened(trial);
+  }
+  if (!check_modes(trial, setup.selection.modes, messages)) {
+    return;
+  }
+  if (setup.records) {
+    note_superseded(trial, setup.selection, setup.needs.fallback, setup.reading, messages);
+  }
+  FollowedSteps steps(trial, setup.selection, setup.needs);
+  Restarts restarts(trial);
+  StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
+  messages.info(trial.name() + ": followed by " + follower.method());
+  bool any = false;
+  while (true) {
+    const FollowEvent event = follower.next();
+    const std::lock_guard lock(trials.mutex());
+    report_problems(trial, messages);
+    if (event.kind != Kind::step) {
+      return report_end(trial, event.kind, any, steps, setup.selection, messages);
     }
-    if (!check_modes(trial, setup_.selection.modes, messages_)) {
+    if (!std::exchange(any, true) && !trial.ended()) {
+      note_not_seen(trial, setup.selection, messages);
+    }
+    if (event.late) {
+      messages.note(trial.name() + ": step " + std::to_string(event.step.value) +
+                    " came late, after later steps were shown");
+    }
+    report_missing_files(trial, event, messages);
+    restarts.note(event, messages);
+    if (steps.choose(event)) {
+      visited = true;
+      Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});
+      selection.arrivals = event.arrivals;
+      std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
+      visit(std::move(selection));
+    }
+    messages.say_missing();
+    if (steps.over()) {
+      steps.report_missing(false, messages);
+      report_never_seen(trial, setup.selection, messages);
       return;
     }
-    if (setup_.records) {
-      note_superseded(trial, setup_.selection, setup_.needs.fallback, setup_.reading, messages_);
-    }
-    FollowedSteps steps(trial, setup_.selection, setup_.needs);
-    Restarts restarts(trial);
-    smd::FollowOptions options{.wait = trials_.wait(), .after = steps.after(), .records = setup_.records};
-    StepFollower follower(trial, options);
-    messages_.info(trial.name() + ": followed by " + follower.method());
-    bool any = false;
-    while (true) {
-      const FollowEvent event = follower.next();
-      const std::lock_guard lock(trials_.mutex());
-      report_problems(trial, messages_);
-      if (event.kind != Kind::step) {
-        end(trial, event.kind, any, steps);
-        return;
-      }
-      if (!std::exchange(any, true) && !trial.ended()) {
-        note_not_seen(trial, setup_.selection, messages_);
-      }
-      if (event.late) {
-        messages_.note(trial.name() + ": step " + std::to_string(event.step.value) +
-                       " came late, after later steps were shown");
-      }
-      report_missing_files(trial, event, messages_);
-      restarts.note(event, messages_);
-      if (steps.choose(event)) {
-        visited_ = true;
-        Selection selection =
-            select_at(trial, setup_.selection, setup_.needs, {event.step, event.mode, event.mode_step});
-        selection.arrivals = event.arrivals;
-        std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
-        visit_(operand, trial, std::move(selection));
-      }
-      messages_.say_missing();
-      if (steps.over()) {
-        steps.report_missing(false, messages_);
-        report_never_seen(trial, setup_.selection, messages_);
-        return;
-      }
-    }
   }
-
-  void end(Trial& trial, Kind how, bool any, const FollowedSteps& steps) {
-    switch (how) {
-      case Kind::step:
-      case Kind::stopped:
-        return;
-      case Kind::ended:
-        if (!any && trial.listed_steps().empty()) {
-          report_no_step(trial, messages_);
-          return;
-        }
-        steps.report_missing(true, messages_);
-        report_never_seen(trial, setup_.selection, messages_);
-        return;
-      case Kind::timed_out:
-        messages_.fail("Timeout", trial.name() + ": the job has not ended", ExitStatus::timed_out);
-        return;
-      case Kind::idle:
-        messages_.fail("Timeout", trial.name() + ": no new step came", ExitStatus::timed_out);
-        return;
-    }
-  }
-
-  const FollowSetup& setup_;
-  FollowedTrials& trials_;
-  Diagnostics& messages_;
-  const FollowVisit& visit_;
-  bool visited_ = false;
-};
+}
 
 }  // namespace
 
 bool follow_trials(const std::vector<std::string>& operands, const FollowSetup& setup, Diagnostics& messages,
                    const FollowVisit& visit) {
   FollowedTrials trials(setup.following, setup.reading, messages);
-  Following following(setup, trials, messages, visit);
-  following.run(operands);
-  if (!following.visited() && messages.status() == ExitStatus::yes && !trials.interrupted()) {
+  bool visited = false;
+  trials.visit(operands, range_to_follow(setup), setup.listed, [&](std::size_t i, Trial& trial) {
+    follow(trial, setup, trials, messages, visited,
+           [&](Selection&& selection) { visit(i, trial, std::move(selection)); });
+  });
+  if (!visited && messages.status() == ExitStatus::yes && !trials.interrupted()) {
     for (const std::string& trial : operands) {
       say_no_step_selected(trial, messages);
     }
   }
-  return following.visited();
+  return visited;
 }
 
 void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
@@ -209,32 +189,24 @@ void report_never_seen(Trial& trial, const SelectionOptions& options, Diagnostic
 
 namespace {
 
-constexpr OptionSpec follow_option = {.short_name = 'F',
-                                      .name = "follow",
-                                      .help = "go on as steps complete, until the job ends",
-                                      .group = group::reading,
-                                      .manual =
-                                          "Go on as steps complete, until the job ends. If a trial does not exist yet, "
-                                          "wait for it; a message says so."};
-constexpr OptionSpec timeout_option = {.name = "timeout",
-                                       .metavar = "D",
-                                       .help = "give up (status 124) after D: 30, 1.5s, 5m, 2h",
-                                       .group = group::reading,
-                                       .kind = ArgumentKind::duration};
-constexpr OptionSpec idle_option = {.name = "idle",
-                                    .metavar = "D",
-                                    .help = "give up (status 124) after D without a new step",
-                                    .group = group::reading,
-                                    .kind = ArgumentKind::duration};
-constexpr OptionSpec interval_option = {
-    .name = "interval",
-    .metavar = "D",
-    .help = "look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify works)",
-    .group = group::reading,
-    .kind = ArgumentKind::duration};
+constexpr OptionSpec duration_option(std::string_view name, std::string_view help) {
+  return {.name = name, .metavar = "D", .help = help, .group = group::reading, .kind = ArgumentKind::duration};
+}
 
-constexpr std::array<OptionSpec, 4> following_table = {{follow_option, timeout_option, idle_option, interval_option}};
-constexpr std::array<OptionSpec, 3> waiting_options = {{timeout_option, idle_option, interval_option}};
+constexpr std::array<OptionSpec, 4> following_table = {{
+    {.short_name = 'F',
+     .name = "follow",
+     .help = "go on as steps complete, until the job ends",
+     .group = group::reading,
+     .manual =
+         "Go on as steps complete, until the job ends. If a trial does not exist yet, wait for it; a message says "
+         "so."},
+    duration_option("timeout", "give up (status 124) after D: 30, 1.5s, 5m, 2h"),
+    duration_option("idle", "give up (status 124) after D without a new step"),
+    duration_option("interval",
+                    "look at least this often (default: 2s, 5s on S3; local changes are noticed at once where inotify "
+                    "works)"),
+}};
 
 }  // namespace
 
@@ -255,21 +227,17 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
 }
 
 std::string duration_text(std::chrono::nanoseconds duration) {
-  using std::chrono::hours;
-  using std::chrono::minutes;
-  if (duration.count() > 0 && duration % hours(1) == duration.zero()) {
-    return std::to_string(duration / hours(1)) + "h";
+  for (const auto& [unit, name] :
+       {std::pair(std::chrono::seconds(3600), "h"), std::pair(std::chrono::seconds(60), "m")}) {
+    if (duration.count() > 0 && duration % unit == duration.zero()) {
+      return std::to_string(duration / unit) + name;
+    }
   }
-  if (duration.count() > 0 && duration % minutes(1) == duration.zero()) {
-    return std::to_string(duration / minutes(1)) + "m";
-  }
-  std::array<char, number_chars> seconds;
-  char* const end = write_number(seconds.data(), std::chrono::duration<double>(duration).count());
-  return std::string(seconds.data(), end) + "s";
+  return number_text(std::chrono::duration<double>(duration).count()) + "s";
 }
 
 std::span<const OptionSpec> FollowingOptions::table() noexcept { return following_table; }
-std::span<const OptionSpec> FollowingOptions::waiting_table() noexcept { return waiting_options; }
+std::span<const OptionSpec> FollowingOptions::waiting_table() noexcept { return table().subspan(1); }
 
 FollowingOptions FollowingOptions::from(const CommandLine& line) {
   for (const std::string_view name : {"sort", "limit"}) {

@@ -4,6 +4,9 @@
 #include <smd/error.hpp>
 #include <smd/find.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -12,9 +15,9 @@
 #include <vector>
 
 #include "cli/message_options.hpp"
-#include "next_commands.hpp"
 #include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
+#include "select/explanations.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -62,6 +65,27 @@ constexpr std::array<Prose, 1> prose = {{
 
 constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
 
+struct Next {
+  std::string command;
+  std::string_view purpose;
+};
+
+std::string lines_of(std::string heading, std::span<const Next> commands) {
+  constexpr std::size_t shown = 3;
+  for (const Next& next : commands.first(std::min(shown, commands.size()))) {
+    heading += fmt::format("  {:<38} {}\n", next.command, next.purpose);
+  }
+  return heading;
+}
+
+/// The commands for a folder that holds several trials.
+std::string next_commands_for_runs() {
+  const std::array<Next, 3> commands = {{{"smd-runs", "all of them, a row each"},
+                                         {"smd-ls --find", "their paths"},
+                                         {"smd-ls --find | smd-rule - -r Overfit", "do any of them overfit?"}}};
+  return lines_of("\nTry\n", commands);
+}
+
 bool holds_trials(const std::string& place) {
   try {
     return !find_trials(place).empty();
@@ -72,16 +96,26 @@ bool holds_trials(const std::string& place) {
 
 /// One of several trials that are shown side by side.
 struct ShownTrial {
-  ShownTrial(const LsOptions& options, RowWriter& to, const Visit& visit)
-      : view(options.view->make(options)), rows(to, visit.turn) {
-    view->set_jobs(visit.jobs);
+  ShownTrial(const LsOptions& options, RowWriter& all, const Visit& visit, Diagnostics& messages)
+      : rows(all, visit.turn), to{options, rows, messages} {
+    rows.set_trial(visit.operand);
+    TrialOptions reading = options.reading.trial_options(options.view->range(options));
+    reading.jobs = visit.jobs != 0 ? visit.jobs : options.reading.jobs;
+    with_trial(
+        visit.operand, reading, messages,
+        [&](Trial& trial) {
+          found = options.view->show(trial, to);
+          if (!found && options.view->selects && messages.status() == ExitStatus::yes && !options.output.quiet) {
+            empty = why_nothing(trial, options.selection);
+          }
+        },
+        hint_for(visit.operand, options.operands));
   }
 
-  void visit(const std::string& operand, Diagnostics& messages) { found = view->show(operand, rows, messages); }
-
-  std::unique_ptr<View> view;
   RowWriter rows;
+  Showing to;
   bool found = false;
+  std::optional<NothingSelected> empty;
 };
 
 }  // namespace
@@ -106,16 +140,40 @@ const CommandDefinition& LsCommand::definition() const {
   return definition;
 }
 
+std::string next_commands(const Trial& trial) {
+  const auto losses = trial.collection("losses");
+  const bool has_losses = losses && !trial.tensor_names(*losses).empty();
+  const bool has_layers = trial.layout().name == "checkpoints";
+  std::vector<Next> commands;
+  if (has_losses) {
+    commands.push_back({"smd-tensor -c losses -s all --spark", "the losses as curves"});
+  }
+  if (has_layers) {
+    commands.push_back({"smd-ls --tree --depth 2", "the layers, with parameters and bytes"});
+    commands.push_back({"smd-ls --check", "is it whole?"});
+  }
+  if (!has_losses) {
+    commands.push_back({"smd-reduce -s last -r nan,inf,l2", "NaN, infinities and size of each tensor"});
+  }
+  commands.push_back({"smd-report -o report.html", "one page to look at"});
+  commands.push_back({"smd-rule . -r Overfit,ExplodingTensor", "is training healthy?"});
+  const std::size_t tensors = trial.tensor_names().size();
+  const std::size_t steps = trial.steps(true).size();
+  return lines_of(fmt::format("\nThis is a trial ({}): {} tensor{}, {} step{}. Try\n", trial.layout().name, tensors,
+                              tensors == 1 ? "" : "s", steps, steps == 1 ? "" : "s"),
+                  commands);
+}
+
 void LsCommand::setup(const CommandLine& line) { options_ = LsOptions::from(line); }
 
 ExitStatus LsCommand::run(Diagnostics& messages) {
-  const std::unique_ptr<View> view = options_.view->make(options_);
-  const OutputOptions output = view->output();
+  const OutputOptions& output = options_.output;
+  const std::vector<Column> columns = options_.view->columns(options_);
   OutputFile out = output.open();
-  RowWriter rows(out, output, view->columns(), may_be_several(options_.operands), messages);
-  bool found = false;
+  RowWriter rows(out, output, columns, may_be_several(options_.operands), messages);
+  Showing showing = {options_, rows, messages};
   if (options_.following.follow) {
-    const bool visited = view->follow(all_operands(options_.operands, output.null_separated, messages), rows, messages);
+    const bool visited = follow_steps(all_operands(options_.operands, output.null_separated, messages), showing);
     rows.finish();
     out.close(messages);
     if (visited && rows.rows() == 0) {
@@ -123,38 +181,39 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
     }
     return ExitStatus::yes;
   }
+  bool found = false;
   std::vector<std::pair<std::string, NothingSelected>> empty;
-  std::string next;
-  const auto visit_one = [&](const Visit& one) -> Show {
-    const auto shown = std::make_shared<ShownTrial>(options_, rows, one);
-    shown->visit(one.operand, messages);
-    // With -q, the most severe status that can still come ends the work.
-    return [&, shown] {
-      shown->rows.show();
-      found = found || shown->found;
-      next += shown->view->next();
-      empty.insert(empty.end(), shown->view->empty().begin(), shown->view->empty().end());
-      return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
-    };
-  };
+  // With -q, the most severe status that can still come ends the work.
+  const auto goes_on = [&] { return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable); };
   messages.name_trials(may_be_several(options_.operands));
-  if (view->shows_single_trials()) {
+  if (options_.view->show_operand != nullptr) {
+    for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
+      found = options_.view->show_operand(operand, showing) || found;
+      return goes_on();
+    });
+  } else {
     OperandSource source(options_.operands, output.null_separated);
     const VisitPlan plan = {.doing = "listing trials", .jobs = options_.reading.jobs};
+    const auto visit_one = [&](const Visit& one) -> Show {
+      const auto shown = std::make_shared<ShownTrial>(options_, rows, one, messages);
+      return [&, shown, operand = one.operand] {
+        shown->rows.show();
+        found = found || shown->found;
+        showing.next += shown->to.next;
+        if (shown->empty) {
+          empty.emplace_back(operand, *std::move(shown->empty));
+        }
+        return goes_on();
+      };
+    };
     if (visit_in_turn(source, plan, messages, visit_one) == 0) {
       say_nothing_listed(messages);
     }
-  } else {
-    for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
-      found = view->show(operand, rows, messages) || found;
-      return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable);
-    });
-    empty = view->empty();
   }
   rows.finish();
   out.close(messages);
   if (options_.says_next()) {
-    std::fputs((found || !holds_trials(".") ? next : next_commands_for_runs()).c_str(), stderr);
+    std::fputs((found || !holds_trials(".") ? showing.next : next_commands_for_runs()).c_str(), stderr);
   }
   if (!found && options_.view->selects && messages.status() == ExitStatus::yes) {
     for (const auto& [operand, why] : empty) {

@@ -8,6 +8,7 @@
 
 #include "cli/option_hints.hpp"
 #include "cli/terminal.hpp"
+#include "operands/operands.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -16,24 +17,23 @@ namespace {
 /// The view asked for. @throws UsageError if there are two.
 const ViewSpec& view_of(const CommandLine& line) {
   const ViewSpec* chosen = nullptr;
-  for (const ViewSpec& view : views()) {
-    const bool asked = !view.option.empty() && (line.has(view.option) || (view.option == "summary" && line.has("get")));
-    if (!asked) {
+  for (const ViewSpec* const view : views()) {
+    if (view->option.empty() || !(line.has(view->option) || (view == &summary_view && line.has("get")))) {
       continue;
     }
     if (chosen != nullptr) {
-      throw UsageError("--" + std::string(chosen->option) + " and --" + std::string(view.option) +
+      throw UsageError("--" + std::string(chosen->option) + " and --" + std::string(view->option) +
                        ": one view at a time");
     }
-    chosen = &view;
+    chosen = view;
   }
-  return chosen != nullptr ? *chosen : views().front();
+  return chosen != nullptr ? *chosen : names_view;
 }
 
 /// The first selection option on the command line; null if there is none.
 const OptionSpec* selection_option(const CommandLine& line) {
   const auto selects = [](std::span<const OptionSpec> table, const OptionSpec* option) {
-    return std::any_of(table.begin(), table.end(), [&](const OptionSpec& spec) { return spec.name == option->name; });
+    return std::ranges::find(table, option->name, &OptionSpec::name) != table.end();
   };
   for (const GivenOption& given : line.given()) {
     if (selects(SelectionOptions::table(), given.spec) || selects(SelectionOptions::name_table(), given.spec)) {
@@ -45,40 +45,21 @@ const OptionSpec* selection_option(const CommandLine& line) {
 
 constexpr std::array<std::string_view, 1> tree_groups = {"dtype"};
 
-void check_key(const std::string& key) {
-  const std::span<const Column> columns = summary_columns();
-  std::vector<std::string_view> keys;
-  for (const Column& column : columns) {
-    keys.push_back(column.name);
-  }
-  if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-    throw UsageError("--get: " + not_one_of(key, keys));
-  }
-}
-
 }  // namespace
 
 std::span<const OptionSpec> LsOptions::table() noexcept {
-  static const std::vector<std::string_view> summary_keys = [] {
-    std::vector<std::string_view> keys;
-    for (const Column& column : summary_columns()) {
-      keys.push_back(column.name);
-    }
-    return keys;
-  }();
+  const auto flag = [](std::string_view name, std::string_view help, std::string_view manual = {}) {
+    return OptionSpec{.name = name, .help = help, .group = group::view, .manual = manual};
+  };
   static const std::array<OptionSpec, 14> table = {{
       {.short_name = 'l',
        .name = "long",
-       .metavar = {},
        .help = "all columns, and each tensor's dtype; with --steps, the time of each step",
        .group = group::view},
-      {.name = "tree",
-       .metavar = {},
-       .help = "names split at '/' and '.', with counts, parameters and bytes",
-       .group = group::view,
-       .manual = "Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
-                 "Parameters are the elements of each tensor at its last step, in checkpoints; bytes are those of all "
-                 "selected steps. Only headers and the index are read."},
+      flag("tree", "names split at '/' and '.', with counts, parameters and bytes",
+           "Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
+           "Parameters are the elements of each tensor at its last step, in checkpoints; bytes are those of all "
+           "selected steps. Only headers and the index are read."),
       {.name = "depth",
        .metavar = "N",
        .help = "with --tree, only the first N levels",
@@ -90,48 +71,30 @@ std::span<const OptionSpec> LsOptions::table() noexcept {
        .group = group::view,
        .kind = ArgumentKind::choice,
        .choices = tree_groups},
-      {.name = "steps", .metavar = {}, .help = "one line per step", .group = group::view},
-      {.name = "modes", .metavar = {}, .help = "one line per mode, such as train", .group = group::view},
-      {.name = "workers",
-       .metavar = {},
-       .help = "one line per worker",
-       .group = group::view,
-       .manual =
+      flag("steps", "one line per step"),
+      flag("modes", "one line per mode, such as train"),
+      flag("workers", "one line per worker",
            "One line per worker: those that have a collections file, and those known from index files only, which a "
-           "note names. Values of both can be read with -w."},
-      {.name = "collections",
-       .metavar = {},
-       .help = "collections as the job configured them, and how much of each was saved",
-       .group = group::view},
-      {.name = "hparams", .metavar = {}, .help = "the hyperparameters that the job saved", .group = group::view},
-      {.name = "summary", .metavar = {}, .help = "the trial at a glance", .group = group::view},
+           "note names. Values of both can be read with -w."),
+      flag("collections", "collections as the job configured them, and how much of each was saved"),
+      flag("hparams", "the hyperparameters that the job saved"),
+      flag("summary", "the trial at a glance"),
       {.name = "get",
        .metavar = "KEY",
        .help = "print one bare value of the summary",
        .group = group::view,
        .kind = ArgumentKind::text,
-       .choices = summary_keys,
+       .choices = summary_keys(),
        .manual = "Print one bare value of the summary: the value of KEY."},
-      {.name = "locations",
-       .metavar = {},
-       .help = "the place of each record: file, offset, length",
-       .group = group::view},
-      {.name = "check",
-       .metavar = {},
-       .help = "read everything and list what is wrong; status 4 if something is damaged",
-       .group = group::view},
-      {.name = "find",
-       .metavar = {},
-       .help = "list the trials at and below the operands",
-       .group = group::view,
-       .manual =
+      flag("locations", "the place of each record: file, offset, length"),
+      flag("check", "read everything and list what is wrong; status 4 if something is damaged"),
+      flag("find", "list the trials at and below the operands",
            "List the trials at and below the operands, in the order of their paths; also those in another trial, "
            "but not what a trial reads. Symbolic links are followed, and each folder is visited once; a link to a "
            "folder that it lies in, or into /proc, /sys and /dev, is not followed, and is named. A search ends "
            "after 100,000 folders or a million names, with a warning. A folder that cannot be entered, without "
-           "permission or with a path longer "
-           "than the system allows, is named, with status 3; what lies elsewhere is listed. Of each kind of "
-           "problem three are named and the others counted."},
+           "permission or with a path longer than the system allows, is named, with status 3; what lies elsewhere is "
+           "listed. Of each kind of problem three are named and the others counted."),
   }};
   return table;
 }
@@ -151,7 +114,9 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   if (options.key) {
-    check_key(*options.key);
+    if (std::ranges::find(summary_keys(), *options.key) == summary_keys().end()) {
+      throw UsageError("--get: " + not_one_of(*options.key, summary_keys()));
+    }
     if (line.has("columns")) {
       throw UsageError("--get and --columns: one of the two");
     }
@@ -169,7 +134,6 @@ LsOptions LsOptions::from(const CommandLine& line) {
     return static_cast<std::size_t>(parse_integer(text, 1, std::numeric_limits<std::int64_t>::max()));
   });
   options.tree_depth = depth.value_or(options.tree_depth);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
   if (options.following.follow && options.view->option != "steps") {
@@ -180,8 +144,17 @@ LsOptions LsOptions::from(const CommandLine& line) {
   }
   options.operands = line.operands();
   options.here = line.here();
+  options.output.with_trial = options.output.with_trial || options.view == &find_view;
+  if (options.view == &summary_view && (options.key || options.shows_sheet())) {
+    options.output.header = false;
+  }
+  if (options.key) {
+    options.output.columns = {*options.key};
+  }
   return options;
 }
+
+bool LsOptions::shows_sheet() const noexcept { return for_people() && !key && !may_be_several(operands); }
 
 bool LsOptions::says_next() const noexcept {
   return here && view->option.empty() && !output.quiet && output.to_terminal() && is_terminal(STDERR_FILENO);

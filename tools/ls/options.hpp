@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
@@ -28,7 +27,6 @@ struct LsOptions {
   bool by_dtype = false;                                             ///< --by
   SelectionOptions selection;
   OutputOptions output;
-  MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
   std::vector<std::string> operands;
@@ -44,6 +42,8 @@ struct LsOptions {
 
   /// Whether output is for people who did not ask for rows: then views may draw a picture or fill in a sheet.
   [[nodiscard]] bool for_people() const noexcept { return output.format == "table" && !output.asks_for_rows(); }
+  /// Whether the summary is a sheet with a line for each key, in place of a row: for people who ask for one trial.
+  [[nodiscard]] bool shows_sheet() const noexcept;
 };
 
 }  // namespace smd::tool::ls

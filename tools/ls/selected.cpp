@@ -2,51 +2,62 @@
 #include "selected.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <set>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 
+#include "cli/text.hpp"
 #include "select/explanations.hpp"
 
 namespace smd::tool::ls {
-std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
-                                     Diagnostics& messages) {
-  std::vector<std::string> names = selection.every_tensor ? trial.tensor_names() : selection.tensors;
-  if (selection.every_step && selection.every_worker) {
-    return names;
-  }
-  std::vector<bool> seen(names.size(), false);
-  std::size_t missing = names.size();
-  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
-    const auto place = std::lower_bound(names.begin(), names.end(), entry.tensor);
-    if (place != names.end() && *place == entry.tensor) {
-      const auto index = static_cast<std::size_t>(place - names.begin());
-      missing -= seen[index] ? 0 : 1;
-      seen[index] = true;
-    }
-    return missing != 0;  // the rest could add nothing
-  });
-  std::vector<std::string> saved;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (seen[i]) {
-      saved.push_back(std::move(names[i]));
-    } else if (std::find(options.names.begin(), options.names.end(), names[i]) != options.names.end()) {
-      SelectionOptions of_name;
-      of_name.names = {names[i]};
-      of_name.worker = options.worker;
-      of_name.incomplete = options.incomplete;
-      const NothingSelected why = why_nothing(trial, of_name);
-      messages.fail(why.tag, why.text, ExitStatus::no);
-    }
-  }
-  return saved;
-}
 
+namespace {
+
+/// Sum of the lengths of an entry's records.
 std::uint64_t record_bytes(const TensorEntry& entry) noexcept {
   std::uint64_t bytes = entry.value ? entry.value->length : 0;
   for (const SavedReduction& reduction : entry.reductions) {
     bytes += reduction.place.length;
   }
   return bytes;
+}
+
+/// Inserts an item that is not there yet in its place.
+template <class T, class U>
+void insert_sorted(std::vector<T>& items, const U& item) {
+  const auto place = std::ranges::lower_bound(items, item);
+  if (place == items.end() || *place != item) {
+    items.insert(place, T(item));
+  }
+}
+
+}  // namespace
+std::vector<std::string> saved_names(Trial& trial, const Selection& selection, const SelectionOptions& options,
+                                     Diagnostics& messages) {
+  std::vector<std::string> names = selection.every_tensor ? trial.tensor_names() : selection.tensors;
+  if (selection.every_step && selection.every_worker) {
+    return names;
+  }
+  std::unordered_set<std::string_view> seen;  // borrowed from the trial
+  trial.for_each_entry(query_for(selection, options), [&](const TensorEntry& entry) {
+    seen.insert(entry.tensor);
+    return seen.size() < names.size();  // the rest could add nothing
+  });
+  for (const std::string& name : names) {
+    if (!seen.contains(name) && std::ranges::find(options.names, name) != options.names.end()) {
+      SelectionOptions of_name;
+      of_name.names = {name};
+      of_name.worker = options.worker;
+      of_name.incomplete = options.incomplete;
+      const NothingSelected why = why_nothing(trial, of_name);
+      messages.fail(why.tag, why.text, ExitStatus::no);
+    }
+  }
+  std::erase_if(names, [&](const std::string& name) { return !seen.contains(name); });
+  return names;
 }
 
 std::vector<StepInfo> saved_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options) {
@@ -90,14 +101,281 @@ void narrow(std::vector<StepInfo>& infos, const Trial& trial, const Selection& s
       ++info->tensors;
       last = entry.tensor;
     }
-    const auto place = std::lower_bound(info->workers.begin(), info->workers.end(), entry.worker);
-    if (place == info->workers.end() || *place != entry.worker) {
-      info->workers.insert(place, std::string(entry.worker));
-    }
+    insert_sorted(info->workers, entry.worker);
     info->bytes += record_bytes(entry);
     return true;
   });
   std::erase_if(infos, [](const StepInfo& step) { return step.tensors == 0; });
+}
+
+namespace {
+
+/// Finds the row of a tensor. Entries of a step come in the order of names, so that the next one is mostly the next
+/// row.
+class Rows {
+ public:
+  /// `facts`: by name, in byte order.
+  explicit Rows(std::vector<TensorFacts>& facts) : facts_(facts) {}
+
+  /// Its place; nullopt if there is none.
+  std::optional<std::size_t> find(std::string_view tensor) {
+    for (const std::size_t guess : {at_, at_ + 1, std::size_t{0}}) {
+      if (guess < facts_.size() && name_of(facts_[guess]) == tensor) {
+        at_ = guess;
+        return at_;
+      }
+    }
+    const auto place = std::ranges::lower_bound(facts_, tensor, {}, name_of);
+    if (place == facts_.end() || name_of(*place) != tensor) {
+      return std::nullopt;
+    }
+    at_ = static_cast<std::size_t>(place - facts_.begin());
+    return at_;
+  }
+
+ private:
+  const std::vector<TensorFacts>& facts_;
+  std::size_t at_ = 0;
+};
+
+/// Adds up the entries of each of these tensors. Entries come by step, then worker. `locate`: finds `value` too.
+std::vector<TensorFacts> added_up(const Trial& trial, const EntryQuery& query, bool locate) {
+  struct Seen {
+    bool value = false;
+    GlobalStep located;
+    std::vector<std::string> reductions;
+  };
+  std::vector<TensorFacts> facts(query.tensors.size());
+  std::vector<Seen> all_seen(facts.size());
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i].summary.tensor = query.tensors[i];
+  }
+  Rows rows(facts);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    const std::optional<std::size_t> row = rows.find(entry.tensor);
+    if (!row) {
+      return true;
+    }
+    Seen& seen = all_seen[*row];
+    TensorFacts& of = facts[*row];
+    TensorSummary& summary = of.summary;
+    if (summary.steps == 0 || summary.last_step != entry.step) {
+      summary.first_step = summary.steps == 0 ? entry.step : summary.first_step;
+      summary.last_step = entry.step;
+      ++summary.steps;
+    }
+    insert_sorted(summary.modes, entry.mode);
+    insert_sorted(summary.workers, entry.worker);
+    for (const SavedReduction& reduction : entry.reductions) {
+      insert_sorted(seen.reductions, reduction.name);
+    }
+    seen.value = seen.value || entry.value.has_value();
+    summary.bytes += record_bytes(entry);
+    if (entry.shape) {
+      summary.shape = entry.shape;
+    }
+    if (locate && entry.value && (!of.value || seen.located != entry.step)) {
+      of.value = entry.value;
+      seen.located = entry.step;
+    }
+    return true;
+  });
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    std::vector<std::string>& saved = facts[i].summary.saved;
+    saved = std::move(all_seen[i].reductions);
+    if (facts[i].summary.shape) {
+      saved.emplace(saved.begin(), "shape");
+    }
+    if (all_seen[i].value) {
+      saved.emplace(saved.begin(), "value");
+    }
+  }
+  std::erase_if(facts, [](const TensorFacts& one) { return one.summary.steps == 0; });
+  return facts;
+}
+
+/// Calls `visit(row, entry)` for the entries at one step of each row, without going through all entries.
+template <class Visit>
+void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep TensorSummary::*step, Visit&& visit) {
+  EntryQuery query;
+  query.steps.emplace();
+  for (const TensorFacts& row : facts) {
+    query.steps->push_back(row.summary.*step);
+    query.tensors.push_back(row.summary.tensor);
+  }
+  std::ranges::sort(*query.steps);
+  query.steps->erase(std::unique(query.steps->begin(), query.steps->end()), query.steps->end());
+  query.include_incomplete = true;
+  Rows rows(facts);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    const std::optional<std::size_t> row = rows.find(entry.tensor);
+    if (row && entry.step == facts[*row].summary.*step) {
+      visit(facts[*row], entry);
+    }
+    return true;
+  });
+}
+
+/// Finds the latest values: most tensors have one at their last step.
+void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
+  for_each_at(trial, facts, &TensorSummary::last_step, [](TensorFacts& row, const TensorEntry& entry) {
+    if (entry.value && !row.value) {
+      row.value = entry.value;
+    }
+  });
+  for (TensorFacts& row : facts) {
+    if (row.value || row.summary.saved.empty() || row.summary.saved.front() != "value") {
+      continue;
+    }
+    for (const TensorEntry& entry : trial.tensor(row.summary.tensor).entries()) {
+      row.value = entry.value ? entry.value : row.value;
+    }
+  }
+}
+
+constexpr std::size_t most_records = 64;  // of one tensor
+
+/// Records that agree in this are taken to have one shape and dtype.
+struct RecordKind {
+  std::string_view worker;
+  std::uint64_t length = 0;
+  std::shared_ptr<const ValueType> type;  // holds both, or is null
+
+  bool operator==(const RecordKind& other) const {
+    const bool same = type == other.type || (type && other.type && *type == *other.type);
+    return same && worker == other.worker && length == other.length;
+  }
+};
+
+/// Finds whether a tensor's shape or dtype may change over the steps and workers of `query`: sets `shape_varies` from
+/// shapes saved by themselves, and adds to `others` one record for each worker and each length of records. Records of
+/// one worker and of the same length are taken to have one shape and dtype, unless the last is different.
+void find_variants(const Trial& trial, const EntryQuery& query, std::vector<TensorFacts>& facts) {
+  struct Seen {
+    std::vector<RecordKind> records;
+    std::optional<Shape> shape;  // saved by itself
+  };
+  std::vector<Seen> seen(facts.size());
+  Rows rows(facts);
+  trial.for_each_entry(query, [&](const TensorEntry& entry) {
+    const std::optional<std::size_t> row = rows.find(entry.tensor);
+    if (!row) {
+      return true;
+    }
+    Seen& of_tensor = seen[*row];
+    TensorFacts& tensor = facts[*row];
+    if (entry.shape) {
+      tensor.shape_varies = tensor.shape_varies || (of_tensor.shape && *of_tensor.shape != *entry.shape);
+      of_tensor.shape = entry.shape;
+    }
+    if (!entry.value || of_tensor.records.size() == most_records) {
+      return true;
+    }
+    RecordKind kind{entry.worker, entry.value->length, entry.value->type};
+    if (std::find(of_tensor.records.rbegin(), of_tensor.records.rend(), kind) == of_tensor.records.rend()) {
+      of_tensor.records.push_back(std::move(kind));
+      tensor.others.push_back(*entry.value);
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+std::vector<TensorFacts> tensor_facts(const Trial& trial, const Selection& selection,
+                                      const std::vector<std::string>& names, const SelectionOptions& options,
+                                      bool locate) {
+  if (names.empty()) {
+    return {};
+  }
+  if (selection.every_step && selection.every_worker) {
+    std::vector<TensorFacts> facts;
+    for (TensorSummary& summary : trial.summaries(selection.every_tensor ? std::vector<std::string>() : names)) {
+      facts.emplace_back().summary = std::move(summary);
+    }
+    if (locate) {
+      locate_values(trial, facts);
+      EntryQuery all;
+      all.tensors = selection.every_tensor ? std::vector<std::string>() : names;
+      all.include_incomplete = true;
+      find_variants(trial, all, facts);
+    }
+    return facts;
+  }
+  EntryQuery query = query_for(selection, options);
+  query.tensors = names;
+  std::vector<TensorFacts> facts = added_up(trial, query, locate);
+  if (locate) {
+    find_variants(trial, query, facts);
+  }
+  return facts;
+}
+
+void locate_first(const Trial& trial, std::vector<TensorFacts>& facts) {
+  std::set<std::string_view> seen;
+  for_each_at(trial, facts, &TensorSummary::first_step, [&](TensorFacts& row, const TensorEntry& entry) {
+    const PlaceCell place = place_of(entry);
+    row.written = seen.insert(row.summary.tensor).second ? place : std::min(row.written, place);
+  });
+}
+
+namespace {
+
+/// The type of a value.
+struct Head {
+  std::string dtype;
+  Shape shape;
+};
+
+/// From the place, if a value has no record; else from the beginning of the record. Nullopt if that cannot be read.
+std::optional<Head> head_of(ValueReader& reader, const Place& place, const std::string& tensor) {
+  if (!place.has_record()) {
+    const ValueType& type = *place.type;
+    return Head{type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type, type.shape};
+  }
+  const Extent* const value = reader.open(place, tensor);
+  return value == nullptr ? std::nullopt : std::optional(Head{std::string(to_string(value->dtype())), value->shape()});
+}
+
+}  // namespace
+
+void read_types(const Trial& trial, std::vector<TensorFacts>& facts, Diagnostics& messages) {
+  ValueReader reader(trial);
+  for (TensorFacts& row : facts) {
+    if (!row.value) {
+      continue;
+    }
+    const std::optional<Head> head = head_of(reader, *row.value, row.summary.tensor);
+    if (!head) {
+      messages.report_record(*reader.problem(), trial.path(), single_quoted(row.summary.tensor), Level::warning);
+      continue;
+    }
+    row.dtype = head->dtype;
+    if (!row.summary.shape) {
+      row.summary.shape = head->shape;
+    }
+    for (const Place& other : row.others) {
+      if (row.shape_varies && row.dtype_varies) {
+        break;
+      }
+      // The command that prints the record reports what is wrong with it.
+      const std::optional<Head> one = other == *row.value ? std::nullopt : head_of(reader, other, row.summary.tensor);
+      row.shape_varies = row.shape_varies || (one && one->shape != head->shape);
+      row.dtype_varies = row.dtype_varies || (one && one->dtype != head->dtype);
+    }
+  }
+}
+
+std::map<std::string, std::vector<std::string>, std::less<>> collections_of(const Trial& trial) {
+  std::map<std::string, std::vector<std::string>, std::less<>> result;
+  for (const auto& [name, collection] : trial.collections()) {
+    TensorQuery query;
+    query.collections = {name};
+    for (std::string& tensor : trial.tensor_names(query)) {
+      result[std::move(tensor)].push_back(name);
+    }
+  }
+  return result;
 }
 
 }  // namespace smd::tool::ls

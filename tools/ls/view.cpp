@@ -3,24 +3,12 @@
 
 #include <array>
 
-#include "operands/operands.hpp"
-
 namespace smd::tool::ls {
 
-std::span<const ViewSpec> views() noexcept {
-  static constexpr std::array<ViewSpec, 11> table = {{
-      {"", true, true, make_names_view},
-      {"tree", true, false, make_tree_view},
-      {"steps", true, true, make_steps_view},
-      {"modes", true, false, make_modes_view},
-      {"workers", true, false, make_workers_view},
-      {"collections", true, false, make_collections_view},
-      {"hparams", false, false, make_hparams_view},
-      {"summary", false, false, make_summary_view},
-      {"locations", true, false, make_locations_view},
-      {"check", false, false, make_check_view},
-      {"find", false, false, make_find_view},
-  }};
+std::span<const ViewSpec* const> views() noexcept {
+  static constexpr std::array<const ViewSpec*, 11> table = {
+      &names_view,   &tree_view,    &steps_view,     &modes_view, &workers_view, &collections_view,
+      &hparams_view, &summary_view, &locations_view, &check_view, &find_view};
   return table;
 }
 
@@ -28,32 +16,43 @@ std::vector<ColumnTable> column_tables() {
   LsOptions options;
   options.output.format = "tsv";
   std::vector<ColumnTable> tables;
-  for (const ViewSpec& spec : views()) {
-    const std::unique_ptr<View> view = spec.make(options);
-    if (!view->columns().empty()) {
-      tables.push_back(column_table(spec.option.empty() ? "" : "--" + std::string(spec.option), view->columns()));
+  for (const ViewSpec* const view : views()) {
+    if (const std::vector<Column> columns = view->columns(options); !columns.empty()) {
+      tables.push_back(column_table(view->option.empty() ? "" : "--" + std::string(view->option), columns));
     }
   }
   return tables;
 }
 
-bool OneTrialView::show(const std::string& operand, RowWriter& rows, Diagnostics& messages) {
-  rows.set_trial(operand);
-  bool found = false;
-  TrialOptions reading = options().reading.trial_options(range());
-  reading.jobs = jobs();
-  with_trial(
-      operand, reading, messages,
-      [&](Trial& trial) {
-        found = show_trial(trial, rows, messages);
-        if (!found && options().view->selects && messages.status() == ExitStatus::yes && !options().output.quiet) {
-          set_empty(operand, why_nothing(trial, options().selection));
-        }
-      },
-      hint_for(operand, options().operands));
-  return found;
+StepRange selected_range(const LsOptions& options) {
+  return range_to_read(options.selection.steps, options.selection.modes);
 }
 
-StepRange OneTrialView::range() const { return range_to_read(options().selection.steps, options().selection.modes); }
+std::vector<std::string> mode_texts(std::span<const Mode> modes) {
+  std::vector<std::string> texts;
+  for (const Mode mode : modes) {
+    texts.emplace_back(to_string(mode));
+  }
+  return texts;
+}
+
+void show_abridged(std::string& out, const Cell& cell, int precision) {
+  constexpr std::size_t list_width = 40;
+  const auto* const list = std::get_if<ListCell>(&cell.value());
+  if (list == nullptr) {
+    append_text(out, cell, precision);
+    return;
+  }
+  const std::size_t begin = out.size();
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    const std::string& item = list->items[i];
+    // Names are never cut, and one is always shown; `+1` would save nothing.
+    if (i > 0 && i + 1 < list->items.size() && out.size() - begin + item.size() > list_width) {
+      out += ",+" + std::to_string(list->items.size() - i);
+      return;
+    }
+    out += (i == 0 ? "" : ",") + item;
+  }
+}
 
 }  // namespace smd::tool::ls

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <utility>
 
 #include "cli/progress.hpp"
@@ -9,7 +8,7 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 3> check_columns = {{{"file"}, {"offset", Align::right}, {"problem"}}};
+std::vector<Column> check_columns(const LsOptions&) { return {{"file"}, {"offset", Align::right}, {"problem"}}; }
 
 std::string report_text(const CheckReport& report) {
   if (!report.layout.has_checksums) {
@@ -30,56 +29,46 @@ std::string report_text(const CheckReport& report) {
 /// Ends a check whose result is known.
 struct Known {};
 
-class CheckView final : public View {
- public:
-  using View::View;
+void print(const Problem& problem, Showing& to) {
+  // Remarks, and notes about no file, are no rows: a complete trial may have them.
+  if (problem.kind == ProblemKind::remark || problem.kind == ProblemKind::other_trial ||
+      (problem.kind == ProblemKind::note && problem.file.empty())) {
+    to.messages.report(problem, {});
+    return;
+  }
+  to.rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
+               problem.text});
+  // Every row reports something that a complete trial does not have, even while the job runs.
+  to.messages.raise(ExitStatus::damaged);
+  to.messages.raise(status_of(problem.kind));
+  if (to.options.output.quiet) {
+    throw Known();
+  }
+}
 
-  [[nodiscard]] std::span<const Column> columns() const override { return check_columns; }
-
-  bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
-    rows.set_trial(operand);
-    try {
-      Progress progress("checking", 0);
-      TrialOptions watched = options().reading.trial_options();
-      say_remote(watched, messages);
-      watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
-      const CheckReport report =
-          check_trial(operand, watched, [&](const Problem& problem) { print(problem, rows, messages); });
-      messages.info(operand + ": " + report_text(report));
-      if (!report.layout.has_checksums && report.unprotected != 0 && !std::exchange(said_unprotected_, true)) {
-        messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
-      }
-    } catch (const Known&) {
-      return true;
-    } catch (const Error& error) {
-      fail_to_open(error, operand, messages, hint_for(operand, options().operands));
+bool show_check(const std::string& operand, Showing& to) {
+  to.rows.set_trial(operand);
+  try {
+    Progress progress("checking", 0);
+    TrialOptions watched = to.options.reading.trial_options();
+    say_remote(watched, to.messages);
+    watched.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.at(done, total); };
+    const CheckReport report = check_trial(operand, watched, [&](const Problem& problem) { print(problem, to); });
+    to.messages.info(operand + ": " + report_text(report));
+    if (!report.layout.has_checksums && report.unprotected != 0 && !std::exchange(to.said_unprotected, true)) {
+      to.messages.note("checkpoints have no checksum, so nothing tells whether elements were changed");
     }
+  } catch (const Known&) {
     return true;
+  } catch (const Error& error) {
+    fail_to_open(error, operand, to.messages, hint_for(operand, to.options.operands));
   }
-
- private:
-  bool said_unprotected_ = false;
-
-  void print(const Problem& problem, RowWriter& rows, Diagnostics& messages) const {
-    // Remarks, and notes about no file, are no rows: a complete trial may have them.
-    if (problem.kind == ProblemKind::remark || problem.kind == ProblemKind::other_trial ||
-        (problem.kind == ProblemKind::note && problem.file.empty())) {
-      messages.report(problem, {});
-      return;
-    }
-    rows.row({problem.file.empty() ? Cell() : Cell(problem.file), problem.offset ? Cell(*problem.offset) : Cell(),
-              problem.text});
-    // Every row reports something that a complete trial does not have, even while the job runs.
-    messages.raise(ExitStatus::damaged);
-    messages.raise(status_of(problem.kind));
-    if (options().output.quiet) {
-      throw Known();
-    }
-  }
-};
+  return true;
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_check_view(const LsOptions& options) { return std::make_unique<CheckView>(options); }
+constinit const ViewSpec check_view = {
+    .option = "check", .selects = false, .columns = check_columns, .show_operand = show_check};
 
 }  // namespace smd::tool::ls

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
 #include "selected.hpp"
-#include "text_cells.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -24,79 +22,61 @@ void show_saved(std::string& out, const Cell& cell, int precision) {
   }
 }
 
-constexpr std::array<Column, 5> collection_columns = {{{"collection"},
-                                                       {"tensors", Align::right},
-                                                       {"tensors_saved", Align::right, true, true, false, show_saved},
-                                                       {"regex"},
-                                                       {"reductions", Align::left, true, true, false, show_abridged}}};
+std::vector<Column> collection_columns(const LsOptions&) {
+  return {{"collection"},
+          {"tensors", Align::right},
+          {"tensors_saved", Align::right, true, true, false, show_saved},
+          {"regex"},
+          {"reductions", Align::left, true, true, false, show_abridged}};
+}
 
-class CollectionsView final : public OneTrialView {
- public:
-  using OneTrialView::OneTrialView;
-
-  [[nodiscard]] std::span<const Column> columns() const override { return collection_columns; }
-
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    std::map<std::string, Collection> shown = trial.collections();
-    if (const std::vector<std::string>& asked = options().selection.collections; !asked.empty()) {
-      shown.clear();
-      for (const std::string& name : asked) {
-        if (std::optional<Collection> collection = trial.collection(name)) {
-          shown.emplace(name, *std::move(collection));
-        } else {
-          messages.fail("NotFound", undefined_collection(name, trial), ExitStatus::no);
-        }
-      }
-      if (shown.empty()) {
-        return false;
-      }
-    }
-    const std::optional<std::vector<std::string>> tensors = tensors_asked(trial, messages);
-    for (const auto& [name, collection] : shown) {
-      print(trial, collection, name, tensors, rows);
-    }
-    return true;
+/// The tensors that the selection selects beside collections; nullopt if that is all of them.
+std::optional<std::vector<std::string>> tensors_asked(Trial& trial, const Showing& to) {
+  SelectionOptions rest = to.options.selection;
+  rest.collections.clear();
+  const bool narrows = rest.selects_tensors() || !rest.excludes.empty() || rest.steps || rest.modes_given ||
+                       rest.every != 1 || rest.worker;
+  if (!narrows) {
+    return std::nullopt;
   }
+  const Selection selection = select(trial, rest, {.lists = false}, to.messages);
+  return !selection.empty() ? saved_names(trial, selection, rest, to.messages) : std::vector<std::string>();
+}
 
- private:
-  /// The tensors that the rest of the selection selects; nullopt if that is all of them.
-  std::optional<std::vector<std::string>> tensors_asked(Trial& trial, Diagnostics& messages) const {
-    SelectionOptions rest = options().selection;
-    rest.collections.clear();
-    const bool narrows = rest.selects_tensors() || !rest.excludes.empty() || rest.steps || rest.modes_given ||
-                         rest.every != 1 || rest.worker;
-    if (!narrows) {
-      return std::nullopt;
-    }
-    const Selection selection = select(trial, rest, {.lists = false}, messages);
-    return !selection.empty() ? saved_names(trial, selection, rest, messages) : std::vector<std::string>();
-  }
-
-  void print(const Trial& trial, const Collection& collection, const std::string& name,
-             const std::optional<std::vector<std::string>>& tensors, RowWriter& rows) const {
-    std::size_t count = 0;
-    if (rows.wants("tensors_saved")) {
-      TensorQuery query;
-      query.collections = {name};
-      std::vector<std::string> saved = trial.tensor_names(query);
-      if (tensors) {
-        std::vector<std::string> both;
-        std::set_intersection(saved.begin(), saved.end(), tensors->begin(), tensors->end(), std::back_inserter(both));
-        saved = std::move(both);
+bool show_collections(Trial& trial, Showing& to) {
+  std::map<std::string, Collection> shown = trial.collections();
+  if (const std::vector<std::string>& asked = to.options.selection.collections; !asked.empty()) {
+    shown.clear();
+    for (const std::string& name : asked) {
+      if (std::optional<Collection> collection = trial.collection(name)) {
+        shown.emplace(name, *std::move(collection));
+      } else {
+        to.messages.fail("NotFound", undefined_collection(name, trial), ExitStatus::no);
       }
-      count = saved.size();
+    }
+    if (shown.empty()) {
+      return false;
+    }
+  }
+  const std::optional<std::vector<std::string>> tensors = tensors_asked(trial, to);
+  for (const auto& [name, collection] : shown) {
+    std::vector<std::string> saved;
+    if (to.rows.wants("tensors_saved")) {
+      saved = trial.tensor_names({.collections = {name}});
+    }
+    if (tensors) {
+      std::erase_if(saved, [&](const std::string& tensor) { return !std::ranges::binary_search(*tensors, tensor); });
     }
     static const std::vector<std::string> none;
-    rows.row({name, collection.tensor_names.size(), count, ListCell{collection.include_regex},
-              ListCell{collection.reduction_config ? collection.reduction_config->reductions : none}});
+    to.rows.row({name, collection.tensor_names.size(), saved.size(), ListCell{collection.include_regex},
+                 ListCell{collection.reduction_config ? collection.reduction_config->reductions : none}});
   }
-};
+  return true;
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_collections_view(const LsOptions& options) {
-  return std::make_unique<CollectionsView>(options);
-}
+constinit const ViewSpec collections_view = {
+    .option = "collections", .columns = collection_columns, .show = show_collections};
 
 }  // namespace smd::tool::ls

@@ -3,34 +3,24 @@
 #include "view.hpp"
 
 namespace smd::tool::ls {
+
 namespace {
 
-/// Its only column is `trial`, which every view has.
-class FindView final : public View {
- public:
-  using View::View;
-
-  [[nodiscard]] std::span<const Column> columns() const override { return {}; }
-
-  [[nodiscard]] OutputOptions output() const override {
-    OutputOptions changed = options().output;
-    changed.with_trial = true;
-    return changed;
+bool show_found(const std::string& operand, Showing& to) {
+  const std::vector<std::string> paths = found_trials(operand, to.options.reading, to.messages);
+  for (const std::string& path : paths) {
+    to.rows.set_trial(path);
+    to.rows.row({});
   }
-
-  bool show(const std::string& operand, RowWriter& rows, Diagnostics& messages) override {
-    bool found = false;
-    for (const std::string& path : found_trials(operand, options().reading, messages)) {
-      rows.set_trial(path);
-      rows.row({});
-      found = true;
-    }
-    return found;
-  }
-};
+  return !paths.empty();
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_find_view(const LsOptions& options) { return std::make_unique<FindView>(options); }
+/// Its only column is `trial`, which every view has.
+constinit const ViewSpec find_view = {.option = "find",
+                                      .selects = false,
+                                      .columns = [](const LsOptions&) { return std::vector<Column>(); },
+                                      .show_operand = show_found};
 
 }  // namespace smd::tool::ls

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <tuple>
 
 #include "cli/text.hpp"
@@ -12,19 +10,17 @@
 namespace smd::tool::ls {
 namespace {
 
-using LocationColumns = std::array<Column, 10>;
-
-constexpr LocationColumns location_columns(bool superseded) {
-  return {{{"tensor"},
-           {"step", Align::right},
-           {"mode"},
-           {"mode_step", Align::right},
-           {"worker"},
-           {"file"},
-           {"offset", Align::right},
-           {"length", Align::right},
-           superseded_column(superseded),
-           written_column}};
+std::vector<Column> location_columns(const LsOptions& options) {
+  return {{"tensor"},
+          {"step", Align::right},
+          {"mode"},
+          {"mode_step", Align::right},
+          {"worker"},
+          {"file"},
+          {"offset", Align::right},
+          {"length", Align::right},
+          superseded_column(options.reading.superseded == Superseded::included),
+          written_column};
 }
 
 /// Prints the records of entries as they come, by step, then by the name in the record: a reduction's is
@@ -49,7 +45,13 @@ class RecordPrinter {
     }
   }
 
-  void finish() { print_held(); }
+  void print_held() {
+    std::ranges::stable_sort(held_, {}, [](const Held& of) { return std::tie(of.tensor, of.worker); });
+    for (const Held& record : held_) {
+      print(record.tensor, record.worker, record, record.place);
+    }
+    held_.clear();
+  }
 
  private:
   static constexpr std::string_view first_reduction = "smdebug/reductions/";
@@ -79,16 +81,6 @@ class RecordPrinter {
         {{entry.step, entry.mode, entry.mode_step, entry.superseded}, std::move(tensor), entry.worker, place});
   }
 
-  void print_held() {
-    std::stable_sort(held_.begin(), held_.end(), [](const Held& a, const Held& b) {
-      return std::tie(a.tensor, a.worker) < std::tie(b.tensor, b.worker);
-    });
-    for (const Held& record : held_) {
-      print(record.tensor, record.worker, record, record.place);
-    }
-    held_.clear();
-  }
-
   RowWriter& rows_;
   std::vector<Held> held_;  // all of one step
 };
@@ -105,36 +97,24 @@ void say_other_values(const Trial& trial, Diagnostics& messages) {
   }
 }
 
-class LocationsView final : public OneTrialView {
- public:
-  explicit LocationsView(const LsOptions& options)
-      : OneTrialView(options), columns_(location_columns(options.reading.superseded == Superseded::included)) {}
-
-  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
-
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    say_other_values(trial, messages);
-    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
-    if (selection.empty()) {
-      return false;
-    }
-    const std::size_t before = rows.rows();
-    RecordPrinter printer(rows);
-    trial.for_each_entry(query_for(selection, options().selection), [&](const TensorEntry& entry) {
-      printer.add(entry);
-      return !rows.full() && (!options().output.quiet || rows.rows() == before);
-    });
-    printer.finish();
-    return rows.rows() != before;
+bool show_locations(Trial& trial, Showing& to) {
+  say_other_values(trial, to.messages);
+  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
+  if (selection.empty()) {
+    return false;
   }
-
- private:
-  LocationColumns columns_;
-};
+  const std::size_t before = to.rows.rows();
+  RecordPrinter printer(to.rows);
+  trial.for_each_entry(query_for(selection, to.options.selection), [&](const TensorEntry& entry) {
+    printer.add(entry);
+    return !to.rows.full() && (!to.options.output.quiet || to.rows.rows() == before);
+  });
+  printer.print_held();
+  return to.rows.rows() != before;
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_locations_view(const LsOptions& options) { return std::make_unique<LocationsView>(options); }
+constinit const ViewSpec locations_view = {.option = "locations", .columns = location_columns, .show = show_locations};
 
 }  // namespace smd::tool::ls

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <map>
-#include <optional>
 
 #include "select/selection.hpp"
 #include "selected.hpp"
@@ -10,8 +8,9 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 4> mode_columns = {
-    {{"mode"}, {"steps", Align::right}, {"first_step", Align::right}, {"last_step", Align::right}}};
+std::vector<Column> mode_columns(const LsOptions&) {
+  return {{"mode"}, {"steps", Align::right}, {"first_step", Align::right}, {"last_step", Align::right}};
+}
 
 /// Whether one of the workers that the row counts claims the mode.
 bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
@@ -26,48 +25,40 @@ bool claims(const Trial& trial, const StepInfo& info, Mode mode) {
   return any;
 }
 
-class ModesView final : public OneTrialView {
- public:
-  using OneTrialView::OneTrialView;
-
-  [[nodiscard]] std::span<const Column> columns() const override { return mode_columns; }
-
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
-    if (selection.empty()) {
-      return false;
-    }
-    struct Count {
-      std::size_t steps = 0;
-      GlobalStep first;
-      GlobalStep last;
+bool show_modes(Trial& trial, Showing& to) {
+  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
+  if (selection.empty()) {
+    return false;
+  }
+  struct Count {
+    std::size_t steps = 0;
+    GlobalStep first;
+    GlobalStep last;
+  };
+  std::map<Mode, Count> modes;  // by number
+  const std::vector<Mode> claimed = trial.modes();
+  for (const StepInfo& info : saved_steps(trial, selection, to.options.selection)) {
+    const auto add = [&](Mode mode) {
+      Count& count = modes[mode];
+      count.first = count.steps == 0 ? info.step : count.first;
+      count.last = info.step;
+      ++count.steps;
     };
-    std::map<Mode, Count> modes;  // by number
-    const std::vector<Mode> claimed = trial.modes();
-    for (const StepInfo& info : saved_steps(trial, selection, options().selection)) {
-      const auto add = [&](Mode mode) {
-        Count& count = modes[mode];
-        count.first = count.steps == 0 ? info.step : count.first;
-        count.last = info.step;
-        ++count.steps;
-      };
-      add(info.mode);
-      for (const Mode mode : claimed) {  // claimed by a worker other than the first
-        if (mode != info.mode && selection.every_claim && claims(trial, info, mode)) {
-          add(mode);
-        }
+    add(info.mode);
+    for (const Mode mode : claimed) {  // claimed by a worker other than the first
+      if (mode != info.mode && selection.every_claim && claims(trial, info, mode)) {
+        add(mode);
       }
     }
-    for (const auto& [mode, count] : modes) {
-      rows.row({to_string(mode), count.steps, count.first.value, count.last.value});
-    }
-    return !modes.empty();
   }
-};
+  for (const auto& [mode, count] : modes) {
+    to.rows.row({to_string(mode), count.steps, count.first.value, count.last.value});
+  }
+  return !modes.empty();
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_modes_view(const LsOptions& options) { return std::make_unique<ModesView>(options); }
+constinit const ViewSpec modes_view = {.option = "modes", .columns = mode_columns, .show = show_modes};
 
 }  // namespace smd::tool::ls

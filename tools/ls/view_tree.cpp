@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <map>
 #include <smd/shape.hpp>
 #include <string_view>
@@ -8,8 +7,6 @@
 
 #include "cli/text.hpp"
 #include "selected.hpp"
-#include "tensor_facts.hpp"
-#include "text_cells.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {
@@ -168,82 +165,71 @@ struct Held {
   [[nodiscard]] Cell parameters_cell() const { return with_parameters > 0 ? Cell(parameters) : Cell(); }
 };
 
-class TreeView final : public OneTrialView {
- public:
-  explicit TreeView(const LsOptions& options) : OneTrialView(options) {
-    // For people, the drawing is the last column, where its lines may be of any length.
-    if (draws()) {
-      columns_ = {tensors_column, parameters_column, bytes_column, path_column};
-    } else {
-      columns_ = {options.by_dtype ? dtype_column : path_column, tensors_column, parameters_column, bytes_column};
-    }
+bool draws(const LsOptions& options) { return options.for_people() && !options.by_dtype; }
+
+std::vector<Column> tree_columns(const LsOptions& options) {
+  // For people, the drawing is the last column, where its lines may be of any length.
+  if (draws(options)) {
+    return {tensors_column, parameters_column, bytes_column, path_column};
   }
+  return {options.by_dtype ? dtype_column : path_column, tensors_column, parameters_column, bytes_column};
+}
 
-  [[nodiscard]] std::span<const Column> columns() const override { return columns_; }
+void print_types(const std::vector<TensorFacts>& facts, RowWriter& rows) {
+  std::map<std::string_view, Held, decltype(&naturally_before)> types(naturally_before);
+  for (const TensorFacts& tensor : facts) {
+    types[tensor.dtype_varies ? varies : std::string_view(tensor.dtype)].add(tensor);
+  }
+  for (const auto& [dtype, of] : types) {
+    rows.row({dtype.empty() ? Cell() : Cell(dtype), of.tensors, of.parameters_cell(), of.bytes});
+  }
+}
 
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
-    if (selection.empty()) {
-      return false;
+void print_tree(std::vector<TensorFacts>& facts, const LsOptions& options, RowWriter& rows) {
+  std::ranges::sort(facts, before_in_tree, name_of);
+  std::vector<std::string_view> names;
+  std::vector<Held> before = {Held()};  // each name's: what those before it hold together
+  for (const TensorFacts& tensor : facts) {
+    names.push_back(tensor.summary.tensor);
+    before.push_back(before.back());
+    before.back().add(tensor);
+  }
+  Branches branches(options.output.terminal.ascii);
+  TreeWalk(names, options.tree_depth).each([&](const TreeWalk::Node& node, std::size_t depth) {
+    const Held held = before[node.end].without(before[node.first]);
+    const std::string_view path = names[node.first].substr(0, node.path);
+    if (!draws(options)) {
+      rows.row({path, held.tensors, held.parameters_cell(), held.bytes});
+      return;
     }
-    const std::vector<std::string> names = saved_names(trial, selection, options().selection, messages);
-    if (options().output.quiet) {
-      return !names.empty();
-    }
-    std::vector<TensorFacts> facts =
-        tensor_facts(trial, selection, names, options().selection, trial.layout().has_headers || options().by_dtype);
-    if (options().by_dtype) {
-      read_types(trial, facts, messages);
-      print_types(facts, rows);
-    } else {
-      print(facts, rows);
-    }
+    const std::string text = branches.before(depth, node.last) + std::string(path.substr(node.above));
+    rows.row({node.name ? Cell("") : Cell(held.tensors), held.parameters_cell(), held.bytes, text});
+  });
+}
+
+bool show_tree(Trial& trial, Showing& to) {
+  const LsOptions& options = to.options;
+  const Selection selection = select(trial, options.selection, {.lists = false}, to.messages);
+  if (selection.empty()) {
+    return false;
+  }
+  const std::vector<std::string> names = saved_names(trial, selection, options.selection, to.messages);
+  if (options.output.quiet) {
     return !names.empty();
   }
-
- private:
-  [[nodiscard]] bool draws() const noexcept { return options().for_people() && !options().by_dtype; }
-
-  static void print_types(const std::vector<TensorFacts>& facts, RowWriter& rows) {
-    std::map<std::string_view, Held, decltype(&naturally_before)> types(naturally_before);
-    for (const TensorFacts& tensor : facts) {
-      types[tensor.dtype_varies ? varies : std::string_view(tensor.dtype)].add(tensor);
-    }
-    for (const auto& [dtype, of] : types) {
-      rows.row({dtype.empty() ? Cell() : Cell(dtype), of.tensors, of.parameters_cell(), of.bytes});
-    }
+  std::vector<TensorFacts> facts =
+      tensor_facts(trial, selection, names, options.selection, trial.layout().has_headers || options.by_dtype);
+  if (options.by_dtype) {
+    read_types(trial, facts, to.messages);
+    print_types(facts, to.rows);
+  } else {
+    print_tree(facts, options, to.rows);
   }
-
-  void print(std::vector<TensorFacts>& facts, RowWriter& rows) const {
-    std::sort(facts.begin(), facts.end(), [](const TensorFacts& a, const TensorFacts& b) {
-      return before_in_tree(a.summary.tensor, b.summary.tensor);
-    });
-    std::vector<std::string_view> names;
-    std::vector<Held> before = {Held()};  // each name's: what those before it hold together
-    for (const TensorFacts& tensor : facts) {
-      names.push_back(tensor.summary.tensor);
-      before.push_back(before.back());
-      before.back().add(tensor);
-    }
-    Branches branches(options().output.terminal.ascii);
-    TreeWalk(names, options().tree_depth).each([&](const TreeWalk::Node& node, std::size_t depth) {
-      const Held held = before[node.end].without(before[node.first]);
-      const std::string_view path = names[node.first].substr(0, node.path);
-      if (!draws()) {
-        rows.row({path, held.tensors, held.parameters_cell(), held.bytes});
-        return;
-      }
-      const std::string text = branches.before(depth, node.last) + std::string(path.substr(node.above));
-      rows.row({node.name ? Cell("") : Cell(held.tensors), held.parameters_cell(), held.bytes, text});
-    });
-  }
-
-  std::array<Column, 4> columns_;
-};
+  return !names.empty();
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_tree_view(const LsOptions& options) { return std::make_unique<TreeView>(options); }
+constinit const ViewSpec tree_view = {.option = "tree", .columns = tree_columns, .show = show_tree};
 
 }  // namespace smd::tool::ls

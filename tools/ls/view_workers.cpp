@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 
@@ -13,21 +11,15 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Column, 3> worker_columns = {{{"worker"}, {"steps", Align::right}, {"tensors", Align::right}}};
+std::vector<Column> worker_columns(const LsOptions&) {
+  return {{"worker"}, {"steps", Align::right}, {"tensors", Align::right}};
+}
 
 struct Work {
   std::size_t steps = 0;
   std::size_t tensors = 0;
 };
 using WorkByName = std::map<std::string, Work, std::less<>>;
-
-void count_steps(const Trial& trial, const Selection& selection, const SelectionOptions& options, WorkByName& workers) {
-  for (const StepInfo& info : saved_steps(trial, selection, options)) {
-    for (const std::string& worker : info.workers) {
-      ++workers[worker].steps;
-    }
-  }
-}
 
 void count_tensors(const Trial& trial, const Selection& selection, const SelectionOptions& options,
                    WorkByName& workers) {
@@ -58,7 +50,7 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
   std::vector<std::string> others;
   for (const auto& [worker, work] : workers) {
-    if (!std::binary_search(announced.begin(), announced.end(), worker)) {
+    if (!std::ranges::binary_search(announced, worker)) {
       others.push_back(worker);
     }
   }
@@ -67,38 +59,34 @@ void note_unannounced(const Trial& trial, const WorkByName& workers, Diagnostics
   }
 }
 
-class WorkersView final : public OneTrialView {
- public:
-  using OneTrialView::OneTrialView;
-
-  [[nodiscard]] std::span<const Column> columns() const override { return worker_columns; }
-
- protected:
-  bool show_trial(Trial& trial, RowWriter& rows, Diagnostics& messages) override {
-    WorkByName workers;
-    const Selection selection = select(trial, options().selection, {.lists = false}, messages);
-    if (selection.empty() || selection.everything()) {
-      // Include those that have only announced themselves.
-      for (std::string& worker : trial.workers()) {
-        workers[std::move(worker)];
+bool show_workers(Trial& trial, Showing& to) {
+  WorkByName workers;
+  const Selection selection = select(trial, to.options.selection, {.lists = false}, to.messages);
+  if (selection.empty() || selection.everything()) {
+    // Include those that have only announced themselves.
+    for (std::string& worker : trial.workers()) {
+      workers[std::move(worker)];
+    }
+  }
+  if (!selection.empty()) {
+    for (const StepInfo& info : saved_steps(trial, selection, to.options.selection)) {
+      for (const std::string& worker : info.workers) {
+        ++workers[worker].steps;
       }
     }
-    if (!selection.empty()) {
-      count_steps(trial, selection, options().selection, workers);
-      count_tensors(trial, selection, options().selection, workers);
-    } else if (!trial.listed_steps().empty()) {
-      return false;  // there are steps, but none of those asked for
-    }
-    for (const auto& [worker, work] : workers) {
-      rows.row({worker, work.steps, work.tensors});
-    }
-    note_unannounced(trial, workers, messages);
-    return !workers.empty();
+    count_tensors(trial, selection, to.options.selection, workers);
+  } else if (!trial.listed_steps().empty()) {
+    return false;  // there are steps, but none of those asked for
   }
-};
+  for (const auto& [worker, work] : workers) {
+    to.rows.row({worker, work.steps, work.tensors});
+  }
+  note_unannounced(trial, workers, to.messages);
+  return !workers.empty();
+}
 
 }  // namespace
 
-std::unique_ptr<View> make_workers_view(const LsOptions& options) { return std::make_unique<WorkersView>(options); }
+constinit const ViewSpec workers_view = {.option = "workers", .columns = worker_columns, .show = show_workers};
 
 }  // namespace smd::tool::ls

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // -f md, -f json: what the first screen of the page says.
-#include "brief.hpp"
-
 #include "cli/text.hpp"
 #include "html.hpp"
+#include "page.hpp"
 #include "rows/cell.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace smd::tool::report {
@@ -108,151 +106,87 @@ std::string trial_markdown(const TrialReport& trial) {
   return out;
 }
 
-/// Writes JSON.
-class Json {
- public:
-  void cell(const Cell& value) { append_json_cell(out_, value, 0, NonFinite::string); }
-  /// JSON that is there already.
-  void raw(std::string_view json) { out_ += json; }
-  template <class Items, class Write>
-  void array(const Items& items, Write&& write) {
-    out_ += '[';
-    bool first = true;
-    for (const auto& item : items) {
-      out_ += std::exchange(first, false) ? "" : ",";
-      write(item);
-    }
-    out_ += ']';
-  }
-  void key(std::string_view name, bool first = false) {
-    out_ += first ? "{" : ",";
-    cell(name);
-    out_ += ':';
-  }
-  void value(std::string_view name, const Cell& of, bool first = false) {
-    key(name, first);
-    cell(of);
-  }
-  void end() { out_ += '}'; }
-  [[nodiscard]] std::string take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
-
-void append_result(Json& json, const RuleResult& result, std::size_t findings) {
-  const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-  const auto of = [&](const auto& get) { return first != nullptr ? Cell(get(*first)) : Cell(); };
-  json.value("rule", result.name, true);
-  json.value("rule_to_invoke", result.rule);
-  json.value("status", to_string(result.status));
-  json.value("step", first != nullptr && first->step ? Cell(first->step->value) : Cell());
-  json.value("mode", of([](const Finding& one) { return to_string(one.mode); }));
-  json.value("mode_step", of([](const Finding& one) { return one.mode_step.value; }));
-  json.value("tensor", first != nullptr && first->tensor ? Cell(*first->tensor) : Cell());
-  json.value("worker", first != nullptr && first->worker ? Cell(*first->worker) : Cell());
-  json.value("check", of([](const Finding& one) { return std::string_view(one.check); }));
-  json.value("value", of([](const Finding& one) { return one.value; }));
-  json.value("threshold", of([](const Finding& one) { return one.threshold; }));
-  json.value("message", first != nullptr ? Cell(first->message) : Cell(result.message));
-  json.value("findings", findings);
-  json.end();
+std::string json(const Cell& value) {
+  std::string out;
+  append_json_cell(out, value, 0, NonFinite::string);
+  return out;
 }
 
-void append_trial(Json& json, const TrialReport& trial) {
+/// Names, and their values as JSON.
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+std::string json_object(const Members& members) {
+  std::string out;
+  for (const auto& [name, value] : members) {
+    out += fmt::format("{}{}:{}", out.empty() ? "{" : ",", json(name), value);
+  }
+  return out.empty() ? "{}" : out + "}";
+}
+
+template <class Items, class Write>
+std::string json_array(const Items& items, Write&& write) {
+  return fmt::format("[{}]", joined(items, ",", write));
+}
+
+std::string step_json(const std::optional<GlobalStep>& step) { return json(step ? Cell(step->value) : Cell()); }
+
+std::string result_json(const RuleResult& result, std::size_t findings) {
+  const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
+  const auto of = [&](const auto& get) { return json(first != nullptr ? Cell(get(*first)) : Cell()); };
+  return json_object({{"rule", json(result.name)},
+                      {"rule_to_invoke", json(result.rule)},
+                      {"status", json(to_string(result.status))},
+                      {"step", step_json(first != nullptr ? first->step : std::nullopt)},
+                      {"mode", of([](const Finding& one) { return to_string(one.mode); })},
+                      {"mode_step", of([](const Finding& one) { return one.mode_step.value; })},
+                      {"tensor", of([](const Finding& one) { return one.tensor ? Cell(*one.tensor) : Cell(); })},
+                      {"worker", of([](const Finding& one) { return one.worker ? Cell(*one.worker) : Cell(); })},
+                      {"check", of([](const Finding& one) { return std::string_view(one.check); })},
+                      {"value", of([](const Finding& one) { return one.value; })},
+                      {"threshold", of([](const Finding& one) { return one.threshold; })},
+                      {"message", json(first != nullptr ? first->message : result.message)},
+                      {"findings", json(findings)}});
+}
+
+std::string trial_json(const TrialReport& trial) {
   const TrialFacts& facts = trial.facts;
   const bool read = trial.unread.empty();
-  json.value("trial", trial.name, true);
-  json.value("layout", read ? Cell(facts.layout) : Cell());
-  json.value("status", read ? Cell(facts.status) : Cell("unreadable"));
-  json.value("steps", facts.steps);
-  json.value("last_step", facts.last_step ? Cell(facts.last_step->value) : Cell());
-  json.key("losses");
-  json.array(losses_of(trial), [&](const LossFacts& loss) {
-    json.value("name", loss.name, true);
-    json.value("last", loss.last.y);
-    json.value("best", loss.best ? Cell(loss.best->y) : Cell());
-    json.value("step_of_best", loss.best ? Cell(static_cast<std::int64_t>(loss.best->x)) : Cell());
-    json.end();
-  });
-  json.key("results");
-  std::size_t rule = 0;
-  json.array(trial.results, [&](const RuleResult& result) {
-    append_result(json, result, rule < trial.tallies.size() ? trial.tallies[rule].count() : 0);
-    ++rule;
-  });
-  const auto first = first_not_finite(trial);
-  json.key("first_nan");
-  if (first) {
-    json.value("tensor", first->tensor, true);
-    json.value("step", first->step.value);
-    json.end();
-  } else {
-    json.cell(Cell());
-  }
-  json.key("not_evaluated");
-  json.array(not_evaluated(trial), [&](std::string_view name) { json.cell(name); });
-  json.key("problems");
   std::vector<std::string> problems = facts.problems;
   if (!read) {
     problems.insert(problems.begin(), trial.unread);
   }
-  json.array(problems, [&](const std::string& problem) { json.cell(problem); });
-  json.value("superseded", facts.superseded);
-  json.key("hparams");
-  bool is_first = true;
-  for (const auto& [name, value] : facts.hyperparameters) {
-    json.key(name, std::exchange(is_first, false));
-    json.raw(value);
-  }
-  json.raw(is_first ? "{}" : "}");
-  json.end();
+  const auto first = first_not_finite(trial);
+  const auto text = [](std::string_view one) { return json(one); };
+  std::size_t rule = 0;
+  return json_object(
+      {{"trial", json(trial.name)},
+       {"layout", json(read ? Cell(facts.layout) : Cell())},
+       {"status", json(read ? Cell(facts.status) : Cell("unreadable"))},
+       {"steps", json(facts.steps)},
+       {"last_step", step_json(facts.last_step)},
+       {"losses", json_array(losses_of(trial),
+                             [](const LossFacts& loss) {
+                               const auto step = loss.best ? Cell(static_cast<std::int64_t>(loss.best->x)) : Cell();
+                               return json_object({{"name", json(loss.name)},
+                                                   {"last", json(loss.last.y)},
+                                                   {"best", json(loss.best ? Cell(loss.best->y) : Cell())},
+                                                   {"step_of_best", json(step)}});
+                             })},
+       {"results",
+        json_array(trial.results,
+                   [&](const RuleResult& result) { return result_json(result, trial.tallies[rule++].count()); })},
+       {"first_nan",
+        first ? json_object({{"tensor", json(first->tensor)}, {"step", json(first->step.value)}}) : "null"},
+       {"not_evaluated", json_array(not_evaluated(trial), text)},
+       {"problems", json_array(problems, text)},
+       {"superseded", json(facts.superseded)},
+       {"hparams", json_object({facts.hyperparameters.begin(), facts.hyperparameters.end()})}});
 }
 
 }  // namespace
 
-std::vector<LossFacts> losses_of(const TrialReport& trial) {
-  std::vector<LossFacts> losses;
-  if (trial.histories == nullptr) {
-    return losses;
-  }
-  for (const auto& [name, history] : trial.histories->tensors) {
-    for (const auto& [mode, series] : history.modes) {
-      const ThinCurve& curve = series.of(Measure::mean);
-      if (history.role == Role::loss && !curve.empty()) {
-        const bool several = history.modes.size() > 1;
-        losses.push_back(
-            {several ? fmt::format("{} ({})", name, mode_text(mode)) : name, curve.facts().last, curve.facts().least});
-      }
-    }
-  }
-  return losses;
-}
+std::string brief_markdown(std::span<const TrialReport> trials) { return joined(trials, "\n", trial_markdown); }
 
-std::optional<FirstNotFinite> first_not_finite(const TrialReport& trial) {
-  std::optional<FirstNotFinite> first;
-  if (trial.histories != nullptr) {
-    for (const auto& [name, history] : trial.histories->tensors) {
-      if (history.first_not_finite && (!first || *history.first_not_finite < first->step)) {
-        first = {name, *history.first_not_finite};
-      }
-    }
-  }
-  return first;
-}
-
-std::string brief_markdown(std::span<const TrialReport> trials) {
-  std::string out;
-  for (const TrialReport& trial : trials) {
-    out += (out.empty() ? "" : "\n") + trial_markdown(trial);
-  }
-  return out;
-}
-
-std::string brief_json(std::span<const TrialReport> trials) {
-  Json json;
-  json.array(trials, [&](const TrialReport& trial) { append_trial(json, trial); });
-  return json.take() + "\n";
-}
+std::string brief_json(std::span<const TrialReport> trials) { return json_array(trials, trial_json) + "\n"; }
 
 }  // namespace smd::tool::report

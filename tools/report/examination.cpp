@@ -6,11 +6,9 @@
 #include "cli/progress.hpp"
 #include "requests/evaluation.hpp"
 #include "rows/date.hpp"
-#include "saved_histograms.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace smd::tool::report {
@@ -108,26 +106,13 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   }
 }
 
-void Examination::say(const RuleResult& result) {
-  Diagnostics& messages = context_.messages;
-  for (const Problem& problem : result.problems) {
-    messages.report_once(problem, trial_.path());
-    messages.raise(status_of(problem.kind));
-  }
-  if (result.records_unread > 0) {
-    messages.raise(ExitStatus::damaged);
-  }
-}
-
 TrialReport Examination::report(bool last) {
-  // Both operands have one type, without const, so that the result can be moved.
-  Histories histories = last ? survey_.take_histories() : Histories(survey_.histories());
-  TrialReport report = {
-      .name = name_, .facts = facts_of(trial_), .histories = std::make_shared<const Histories>(std::move(histories))};
-  report.buckets = saved_histograms(trial_, *report.histories, steps_);
+  TrialReport report = {.name = name_, .facts = facts_of(trial_)};
+  report.histories = last ? survey_.take_histories() : Histories(survey_.histories());
+  report.buckets = saved_histograms(trial_, report.histories, steps_);
   report.media = logged_media(trial_, context_.options.selection, steps_);
-  if (report.histories->last_write) {
-    show_date(report.facts.written, Cell(*report.histories->last_write), 0);
+  if (report.histories.last_write) {
+    show_date(report.facts.written, Cell(*report.histories.last_write), 0);
   }
   const std::vector<RuleResult>& results = evaluator_->results();
   const bool chosen = !context_.options.rules.empty();
@@ -149,13 +134,19 @@ TrialReport Examination::report(bool last) {
       }
     }
     if (last) {
-      say(result);
+      for (const Problem& problem : result.problems) {
+        context_.messages.report_once(problem, trial_.path());
+        context_.messages.raise(status_of(problem.kind));
+      }
+      if (result.records_unread > 0) {
+        context_.messages.raise(ExitStatus::damaged);
+      }
     }
   }
-  std::sort(report.pairs.begin(), report.pairs.end());
+  std::ranges::sort(report.pairs);
   report.pairs.erase(std::unique(report.pairs.begin(), report.pairs.end()), report.pairs.end());
   std::vector<std::string>& problems = report.facts.problems;
-  std::sort(problems.begin(), problems.end());
+  std::ranges::sort(problems);
   problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
   return report;
 }

@@ -4,6 +4,7 @@
 #include <smd/evaluator.hpp>
 #include <smd/trial.hpp>
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -42,8 +43,6 @@ class Examination {
   [[nodiscard]] TrialReport report(bool last);
 
  private:
-  void say(const RuleResult& result);
-
   const ExaminationContext& context_;
   Trial& trial_;
   std::string name_;
@@ -57,5 +56,13 @@ class Examination {
 /// Examines what was saved so far. A requested stop ends it early; the report then holds what was seen.
 [[nodiscard]] TrialReport examine(const ExaminationContext& context, Trial& trial, const std::string& name,
                                   const std::stop_token& stop);
+
+/// Writes the page of what is known of all trials. `running`: the page will be written again.
+using WritePage = std::function<void(std::vector<TrialReport>& trials, bool running)>;
+
+/// Follows trials, all at once, and writes the page anew at most each --interval, and at the end: when the jobs have
+/// ended, time is up (status 124), or a signal requests a stop.
+/// @throws UsageError for bad patterns; OutputError.
+void examine_live(const ExaminationContext& context, const std::vector<std::string>& operands, const WritePage& write);
 
 }  // namespace smd::tool::report

@@ -2,15 +2,17 @@
 #include "figures.hpp"
 
 #include "cli/escape.hpp"
+#include "cli/number_format.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
+#include "draw/palette.hpp"
 #include "draw/svg.hpp"
 #include "html.hpp"
+#include "text/number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace smd::tool::report {
@@ -26,11 +28,8 @@ bool is_number(const std::string& cell) {
 
 // With six digits: the command behind the figure prints all.
 std::string short_number(const std::string& cell) {
-  double number = 0;
-  const char* const end = cell.data() + cell.size();
-  const auto [rest, error] = std::from_chars(cell.data(), end, number);
-  return error == std::errc() && rest == end && cell.find_first_of(".e") != std::string::npos ? short_text(number)
-                                                                                              : cell;
+  const std::optional<double> number = text::number_of(cell);
+  return number && cell.find_first_of(".e") != std::string::npos ? short_text(*number) : cell;
 }
 
 std::string numbers_table(const Chart& chart, std::size_t most_rows) {
@@ -66,8 +65,8 @@ std::string axes_of(const Chart& chart) {
   }
   const AxisRange shown_x = Scale::extent(chart.x, ranges.x, 0.02);
   const AxisRange shown_y = Scale::extent(chart.y, ranges.y, 0.06);
-  return fmt::format(" data-axes=\"{} {} {} {} {}\"", exact_text(shown_x.low), exact_text(shown_x.high),
-                     exact_text(shown_y.low), exact_text(shown_y.high),
+  return fmt::format(" data-axes=\"{} {} {} {} {}\"", number_text(shown_x.low), number_text(shown_x.high),
+                     number_text(shown_y.low), number_text(shown_y.high),
                      chart.y.scale == ScaleKind::logarithmic ? "log" : "linear");
 }
 
@@ -92,37 +91,38 @@ Figures::Figures(std::span<const TrialReport> trials) {
 
 void Figures::collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of) {
   for (const auto& [tensor, found] : tally.tensors()) {
-    counts_[tensor] += found.count;
-    std::vector<Mark>& marks = marks_[tensor];
+    OfTensor& of = tensors_[tensor];
+    of.findings += found.count;
     for (const FindingMark& mark : found.marks) {
       mark_of.step = mark.step;
       mark_of.text = fmt::format("{}{}step {}, {}: {}", trial, trial.empty() ? "" : ": ", mark.step.value, result.name,
                                  mark.message);
-      marks.push_back(mark_of);
+      of.marks.push_back(mark_of);
     }
   }
 }
 
 std::size_t Figures::findings_of(std::string_view tensor) const {
-  const auto found = counts_.find(tensor);
-  return found == counts_.end() ? 0 : found->second;
+  const auto found = tensors_.find(tensor);
+  return found == tensors_.end() ? 0 : found->second.findings;
 }
 
 std::string Figures::link_to(std::string_view tensor) const {
-  const auto found = shown_.find(tensor);
-  return found == shown_.end() ? std::string() : fmt::format("#figure-{}", found->second);
+  const auto found = tensors_.find(tensor);
+  return found == tensors_.end() || found->second.figure == 0 ? std::string()
+                                                              : fmt::format("#figure-{}", found->second.figure);
 }
 
 std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors) const {
   std::vector<const Mark*> marks;
   for (const std::string& tensor : tensors) {
-    if (const auto found = marks_.find(tensor); found != marks_.end()) {
-      for (const Mark& mark : found->second) {
+    if (const auto found = tensors_.find(tensor); found != tensors_.end()) {
+      for (const Mark& mark : found->second.marks) {
         marks.push_back(&mark);
       }
     }
   }
-  std::stable_sort(marks.begin(), marks.end(), [](const Mark* a, const Mark* b) { return a->step < b->step; });
+  std::ranges::stable_sort(marks, {}, &Mark::step);
   std::vector<ChartFinding> findings;
   std::set<std::string_view> seen;  // a rule is marked once, where it found something first
   std::erase_if(marks, [&](const Mark* mark) { return !seen.insert(mark->link).second; });
@@ -137,7 +137,8 @@ std::string Figures::add(Figure figure) {
   ++figures_;
   figure.chart.findings = marks_of(figure.tensors);
   for (const std::string& tensor : figure.tensors) {
-    shown_.try_emplace(tensor, figures_);
+    std::size_t& first = tensors_[tensor].figure;
+    first = first == 0 ? figures_ : first;
   }
   std::string out =
       fmt::format("<figure id=\"figure-{}\"{}>\n{}", figures_, axes_of(figure.chart), svg_element(figure.chart));
@@ -149,6 +150,104 @@ std::string Figures::add(Figure figure) {
     behind += command_html(command);
   }
   return out + details_html("Numbers and command", behind) + "</figure>\n";
+}
+
+namespace {
+
+constexpr std::size_t dashes = 4;
+
+void join(std::string& to, std::string_view part) {
+  to += to.empty() || part.empty() ? "" : ", ";
+  to += part;
+}
+
+// The pair in which a curve's tensor is that of validation; null: there is none.
+const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
+  const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
+  return pair == trial.pairs.end() ? nullptr : &*pair;
+}
+
+bool is_validation(const TrialReport& trial, const NamedCurve& curve) {
+  return curve.mode == Mode::eval || curve.mode == Mode::predict || pair_of(trial, curve) != nullptr;
+}
+
+// The tensor that a curve shares its colour with: training and validation have the same.
+std::string_view colored_as(const TrialReport& trial, const NamedCurve& curve) {
+  const TensorPair* const pair = pair_of(trial, curve);
+  return pair == nullptr ? curve.tensor : pair->training;
+}
+
+}  // namespace
+
+std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials, const std::set<std::string>& tensors,
+                                  const PickCurve& pick) {
+  std::vector<NamedCurve> curves;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    for (const std::string& tensor : tensors) {
+      if (const TensorHistory* const history = trials[i].history(tensor)) {
+        for (const auto& [mode, series] : history->modes) {
+          if (!pick(series).empty()) {
+            curves.push_back({i, tensor, mode, &pick(series)});
+          }
+        }
+      }
+    }
+  }
+  return curves;
+}
+
+CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves, std::size_t all) {
+  std::set<std::size_t> of_trials;
+  std::set<std::string_view> tensors;
+  std::set<Mode> modes;
+  for (const NamedCurve& curve : curves) {
+    of_trials.insert(curve.trial);
+    tensors.insert(curve.tensor);
+    modes.insert(curve.mode);
+  }
+  const auto validation =
+      std::ranges::count_if(curves, [&](const NamedCurve& curve) { return is_validation(trials[curve.trial], curve); });
+  const bool both_sides = validation != 0 && static_cast<std::size_t>(validation) != curves.size();
+  CurveSet set;
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> hues_of;
+  const std::size_t columns = columns_for(std::max(curves.size(), all));
+  for (const NamedCurve& curve : curves) {
+    const TrialReport& trial = trials[curve.trial];
+    std::string name;
+    join(name, of_trials.size() > 1 ? std::string_view(trial.label) : std::string_view());
+    join(name, tensors.size() > 1 ? std::string_view(curve.tensor) : std::string_view());
+    join(name, modes.size() > 1 ? mode_text(curve.mode) : std::string_view());
+    if (name.empty()) {
+      name = curve.tensor;
+    }
+    ChartCurve drawn = curve.curve->chart_curve(std::move(name), columns);
+    const std::size_t color =
+        trials.size() > 1 ? curve.trial
+                          : hues_of.try_emplace({curve.trial, colored_as(trial, curve)}, hues_of.size()).first->second;
+    drawn.hue = color % hues;
+    drawn.dash = both_sides && is_validation(trial, curve) ? Dash::dashed : static_cast<Dash>(color / hues % dashes);
+    set.curves.push_back(std::move(drawn));
+  }
+  return set;
+}
+
+std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
+                                    const std::function<bool(const TensorHistory&)>& which) {
+  std::set<std::string> names;
+  for (const TrialReport& trial : trials) {
+    for (const auto& [name, history] : trial.histories.tensors) {
+      if (history.steps != 0 && which(history)) {
+        names.insert(name);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+ChartAxis step_axis(std::span<const TrialReport> trials) {
+  const bool several =
+      std::ranges::any_of(trials, [](const TrialReport& trial) { return trial.facts.modes.size() > 1; });
+  return {.name = several ? "step (of all modes)" : "step", .whole = true};
 }
 
 }  // namespace smd::tool::report

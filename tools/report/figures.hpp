@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,9 +48,13 @@ class Figures {
   void collect(const RuleResult& result, const FindingTally& tally, const std::string& trial, Mark mark_of);
   [[nodiscard]] std::vector<ChartFinding> marks_of(const std::set<std::string>& tensors) const;
 
-  std::map<std::string, std::vector<Mark>, std::less<>> marks_;  // by tensor; empty name: no tensor
-  std::map<std::string, std::size_t, std::less<>> counts_;
-  std::map<std::string, std::size_t, std::less<>> shown_;  // tensor to the number of its first figure
+  struct OfTensor {
+    std::vector<Mark> marks = {};
+    std::size_t findings = 0;
+    std::size_t figure = 0;  // the first that shows it; 0: none
+  };
+
+  std::map<std::string, OfTensor, std::less<>> tensors_;  // empty name: no tensor
   std::size_t figures_ = 0;
 };
 
@@ -58,5 +63,33 @@ class Figures {
 
 /// How many columns each of `curves` curves of one figure may take, so that the page stays small.
 [[nodiscard]] std::size_t columns_for(std::size_t curves) noexcept;
+
+/// One gathered curve, and whose it is.
+struct NamedCurve {
+  std::size_t trial = 0;
+  std::string tensor;
+  Mode mode = Mode::global;
+  const ThinCurve* curve = nullptr;
+};
+
+/// Picks a curve of a tensor in one mode.
+using PickCurve = std::function<const ThinCurve&(const ModeHistory&)>;
+
+/// The curves of some tensors in all trials that are not empty: by trial, tensor, mode.
+[[nodiscard]] std::vector<NamedCurve> curves_of(std::span<const TrialReport> trials,
+                                                const std::set<std::string>& tensors, const PickCurve& pick);
+
+/// These curves in one chart, named by what differs among them. A colour for each trial, or else for each tensor;
+/// dashes distinguish modes, or validation from training.
+/// `all`: how many curves share the page's room with them, if that is more.
+[[nodiscard]] CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedCurve>& curves,
+                                 std::size_t all = 0);
+
+/// Names of the tensors of some role in any trial, in byte order.
+[[nodiscard]] std::vector<std::string> tensors_of(std::span<const TrialReport> trials,
+                                                  const std::function<bool(const TensorHistory&)>& which);
+
+/// The axis of steps; its name says so if steps are counted over all modes.
+[[nodiscard]] ChartAxis step_axis(std::span<const TrialReport> trials);
 
 }  // namespace smd::tool::report

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first screen says, in sentences.
-#include "brief.hpp"
+#include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
-
-#include "cli/escape.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +18,6 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::size_t most_items = 6;
-
-std::string rules_word(std::size_t number) { return fmt::format("{} {}", number, number == 1 ? "rule" : "rules"); }
 
 // What a page says of a rule that found something. `{}` is the tensor.
 struct RuleWords {
@@ -41,40 +38,12 @@ constexpr std::array<RuleWords, 9> rule_words = {{
 }};
 
 const RuleWords* words_of(const RuleResult& result) {
-  const auto* const found =
-      std::find_if(rule_words.begin(), rule_words.end(), [&](const RuleWords& one) { return one.rule == result.rule; });
+  const auto* const found = std::ranges::find(rule_words, result.rule, &RuleWords::rule);
   return found == rule_words.end() ? nullptr : found;
 }
 
 bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
-}
-
-}  // namespace
-
-bool is_grave(const RuleResult& result) {
-  const RuleWords* const words = words_of(result);
-  return words != nullptr && words->grave;
-}
-
-namespace {
-
-struct Counts {
-  std::size_t evaluated = 0;  // rules that looked at something
-  std::size_t triggered = 0;
-  std::size_t grave = 0;
-  std::size_t errors = 0;
-};
-
-Counts counts_of(const TrialReport& trial) {
-  Counts counts;
-  for (const RuleResult& result : trial.results) {
-    counts.triggered += result.status == RuleStatus::issues_found ? 1 : 0;
-    counts.grave += result.status == RuleStatus::issues_found && is_grave(result) ? 1 : 0;
-    counts.errors += result.status == RuleStatus::error ? 1 : 0;
-    counts.evaluated += result.status != RuleStatus::not_evaluated && result.status != RuleStatus::error ? 1 : 0;
-  }
-  return counts;
 }
 
 // The rules that found something grave, or else something worth a look.
@@ -101,11 +70,12 @@ void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
   if (!first) {
     return;
   }
-  const auto& all = trial.histories->tensors;
+  const auto& all = trial.histories.tensors;
   const auto tensors =
-      std::count_if(all.begin(), all.end(), [](const auto& one) { return one.second.first_not_finite.has_value(); });
-  items.push_back(fmt::format("NaN or infinities are in {} {}, first in {} at step {}", tensors,
-                              tensors == 1 ? "tensor" : "tensors", name_html(first->tensor), first->step.value));
+      std::ranges::count_if(all, [](const auto& one) { return one.second.first_not_finite.has_value(); });
+  items.push_back(fmt::format("NaN or infinities are in {}, first in {} at step {}",
+                              counted(static_cast<std::size_t>(tensors), "tensor"), name_html(first->tensor),
+                              first->step.value));
 }
 
 std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
@@ -135,40 +105,9 @@ std::string loss_item(const std::string& name, Mode mode, const CurveFacts& fact
                                : fmt::format("{} is {}, as at the start", loss, last);
 }
 
-}  // namespace
-
-Headline headline_of(const TrialReport& trial) {
-  if (!trial.unread.empty()) {
-    return {"unknown", "Not read: " + trial.unread};
-  }
-  const Counts counts = counts_of(trial);
-  if (counts.grave > 0) {
-    const std::size_t others = counts.triggered - counts.grave;
-    return {"bad", fmt::format("{} of {} found something grave{}", counts.grave, rules_word(counts.evaluated),
-                               others == 0 ? "" : fmt::format(", {} more something worth a look", others))};
-  }
-  if (first_not_finite(trial)) {
-    return {"bad", "NaN or infinities were saved"};
-  }
-  if (counts.triggered > 0) {
-    return {"look",
-            fmt::format("{} of {} found something worth a look", counts.triggered, rules_word(counts.evaluated))};
-  }
-  if (counts.errors > 0 || !trial.facts.problems.empty()) {
-    return {"unknown", counts.errors > 0 ? fmt::format("Not sure: {} could not be evaluated", rules_word(counts.errors))
-                                         : "Not sure: not everything could be read"};
-  }
-  if (counts.evaluated == 0) {
-    return {"unknown", "Not evaluated: no rule had anything to evaluate"};
-  }
-  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", rules_word(counts.evaluated))};
-}
-
-namespace {
-
 void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
   std::size_t losses = 0;
-  for (const auto& [name, history] : trial.histories->tensors) {
+  for (const auto& [name, history] : trial.histories.tensors) {
     if (history.role != Role::loss) {
       continue;
     }
@@ -181,18 +120,16 @@ void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
   }
 }
 
-std::string list_html(const std::vector<std::string>& items, std::string_view rest) {
+// The first items, and how many more there are.
+std::string first_items(std::vector<std::string> items, std::string_view rest) {
   if (items.empty()) {
     return {};
   }
-  std::string out = "<ul>\n";
-  for (std::size_t i = 0; i < std::min(items.size(), most_items); ++i) {
-    out += fmt::format("<li>{}</li>\n", items[i]);
-  }
   if (items.size() > most_items) {
-    out += fmt::format("<li><a href=\"{}\">and {} more</a></li>\n", rest, items.size() - most_items);
+    items[most_items] = fmt::format("<a href=\"{}\">and {} more</a>", rest, items.size() - most_items);
+    items.resize(most_items + 1);
   }
-  return out + "</ul>\n";
+  return list_html(items);
 }
 
 std::string card_html(std::string_view look, std::string_view headline) {
@@ -233,14 +170,9 @@ std::string several_html(const PageContext& page) {
   const auto put = [&](std::string_view look_of, std::string_view title, const Trials& trials) {
     std::vector<std::string> items;
     for (const auto& [what, names] : trials) {
-      constexpr std::size_t most_named = 30;
-      items.push_back(fmt::format(
-          "{}: {}{}", what,
-          fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_named)),
-                    ", "),
-          names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : std::string()));
+      items.push_back(fmt::format("{}: {}", what, first_of(names, 30)));
     }
-    out += items.empty() ? std::string() : card_html(look_of, title) + list_html(items, "#rules") + "</div>\n";
+    out += items.empty() ? std::string() : card_html(look_of, title) + first_items(items, "#rules") + "</div>\n";
   };
   put("bad", "Grave", bad);
   put("look", "Worth a look", look);
@@ -253,6 +185,47 @@ std::string several_html(const PageContext& page) {
 
 }  // namespace
 
+bool is_grave(const RuleResult& result) {
+  const RuleWords* const words = words_of(result);
+  return words != nullptr && words->grave;
+}
+
+Headline headline_of(const TrialReport& trial) {
+  if (!trial.unread.empty()) {
+    return {"unknown", "Not read: " + trial.unread};
+  }
+  const auto count = [&](const auto& which) {
+    return static_cast<std::size_t>(std::ranges::count_if(trial.results, which));
+  };
+  const auto has = [](RuleStatus status) { return [status](const RuleResult& one) { return one.status == status; }; };
+  const std::size_t found = count(has(RuleStatus::issues_found));
+  const std::size_t errors = count(has(RuleStatus::error));
+  const std::size_t evaluated = trial.results.size() - errors - count(has(RuleStatus::not_evaluated));
+  const std::size_t grave =
+      count([](const RuleResult& one) { return one.status == RuleStatus::issues_found && is_grave(one); });
+  const std::string looked = counted(evaluated, "rule");
+  if (grave > 0) {
+    return {"bad", fmt::format("{} of {} found something grave{}", grave, looked,
+                               found == grave ? "" : fmt::format(", {} more something worth a look", found - grave))};
+  }
+  if (first_not_finite(trial)) {
+    return {"bad", "NaN or infinities were saved"};
+  }
+  if (found > 0) {
+    return {"look", fmt::format("{} of {} found something worth a look", found, looked)};
+  }
+  if (errors > 0) {
+    return {"unknown", fmt::format("Not sure: {} could not be evaluated", counted(errors, "rule"))};
+  }
+  if (!trial.facts.problems.empty()) {
+    return {"unknown", "Not sure: not everything could be read"};
+  }
+  if (evaluated == 0) {
+    return {"unknown", "Not evaluated: no rule had anything to evaluate"};
+  }
+  return {"good", fmt::format("No sign of trouble: {} looked, none found anything", looked)};
+}
+
 std::string health_html(const PageContext& page) {
   if (page.trials.size() > 1) {
     return several_html(page);
@@ -260,22 +233,20 @@ std::string health_html(const PageContext& page) {
   const TrialReport& trial = page.trials.front();
   const Headline headline = headline_of(trial);
   std::string out = card_html(headline.look, headline.text);
-  if (trial.histories != nullptr) {
-    std::vector<std::string> broken;
-    add_triggered(broken, trial, true);
-    add_not_finite(broken, trial);
-    for (const std::string& problem : trial.facts.problems) {
-      broken.push_back(name_html(problem));
-    }
-    std::vector<std::string> remarkable;
-    add_triggered(remarkable, trial, false);
-    std::vector<std::string> losses;
-    add_losses(losses, trial);
-    const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
-    out += list_html(broken, rest);
-    out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";
-    out += list_html(remarkable, rest) + list_html(losses, "#losses");
+  std::vector<std::string> broken;
+  add_triggered(broken, trial, true);
+  add_not_finite(broken, trial);
+  for (const std::string& problem : trial.facts.problems) {
+    broken.push_back(name_html(problem));
   }
+  std::vector<std::string> remarkable;
+  add_triggered(remarkable, trial, false);
+  std::vector<std::string> losses;
+  add_losses(losses, trial);
+  const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
+  out += first_items(broken, rest);
+  out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";
+  out += first_items(remarkable, rest) + first_items(losses, "#losses");
   return out + "</div>\n";
 }
 

@@ -8,13 +8,16 @@
 #include <optional>
 #include <smd/step.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "roles.hpp"
 #include "thin_curve.hpp"
 
 namespace smd::tool::report {
+
+/// What a tensor is in training: which section of the page it belongs to.
+enum class Role : std::uint8_t { loss, gradient, weight, bias, activation, other };
 
 /// The statistics that have a curve over all steps.
 enum class Measure : std::uint8_t { l2, mean, min, max, zero_fraction };
@@ -71,5 +74,15 @@ struct Histories {
   std::uint64_t tensors_left_out = 0;     ///< Of one step, because there are too many.
   std::uint64_t left_out = 0;             ///< Weights that are too large for the ratio of their updates.
 };
+
+/// Keeps the first of some items and then every second one.
+template <class Item>
+void halve(std::vector<Item>& items) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items.size(); i += 2) {
+    std::swap(items[kept++], items[i]);
+  }
+  items.resize(kept);
+}
 
 }  // namespace smd::tool::report

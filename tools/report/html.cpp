@@ -57,15 +57,28 @@ std::string details_html(std::string_view summary, std::string_view content) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, content);
 }
 
+std::string list_html(std::span<const std::string> items) {
+  std::string out = "<ul>\n";
+  for (const std::string& item : items) {
+    out += fmt::format("<li>{}</li>\n", item);
+  }
+  return out + "</ul>\n";
+}
+
+std::string first_of(std::span<const std::string> texts, std::size_t most) {
+  const std::string first = fmt::format("{}", fmt::join(texts.first(std::min(texts.size(), most)), ", "));
+  return texts.size() > most ? fmt::format("{} and {} more", first, texts.size() - most) : first;
+}
+
 std::string command_html(std::string_view command) {
   return fmt::format("<pre class=\"command\"><code>{}</code></pre>\n", xml(command));
 }
 
 std::string shell_word(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) {
     return std::string(word);
   }
-  const bool control = std::any_of(word.begin(), word.end(), [](char byte) {
+  const bool control = std::ranges::any_of(word, [](char byte) {
     return static_cast<unsigned char>(byte) < 0x20 || static_cast<unsigned char>(byte) >= 0x7F;
   });
   std::string quoted = control ? "$'" : "'";
@@ -83,8 +96,6 @@ std::string shell_word(std::string_view word) {
   }
   return quoted + "'";
 }
-
-std::string exact_text(double number) { return number_text(number); }
 
 std::string short_text(double number) { return number_text(number, 6); }
 

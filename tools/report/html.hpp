@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::report {
@@ -27,15 +28,31 @@ struct HtmlCell {
 /// Content that is one click away, even without a script. `summary` is HTML.
 [[nodiscard]] std::string details_html(std::string_view summary, std::string_view content);
 
+/// `<ul>`: items are HTML.
+[[nodiscard]] std::string list_html(std::span<const std::string> items);
+
+/// The texts of some items, one after another.
+template <class Items, class Text>
+[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Text&& text) {
+  std::string out;
+  bool first = true;
+  for (const auto& item : items) {
+    out += std::exchange(first, false) ? std::string_view() : separator;
+    out += text(item);
+  }
+  return out;
+}
+
+/// `a, b and 3 more`: at most so many.
+[[nodiscard]] std::string first_of(std::span<const std::string> texts, std::size_t most);
+
 /// A command line to copy.
 [[nodiscard]] std::string command_html(std::string_view command);
 
 /// A word as a POSIX shell (or, with control characters, as bash) reads it back.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
-/// A number as smd-reduce prints it: it reads back equal.
-[[nodiscard]] std::string exact_text(double number);
-/// The same for people: six digits.
+/// A number for people: six digits.
 [[nodiscard]] std::string short_text(double number);
 /// `12,345`
 [[nodiscard]] std::string grouped(std::uint64_t number);

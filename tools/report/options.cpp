@@ -83,7 +83,6 @@ ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
   options.operands = line.operands();
   options.selection = SelectionOptions::from(line);
   options.rules = RuleOptions::from(line);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
   options.format = line.value("format").value_or("html");

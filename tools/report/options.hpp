@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "requests/requests.hpp"
@@ -19,7 +18,6 @@ struct ReportCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;
   RuleOptions rules;  ///< Empty: each built-in rule that has something to evaluate.
-  MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
   std::string format;  ///< -f: html, md or json.

@@ -22,18 +22,11 @@ namespace {
 std::string selection_words(const SelectionOptions& selection) {
   std::string words;
   if (selection.steps) {
-    std::string spec;
-    for (const StepTerm& term : selection.steps->terms()) {
-      spec += (spec.empty() ? "" : ",") + term.text;
-    }
-    words += fmt::format(" -s {}", shell_word(spec));
+    const auto text = [](const StepTerm& term) { return term.text; };
+    words += fmt::format(" -s {}", shell_word(joined(selection.steps->terms(), ",", text)));
   }
   if (selection.modes_given) {
-    std::string modes;
-    for (const Mode mode : selection.modes) {
-      modes += fmt::format("{}{}", modes.empty() ? "" : ",", mode_text(mode));
-    }
-    words += fmt::format(" -m {}", modes);
+    words += fmt::format(" -m {}", joined(selection.modes, ",", mode_text));
   }
   if (selection.worker) {
     words += fmt::format(" -w {}", shell_word(*selection.worker));
@@ -50,11 +43,7 @@ std::string title_of(std::span<const TrialReport> trials, const std::string& giv
   if (trials.size() > 3 && !folder.empty()) {
     return fmt::format("{} trials in {}", trials.size(), folder);
   }
-  std::string title;
-  for (const TrialReport& trial : trials) {
-    title += fmt::format("{}{}", title.empty() ? "" : ", ", trial.name);
-  }
-  return title;
+  return joined(trials, ", ", [](const TrialReport& trial) { return trial.name; });
 }
 
 // How much of the names is the folder that all are in.
@@ -68,8 +57,8 @@ std::size_t common_folder(std::span<const TrialReport> trials) {
     common = common.substr(0, static_cast<std::size_t>(end - common.begin()));
   }
   const std::size_t folder = common.rfind('/') + 1;
-  const bool whole = std::any_of(trials.begin(), trials.end(),
-                                 [folder](const TrialReport& trial) { return trial.name.size() == folder; });
+  const bool whole =
+      std::ranges::any_of(trials, [folder](const TrialReport& trial) { return trial.name.size() == folder; });
   return whole ? 0 : folder;
 }
 
@@ -103,10 +92,7 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
     trial.label = trial.name.substr(folder);
   }
   Figures figures(trials);
-  std::string operands;
-  for (const TrialReport& trial : trials) {
-    operands += (operands.empty() ? "" : " ") + shell_word(trial.name);
-  }
+  const std::string operands = joined(trials, " ", [](const TrialReport& trial) { return shell_word(trial.name); });
   const std::string every =
       options.selection.every == 1 ? std::string() : fmt::format(" --every {}", options.selection.every);
   const PageContext page = {trials, figures, every, operands, selection_words(options.selection)};

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -104,16 +103,13 @@ std::string distributions_section(const PageContext& page) {
   std::size_t left_out = 0;
   for (const std::string& tensor : worst_first(page, std::move(names))) {
     for (const TrialReport& trial : page.trials) {
-      if (trial.histories == nullptr) {
-        continue;
-      }
-      const auto history = trial.histories->tensors.find(tensor);
-      const auto* const of = history == trial.histories->tensors.end() ? nullptr : fullest(history->second);
+      const TensorHistory* const history = trial.history(tensor);
+      const auto* const of = history == nullptr ? nullptr : fullest(*history);
       if (of == nullptr) {
         continue;
       }
       if (figures.size() < most_fans) {
-        figures.push_back(fan_figure(page, trial, tensor, of->first, history->second));
+        figures.push_back(fan_figure(page, trial, tensor, of->first, *history));
       } else {
         ++left_out;
       }

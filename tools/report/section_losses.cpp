@@ -55,19 +55,14 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
   if (curves.empty()) {
     return {};
   }
-  std::string options;
-  for (const std::string& name : names) {
-    options += (options.empty() ? "" : " ") + name_option(name);
-  }
-  const bool scalar = std::all_of(curves.begin(), curves.end(), [&](const NamedCurve& curve) {
-    return page.trials[curve.trial].histories->tensors.find(curve.tensor)->second.scalar();
-  });
+  const bool scalar = std::ranges::all_of(
+      curves, [&](const NamedCurve& curve) { return page.trials[curve.trial].history(curve.tensor)->scalar(); });
   Figure figure = {.chart = {.title = title,
                              .x = step_axis(page.trials),
                              .y = {.name = scalar ? "value" : "mean of the elements", .robust = true},
                              .content = curve_set(page.trials, curves)},
                    .tensors = names,
-                   .commands = {reduce_command(page, options, "mean")}};
+                   .commands = {reduce_command(page, joined(names, " ", name_option), "mean")}};
   figure.tensors.emplace();  // findings about no tensor concern the loss, or everything
   std::string out = page.figures.add(figure);
   if (spans_decades(curves)) {
@@ -80,13 +75,9 @@ std::string value_figure(const PageContext& page, const std::string& title, cons
 
 // Whether a group holds training and validation, as two tensors or as two modes.
 bool has_both_sides(const PageContext& page, const std::set<std::string>& group) {
-  return group.size() > 1 || std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
-           if (trial.histories == nullptr) {
-             return false;
-           }
-           const auto found = trial.histories->tensors.find(*group.begin());
-           return found != trial.histories->tensors.end() && found->second.modes.contains(Mode::train) &&
-                  found->second.modes.contains(Mode::eval);
+  return group.size() > 1 || std::ranges::any_of(page.trials, [&](const TrialReport& trial) {
+           const TensorHistory* const history = trial.history(*group.begin());
+           return history != nullptr && history->modes.contains(Mode::train) && history->modes.contains(Mode::eval);
          });
 }
 
@@ -115,11 +106,10 @@ std::vector<std::string> value_figures(const PageContext& page, const std::vecto
     }
     titles.emplace_back(rank, title);
   }
-  std::stable_sort(titles.begin(), titles.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(titles, [](const auto& a, const auto& b) { return a.first > b.first; });
   if (longest_first && !titles.empty()) {
-    const auto longest = std::max_element(titles.begin(), titles.end(), [&](const auto& a, const auto& b) {
-      return values_in(page, groups.at(a.second)) < values_in(page, groups.at(b.second));
-    });
+    const auto longest =
+        std::ranges::max_element(titles, {}, [&](const auto& one) { return values_in(page, groups.at(one.second)); });
     std::rotate(titles.begin(), longest, longest + 1);
   }
   std::vector<std::string> figures;
@@ -144,9 +134,8 @@ LossSection losses_section(const PageContext& page) {
   const std::vector<std::string> names =
       tensors_of(page.trials, [](const TensorHistory& history) { return history.role == Role::loss; });
   std::vector<std::string> figures = value_figures(page, names, true);
-  const bool a_curve = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return values_in(page, {name}) > page.trials.size();
-  });
+  const bool a_curve =
+      std::ranges::any_of(names, [&](const std::string& name) { return values_in(page, {name}) > page.trials.size(); });
   LossSection section;
   const std::string more = left_out(page, names.size(), figures.size(), "-c losses");
   if (a_curve) {  // single points are no picture to begin with

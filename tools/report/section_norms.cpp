@@ -2,7 +2,6 @@
 // Curves of many tensors in one figure: norms of gradients and weights, updates, zeros of activations.
 #include "cli/escape.hpp"
 #include "html.hpp"
-#include "layers.hpp"
 #include "sections.hpp"
 
 #include <fmt/format.h>
@@ -106,9 +105,9 @@ std::string norms_section(const PageContext& page) {
       weights);
   std::string out = figure_grid(figures, figures.size(), {});
   for (const TrialReport& trial : page.trials) {
-    if (trial.histories != nullptr && trial.histories->left_out != 0 && !out.empty()) {
+    if (trial.histories.left_out != 0 && !out.empty()) {
       out += fmt::format("<p class=\"remark\">{}: the ratio of updates leaves {} large weights out.</p>\n",
-                         name_html(trial.label), trial.histories->left_out);
+                         name_html(trial.label), trial.histories.left_out);
     }
   }
   return section_html("norms", "Gradients and weights", out);
@@ -123,10 +122,7 @@ std::string activations_section(const PageContext& page) {
       .pick = [](const ModeHistory& series) -> const ThinCurve& { return series.of(Measure::zero_fraction); }};
   const std::vector<std::string> names = tensors_of(
       page.trials, [](const TensorHistory& history) { return history.role == Role::activation && !history.scalar(); });
-  std::string of;
-  for (std::size_t i = 0; i < names.size() && i < worst_shown; ++i) {
-    of += (of.empty() ? "" : " ") + name_option(names[i]);
-  }
+  const std::string of = joined(std::span(names).first(std::min(names.size(), worst_shown)), " ", name_option);
   const std::vector<std::string> shown = worst_first(page, names);
   const std::size_t most = std::min(shown.size(), most_together);
   std::string figure =

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -17,34 +18,26 @@ namespace smd::tool::report {
 
 namespace {
 
-std::string_view look_of(const RuleResult& result) {
-  switch (result.status) {
-    case RuleStatus::issues_found:
-      return is_grave(result) ? "bad" : "look";
-    case RuleStatus::no_issues_found:
-      return "good";
-    case RuleStatus::error:
-    case RuleStatus::in_progress:
-    case RuleStatus::not_evaluated:
-      break;
-  }
-  return "unknown";
-}
+// A class of the page's style, and the place among the results.
+struct Look {
+  std::string_view name;
+  int place;
+};
 
-int gravity(const RuleResult& result) {
+Look look_of(const RuleResult& result) {
   switch (result.status) {
     case RuleStatus::issues_found:
-      return is_grave(result) ? 0 : 1;
+      return is_grave(result) ? Look{"bad", 0} : Look{"look", 1};
     case RuleStatus::error:
-      return 2;
+      return {"unknown", 2};
     case RuleStatus::in_progress:
-      return 3;
+      return {"unknown", 3};
     case RuleStatus::no_issues_found:
-      return 4;
+      return {"good", 4};
     case RuleStatus::not_evaluated:
       break;
   }
-  return 5;
+  return {"unknown", 5};
 }
 
 std::string place_of(const Finding& finding) {
@@ -60,7 +53,7 @@ std::string place_of(const Finding& finding) {
 bool is_given(const RuleResult& result, const std::string& name, const std::string& value) {
   try {
     const RuleDescription rule = describe_rule(result.rule);
-    return std::none_of(rule.parameters.begin(), rule.parameters.end(), [&](const ParameterSpec& parameter) {
+    return std::ranges::none_of(rule.parameters, [&](const ParameterSpec& parameter) {
       return parameter.name == name && parameter.default_text == value;
     });
   } catch (const ConfigurationError&) {  // an unknown rule has no parameters in effect
@@ -126,7 +119,7 @@ std::string result_html(const PageContext& page, const TrialReport& trial, std::
   const std::string& said = triggered ? result.findings.front().message : result.message;
   const std::string at = triggered ? place_of(result.findings.front()) : std::string();
   std::string out = fmt::format(
-      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result), anchor,
+      "<div class=\"rule {}\" id=\"{}\">\n<p><strong>{}</strong> {}{}{}{}</p>\n{}", look_of(result).name, anchor,
       name_html(result.name), xml(to_string(result.status)), at.empty() ? "" : fmt::format(" at step {}", at),
       said.empty() ? "." : fmt::format(": {}.", name_html(said)), steps_text(result), warnings_html(result));
   if (triggered) {
@@ -148,20 +141,18 @@ std::string line_html(const PageContext& page, const TrialReport& trial, std::si
   const std::string said =
       result.message.empty() ? std::string() : fmt::format("<p>{}</p>\n", name_html(result.message));
   return fmt::format(
-      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result), anchor,
+      "<li class=\"rule {}\" id=\"{}\">{}</li>\n", look_of(result).name, anchor,
       details_html(line, said + warnings_html(result) + command_html(rule_command(page, trial, result))));
 }
 
 std::string passed_over_html(const TrialReport& trial) {
-  if (trial.passed_over.empty()) {
-    return {};
-  }
-  std::string list = "<ul>\n";
+  std::vector<std::string> items;
   for (const RuleResult& result : trial.passed_over) {
-    list += fmt::format("<li><strong>{}</strong>: {}</li>\n", name_html(result.name), name_html(result.message));
+    items.push_back(fmt::format("<strong>{}</strong>: {}", name_html(result.name), name_html(result.message)));
   }
-  return details_html(fmt::format("{} built-in rules had nothing to evaluate", trial.passed_over.size()),
-                      list + "</ul>\n");
+  return items.empty()
+             ? std::string()
+             : details_html(fmt::format("{} built-in rules had nothing to evaluate", items.size()), list_html(items));
 }
 
 }  // namespace
@@ -172,12 +163,8 @@ std::string rules_section(const PageContext& page) {
   for (std::size_t i = 0; i < page.trials.size(); ++i) {
     const TrialReport& trial = page.trials[i];
     std::vector<std::size_t> order(trial.results.size());
-    for (std::size_t rule = 0; rule < order.size(); ++rule) {
-      order[rule] = rule;
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return gravity(trial.results[a]) < gravity(trial.results[b]);
-    });
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t rule) { return look_of(trial.results[rule]).place; });
     std::string lines;
     std::string found;
     std::set<std::string_view> told;  // A damaged file stops many rules for one reason, which is shown once.

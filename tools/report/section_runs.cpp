@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several trials: one table of them, above everything else.
-#include "brief.hpp"
+#include "cli/number_format.hpp"
 #include "html.hpp"
 #include "rows/hyperparameter.hpp"
 #include "sections.hpp"
@@ -31,8 +31,7 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
   for (const auto& [name, count] : counts) {
     names.push_back(name);
   }
-  std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string& a, const std::string& b) { return counts[a] > counts[b]; });
+  std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) { return counts[a] > counts[b]; });
   names.resize(std::min(names.size(), most_losses));
   return names;
 }
@@ -72,9 +71,8 @@ std::string runs_section(const PageContext& page) {
   }
   const std::vector<std::string> losses = common_losses(page.trials);
   const std::vector<std::string> keys = differing_keys(page.trials);
-  const bool statuses = std::any_of(page.trials.begin(), page.trials.end(), [&](const TrialReport& trial) {
-    return trial.facts.status != page.trials.front().facts.status;
-  });
+  const bool statuses = std::ranges::any_of(
+      page.trials, [&](const TrialReport& trial) { return trial.facts.status != page.trials.front().facts.status; });
   std::vector<std::string> header = {"trial"};
   if (statuses) {
     header.emplace_back("status");
@@ -96,14 +94,13 @@ std::string runs_section(const PageContext& page) {
     row.push_back({facts.last_step ? std::to_string(facts.last_step->value) : "", true});
     const std::vector<LossFacts> of_trial = losses_of(trial);
     for (const std::string& loss : losses) {
-      const auto found =
-          std::find_if(of_trial.begin(), of_trial.end(), [&](const LossFacts& one) { return one.name == loss; });
+      const auto found = std::ranges::find(of_trial, loss, &LossFacts::name);
       const bool known = found != of_trial.end();
       row.push_back(known && found->best ? HtmlCell{fmt::format("{} <span class=\"quiet\">at {:.0f}</span>",
                                                                 short_text(found->best->y), found->best->x),
-                                                    true, exact_text(found->best->y)}
+                                                    true, number_text(found->best->y)}
                                          : HtmlCell{"", true});
-      row.push_back(known ? HtmlCell{short_text(found->last.y), true, exact_text(found->last.y)} : HtmlCell{"", true});
+      row.push_back(known ? HtmlCell{short_text(found->last.y), true, number_text(found->last.y)} : HtmlCell{"", true});
     }
     for (const std::string& key : keys) {
       const auto found = facts.hyperparameters.find(key);

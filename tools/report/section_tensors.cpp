@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of tensors, the worst first, and the commands that print what the page shows.
 #include "html.hpp"
-#include "layers.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 namespace smd::tool::report {
 
 namespace {
 
 constexpr std::size_t most_rows = 60;  // in one table, before layers are folded away
+constexpr std::array<const char*, 6> role_texts = {"loss", "gradient", "weight", "bias", "activation", "other"};
 
 HtmlCell number_cell(const std::optional<double>& number) {
   return number ? HtmlCell{short_text(*number), true} : HtmlCell{{}, true};
@@ -54,7 +54,7 @@ std::vector<HtmlCell> row_of(const PageContext& page, const TrialReport& trial, 
   }
   const std::size_t findings = page.figures.findings_of(name);
   row.push_back({link.empty() ? name_html(name) : fmt::format("<a href=\"{}\">{}</a>", link, name_html(name))});
-  row.push_back({std::string(role_text(history.role))});
+  row.push_back({role_texts[static_cast<std::size_t>(history.role)]});
   row.push_back({std::to_string(history.steps), true});
   row.push_back({std::to_string(history.first_step.value), true});
   row.push_back({std::to_string(history.last_step.value), true});
@@ -80,12 +80,8 @@ std::string table_of(const PageContext& page, const std::vector<std::string>& na
   std::vector<std::vector<HtmlCell>> rows;
   for (const std::string& name : names) {
     for (const TrialReport& trial : page.trials) {
-      if (trial.histories == nullptr) {
-        continue;
-      }
-      const auto found = trial.histories->tensors.find(name);
-      if (found != trial.histories->tensors.end() && found->second.steps != 0) {
-        rows.push_back(row_of(page, trial, name, found->second));
+      if (const TensorHistory* const history = trial.history(name); history != nullptr && history->steps != 0) {
+        rows.push_back(row_of(page, trial, name, *history));
       }
     }
   }
@@ -102,7 +98,7 @@ std::string tensors_section(const PageContext& page) {
   }
   std::uint64_t left_out = 0;
   for (const TrialReport& trial : page.trials) {
-    left_out += trial.histories == nullptr ? 0 : trial.histories->tensors_left_out;
+    left_out += trial.histories.tensors_left_out;
   }
   const std::string rest =
       left_out == 0 ? std::string()
@@ -114,8 +110,9 @@ std::string tensors_section(const PageContext& page) {
     return section_html("tensors", "Tensors", rest + table_of(page, names));
   }
   std::vector<std::string> bad;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(bad),
-               [&](const std::string& name) { return page.figures.findings_of(name) != 0 || not_finite(page, name); });
+  std::ranges::copy_if(names, std::back_inserter(bad), [&](const std::string& name) {
+    return page.figures.findings_of(name) != 0 || not_finite(page, name);
+  });
   bad.resize(std::min(bad.size(), most_rows));
   std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
   std::string groups;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the trial is, and its workers.
 #include "cli/escape.hpp"
+#include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace smd::tool::report {
 
 namespace {
 
-std::string joined_names(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 12;
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    out += fmt::format("{}{}", i == 0 ? "" : ", ", name_html(names[i]));
-  }
-  return names.size() > most ? fmt::format("{} and {} more", out, names.size() - most) : out;
+constexpr std::size_t most_named = 12;
+
+std::vector<std::string> names_html(const std::vector<std::string>& names) {
+  std::vector<std::string> all(names.size());
+  std::ranges::transform(names, all.begin(), name_html);
+  return all;
 }
 
 std::string span_text(const TrialFacts& facts) {
@@ -40,10 +42,10 @@ std::string facts_html(const TrialReport& trial) {
   if (facts.last_complete != facts.last_step && facts.last_complete) {
     put("last complete step", std::to_string(facts.last_complete->value));
   }
-  put("modes", joined_names(facts.modes));
+  put("modes", first_of(names_html(facts.modes), most_named));
   put("tensors", grouped(facts.tensors));
-  put("workers", facts.workers.size() == 1 ? name_html(facts.workers.front().name) : grouped(facts.workers.size()));
-  put("collections", joined_names(facts.collections));
+  put("workers", facts.workers.size() == 1 ? name_html(facts.workers.begin()->first) : grouped(facts.workers.size()));
+  put("collections", first_of(names_html(facts.collections), most_named));
   put("bytes of records", bytes_text(facts.bytes));
   put("last written", xml(facts.written));
   if (facts.superseded != 0) {
@@ -65,14 +67,7 @@ std::string hyperparameters_html(const TrialFacts& facts) {
 }
 
 std::string folded_list_html(const std::vector<std::string>& lines, std::string_view noun) {
-  if (lines.empty()) {
-    return {};
-  }
-  std::string list = "<ul>\n";
-  for (const std::string& line : lines) {
-    list += fmt::format("<li>{}</li>\n", name_html(line));
-  }
-  return details_html(fmt::format("{} {}{}", lines.size(), noun, lines.size() == 1 ? "" : "s"), list + "</ul>\n");
+  return lines.empty() ? std::string() : details_html(counted(lines.size(), noun), list_html(names_html(lines)));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,9 +19,9 @@ constexpr std::size_t most_spreads = 4;
 std::string seconds_figure(const PageContext& page) {
   CurveSet set;
   for (const TrialReport& trial : page.trials) {
-    if (trial.histories != nullptr && !trial.histories->seconds.empty()) {
-      ChartCurve curve = trial.histories->seconds.chart_curve(page.trials.size() > 1 ? trial.label : "time per step",
-                                                              columns_for(page.trials.size()));
+    if (const ThinCurve& seconds = trial.histories.seconds; !seconds.empty()) {
+      ChartCurve curve =
+          seconds.chart_curve(page.trials.size() > 1 ? trial.label : "time per step", columns_for(page.trials.size()));
       curve.hue = static_cast<std::size_t>(&trial - page.trials.data()) % hues;
       set.curves.push_back(std::move(curve));
     }
@@ -82,9 +81,9 @@ std::string workers_table(const PageContext& page) {
   bool several = false;
   for (const TrialReport& trial : page.trials) {
     several = several || trial.facts.workers.size() > 1;
-    for (const WorkerFacts& worker : trial.facts.workers) {
+    for (const auto& [name, worker] : trial.facts.workers) {
       rows.push_back({{name_html(trial.label)},
-                      {name_html(worker.name)},
+                      {name_html(name)},
                       {std::to_string(worker.steps), true},
                       {std::to_string(worker.last_step.value), true}});
     }
@@ -103,10 +102,7 @@ std::string workers_section(const PageContext& page) {
   for (const TrialReport& trial : page.trials) {
     std::size_t spreads = 0;
     for (const Role role : {Role::loss, Role::other}) {
-      if (trial.histories == nullptr) {
-        continue;
-      }
-      for (const auto& [tensor, history] : trial.histories->tensors) {
+      for (const auto& [tensor, history] : trial.histories.tensors) {
         if (history.role == role && by_several(history) && spreads < most_spreads) {
           figures.push_back(spread_figure(page, trial, tensor, history));
           ++spreads;

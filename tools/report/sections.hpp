@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "curve_sets.hpp"
 #include "figures.hpp"
 #include "trial_report.hpp"
 
@@ -37,6 +35,20 @@ struct PageContext {
 [[nodiscard]] std::vector<std::string> worst_first(const PageContext& page, std::vector<std::string> names);
 /// Whether a tensor has NaN or infinities in any mode of any trial.
 [[nodiscard]] bool not_finite(const PageContext& page, std::string_view tensor);
+
+/// Tensors whose names begin with the same parts.
+struct LayerGroup {
+  std::string name;  ///< The common beginning; if names have no parts, the first and the last name.
+  std::vector<std::string> tensors;
+  bool by_name = true;  ///< Whether exactly these begin with the name.
+};
+
+/// Names grouped by their first parts, between `/` and `.`: by as many parts as leave few groups. Groups and names keep
+/// the order in which they first come.
+[[nodiscard]] std::vector<LayerGroup> layer_groups(const std::vector<std::string>& names);
+
+/// A regular expression that finds this text.
+[[nodiscard]] std::string escaped_pattern(std::string_view text);
 
 /// Whether a trial is healthy, in a sentence.
 struct Headline {

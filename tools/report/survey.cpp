@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace smd::tool::report {
 
@@ -17,6 +16,7 @@ constexpr std::array<Reduction, measures> measured = {{{.kind = ReductionKind::l
                                                        {.kind = ReductionKind::min},
                                                        {.kind = ReductionKind::max},
                                                        {.kind = ReductionKind::zero_fraction}}};
+constexpr Reduction measured_mean = measured[static_cast<std::size_t>(Measure::mean)];
 constexpr std::array<Reduction, 3> counted = {
     {{.kind = ReductionKind::count}, {.kind = ReductionKind::nan}, {.kind = ReductionKind::inf}}};
 constexpr std::array<double, 5> percents = {5, 25, 50, 75, 95};
@@ -64,6 +64,15 @@ Measure drawn_of(Role role) noexcept {
   return Measure::mean;
 }
 
+// A collection whose name holds one of these words is one of activations.
+constexpr std::array<std::string_view, 6> activation_words = {"relu", "activation", "sigmoid",
+                                                              "tanh", "gelu",       "layers"};
+
+bool names_activations(std::string_view collection) {
+  return std::ranges::any_of(activation_words,
+                             [&](std::string_view word) { return collection.find(word) != std::string_view::npos; });
+}
+
 bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
 
 }  // namespace
@@ -73,6 +82,32 @@ Survey::Survey(SurveyOptions options) : options_(std::move(options)) {
 }
 
 void Survey::begin() { selection_ = select(options_.tensors); }
+
+Role Survey::role_of(std::string_view tensor) {
+  if (const auto known = roles_.find(tensor); known != roles_.end()) {
+    return known->second;
+  }
+  const auto put_all = [&](std::vector<std::string> names, Role role) {
+    for (std::string& name : names) {
+      roles_.try_emplace(std::move(name), role);
+    }
+  };
+  const auto put = [&](const std::string& collection, Role role) {
+    put_all(base_trial().tensor_names({.collections = {collection}}), role);
+  };
+  // The first of these collections that holds a tensor decides.
+  put("losses", Role::loss);
+  put("gradients", Role::gradient);
+  put("weights", Role::weight);
+  put("biases", Role::bias);
+  for (const auto& [name, collection] : base_trial().collections()) {
+    if (names_activations(name)) {
+      put(name, Role::activation);
+    }
+  }
+  put_all(base_trial().tensor_names(), Role::other);
+  return roles_.try_emplace(std::string(tensor), Role::other).first->second;
+}
 
 Survey::Tracks::value_type* Survey::track_of(std::string_view tensor, Tracks::iterator& at) {
   if (at == tracks_.end() || at->first != tensor) {
@@ -84,7 +119,7 @@ Survey::Tracks::value_type* Survey::track_of(std::string_view tensor, Tracks::it
     }
     at = tracks_.try_emplace(std::string(tensor)).first;
     Track& track = at->second;
-    track.role = roles_.of(base_trial(), tensor);
+    track.role = role_of(tensor);
     track.excluded = !options_.exclude.empty() &&
                      base_trial().tensor_names({.names = {std::string(tensor)}, .exclude = options_.exclude}).empty();
     surveyed_ += track.excluded ? 0 : 1;
@@ -92,8 +127,8 @@ Survey::Tracks::value_type* Survey::track_of(std::string_view tensor, Tracks::it
   return &*at++;
 }
 
-template <class Take, class More>
-void Survey::visit(const StepTensors& step, Take&& take, More&& more) {
+std::vector<Survey::Surveyed> Survey::surveyed(const StepTensors& step) {
+  std::vector<Surveyed> all;
   auto at = tracks_.begin();
   std::optional<std::string_view> name;
   Tracks::value_type* track = nullptr;
@@ -106,10 +141,11 @@ void Survey::visit(const StepTensors& step, Take&& take, More&& more) {
       left_out += track == nullptr ? 1 : 0;
     }
     if (track != nullptr && !track->second.excluded) {
-      first ? take(unit, *track) : more(unit, *track);
+      all.push_back({unit, *track, first});
     }
   }
   histories_.tensors_left_out = std::max(histories_.tensors_left_out, left_out);
+  return all;
 }
 
 bool Survey::compares(const Unit& unit, Track& track) {
@@ -143,31 +179,30 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
 
 // The evaluator finds answers fastest in the order in which they were asked for, which `gather` keeps.
 void Survey::set_required_tensors(StepNeeds& step) {
-  visit(
-      step,
-      [&](const Unit& unit, Tracks::value_type& tensor) {
-        for (std::size_t i = 0; i < measures; ++i) {
-          if (is_measured(unit, i)) {
-            step.measure(unit, measured[i]);
-          }
-        }
-        if (unit.has_value()) {
-          for (const Reduction& reduction : counted) {
-            step.computed(unit, reduction);
-          }
-        }
-        if (unit.record_bytes() > largest_scalar) {
-          ask_percentiles(step, unit, tensor.second);
-        }
-        if (compares(unit, tensor.second)) {
-          step.value(unit);
-        }
-      },
-      [&](const Unit& unit, Tracks::value_type&) {
-        if (may_be_scalar(unit)) {
-          step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)]);
-        }
-      });
+  for (const auto& [unit, tensor, first] : surveyed(step)) {
+    if (!first) {
+      if (may_be_scalar(unit)) {
+        step.measure(unit, measured_mean);
+      }
+      continue;
+    }
+    for (std::size_t i = 0; i < measures; ++i) {
+      if (is_measured(unit, i)) {
+        step.measure(unit, measured[i]);
+      }
+    }
+    if (unit.has_value()) {
+      for (const Reduction& reduction : counted) {
+        step.computed(unit, reduction);
+      }
+    }
+    if (unit.record_bytes() > largest_scalar) {
+      ask_percentiles(step, unit, tensor.second);
+    }
+    if (compares(unit, tensor.second)) {
+      step.value(unit);
+    }
+  }
   if (options_.tensors.all && options_.exclude.empty()) {
     step.wall_time();  // of records that are read anyway
   }
@@ -192,26 +227,16 @@ ModeHistory& Survey::series_of(TensorHistory& history, Mode mode) {
 }
 
 void Survey::invoke_at_step(StepView& step) {
-  bool any = false;
-  visit(
-      step,
-      [&](const Unit& unit, Tracks::value_type& tensor) {
-        any = true;
-        gather(step, unit, tensor);
-      },
-      [&](const Unit& unit, Tracks::value_type& tensor) {
-        if (!may_be_scalar(unit)) {
-          return;
-        }
-        if (const auto number = step.measure(unit, measured[static_cast<std::size_t>(Measure::mean)])) {
-          gather_worker(unit, tensor, *number);
-        }
-      });
+  for (const auto& [unit, tensor, first] : surveyed(step)) {
+    if (first) {
+      gather(step, unit, tensor);
+      step.evaluated();
+    } else if (const auto number = may_be_scalar(unit) ? step.measure(unit, measured_mean) : std::nullopt) {
+      gather_worker(unit, tensor, *number);
+    }
+  }
   gather_time(step);
   histories_.left_out = too_large_;
-  if (any) {
-    step.evaluated();
-  }
 }
 
 void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor) {
@@ -231,7 +256,7 @@ void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor
       series.curves[i].skip();
     }
   }
-  const auto number_of = [&](Measure measure) { return numbers[static_cast<std::size_t>(measure)]; };
+  const std::optional<double> mean = numbers[static_cast<std::size_t>(Measure::mean)];
   if (unit.has_value()) {
     const std::optional<double> elements = step.computed(unit, counted[0]);
     const auto nan = static_cast<std::uint64_t>(step.computed(unit, counted[1]).value_or(0));
@@ -250,8 +275,8 @@ void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor
     history.first_step = history.steps == 0 ? unit.step() : history.first_step;
     history.last_step = unit.step();
     ++history.steps;
-    if (number_of(Measure::mean) && may_be_scalar(unit)) {
-      gather_worker(unit, tensor, *number_of(Measure::mean));
+    if (mean && may_be_scalar(unit)) {
+      gather_worker(unit, tensor, *mean);
     }
   }
   gather_fan(step, unit, track, series.fan);
@@ -293,11 +318,7 @@ void Survey::gather_fan(const StepView& step, const Unit& unit, Track& track, Fa
   }
   fan.samples.push_back(sample);
   if (fan.samples.size() > most_samples) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < fan.samples.size(); i += 2) {
-      fan.samples[kept++] = fan.samples[i];
-    }
-    fan.samples.resize(kept);
+    halve(fan.samples);
     fan.every *= 2;
   }
 }

@@ -59,11 +59,17 @@ class Survey final : public Rule {
   };
   using Tracks = std::map<std::string, Track, std::less<>>;
 
-  // Calls `take` for the first worker's unit of each tensor, and `more` for those of further workers.
-  template <class Take, class More>
-  void visit(const StepTensors& step, Take&& take, More&& more);
+  struct Surveyed {
+    const Unit& unit;
+    Tracks::value_type& tensor;
+    bool first;  // of the tensor's units: that of the first worker
+  };
+
+  [[nodiscard]] std::vector<Surveyed> surveyed(const StepTensors& step);
   // `at`: where the tensor is if this step has the same tensors as others; advances. Null if there are too many.
   [[nodiscard]] Tracks::value_type* track_of(std::string_view tensor, Tracks::iterator& at);
+  // The role of a tensor of the trial. Reads the collections again for a name that is new.
+  [[nodiscard]] Role role_of(std::string_view tensor);
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
   void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
@@ -76,7 +82,7 @@ class Survey final : public Rule {
 
   SurveyOptions options_;
   SelectionId selection_ = {};
-  Roles roles_;
+  std::map<std::string, Role, std::less<>> roles_;
   Histories histories_;
   Tracks tracks_;
   Comparer comparer_;

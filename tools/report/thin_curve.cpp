@@ -12,62 +12,11 @@ namespace {
 
 constexpr std::size_t kept_in_column = 8;  // one more than a column keeps
 
-// What is kept of one column, as places in the points: none twice, in their order.
-class ColumnKeeper {
- public:
-  void add(std::size_t at, double number) {
-    if (first_ == none) {
-      first_ = at;
-    }
-    last_ = at;
-    if (!std::isfinite(number)) {
-      std::size_t& of_kind = not_finite_[std::isnan(number) ? 0 : number > 0 ? 1 : 2];
-      of_kind = of_kind == none ? at : of_kind;
-      return;
-    }
-    if (least_ == none || number < low_) {
-      least_ = at;
-      low_ = number;
-    }
-    if (greatest_ == none || number > high_) {
-      greatest_ = at;
-      high_ = number;
-    }
-  }
-
-  template <class Take>
-  void take(Take&& take) {
-    std::array<std::size_t, 7> places = {first_,         last_,          least_,        greatest_,
-                                         not_finite_[0], not_finite_[1], not_finite_[2]};
-    std::sort(places.begin(), places.end());
-    const auto* const end = std::unique(places.begin(), places.end());
-    for (const auto* place = places.begin(); place != end && *place != none; ++place) {
-      take(*place);
-    }
-    *this = {};
-  }
-
- private:
-  static constexpr std::size_t none = SIZE_MAX;
-
-  std::size_t first_ = none;
-  std::size_t last_ = none;
-  std::size_t least_ = none;
-  std::size_t greatest_ = none;
-  std::array<std::size_t, 3> not_finite_ = {none, none, none};
-  double low_ = 0;
-  double high_ = 0;
-};
-
 void count(CurveFacts& facts, const ChartPoint& point) {
   facts.first = facts.counts.points == 0 ? point : facts.first;
   facts.last = point;
-  ++facts.counts.points;
-  if (std::isnan(point.y)) {
-    ++facts.counts.nan;
-  } else if (std::isinf(point.y)) {
-    ++(point.y > 0 ? facts.counts.plus : facts.counts.minus);
-  } else {
+  facts.counts.add(point.y);
+  if (std::isfinite(point.y)) {
     facts.least = !facts.least || point.y < facts.least->y ? point : facts.least;
     facts.greatest = !facts.greatest || point.y > facts.greatest->y ? point : facts.greatest;
   }
@@ -100,19 +49,31 @@ std::vector<ThinCurve::Kept> ThinCurve::thinned(const std::vector<Kept>& points,
   while (shift < 63 && (static_cast<std::uint64_t>(points.back().step) - first) >> shift >= columns) {
     ++shift;
   }
+  const auto column_of = [&](const Kept& point) { return (static_cast<std::uint64_t>(point.step) - first) >> shift; };
+  const std::size_t none = points.size();
   std::vector<Kept> kept;
-  ColumnKeeper keeper;
-  std::uint64_t column = 0;
-  const auto keep = [&](std::size_t at) { kept.push_back(points[at]); };
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::uint64_t own = (static_cast<std::uint64_t>(points[i].step) - first) >> shift;
-    if (own != column) {
-      keeper.take(keep);
-      column = own;
+  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+    const std::uint64_t column = column_of(points[begin]);
+    std::size_t least = none;
+    std::size_t greatest = none;
+    std::array<std::size_t, 3> not_finite = {none, none, none};  // the first of each kind
+    for (; end < points.size() && column_of(points[end]) == column; ++end) {
+      const double number = points[end].number;
+      if (std::isfinite(number)) {
+        least = least == none || number < points[least].number ? end : least;
+        greatest = greatest == none || number > points[greatest].number ? end : greatest;
+      } else {
+        std::size_t& of_kind = not_finite[std::isnan(number) ? 0 : number > 0 ? 1 : 2];
+        of_kind = std::min(of_kind, end);
+      }
     }
-    keeper.add(i, points[i].number);
+    std::array<std::size_t, 7> places = {begin, end - 1, least, greatest, not_finite[0], not_finite[1], not_finite[2]};
+    std::ranges::sort(places);
+    const auto* const last = std::unique(places.begin(), places.end());
+    for (const auto* place = places.begin(); place != last && *place != none; ++place) {
+      kept.push_back(points[*place]);
+    }
   }
-  keeper.take(keep);
   return kept;
 }
 

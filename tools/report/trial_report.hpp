@@ -2,26 +2,59 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <smd/evaluator.hpp>
 #include <smd/rule_result.hpp>
 #include <smd/trial.hpp>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "draw/chart.hpp"
-#include "finding_tally.hpp"
 #include "histories.hpp"
 #include "select/selection.hpp"
 
 namespace smd::tool::report {
 
+/// How many findings of a rule the page lists.
+inline constexpr std::size_t listed_findings = 20;
+
+/// A finding as a figure marks it.
+struct FindingMark {
+  GlobalStep step;
+  std::string message;
+};
+
+/// What a rule found of one tensor.
+struct TensorFindings {
+  std::size_t count = 0;
+  std::vector<FindingMark> marks = {};  ///< Of the findings at a step, the first and then one in so many.
+};
+
+/// What a rule found, in bounded memory: all findings are counted; of each tensor, the first and then one in every N is
+/// kept, where N doubles when there are many.
+class FindingTally {
+ public:
+  void add(const Finding& finding);
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// By tensor; findings about no tensor have the empty name.
+  [[nodiscard]] const std::map<std::string, TensorFindings, std::less<>>& tensors() const noexcept { return tensors_; }
+
+ private:
+  void halve();
+
+  std::size_t count_ = 0;
+  std::size_t every_ = 1;
+  std::size_t marks_ = 0;
+  std::map<std::string, TensorFindings, std::less<>> tensors_;
+};
+
 /// What one worker wrote.
 struct WorkerFacts {
-  std::string name;
   std::size_t steps = 0;
   GlobalStep last_step = {};
 };
@@ -41,18 +74,22 @@ struct TrialFacts {
   std::uint64_t superseded = 0;
   std::vector<std::string> modes = {};
   std::vector<std::string> collections = {};
-  std::vector<WorkerFacts> workers = {};
+  std::map<std::string, WorkerFacts> workers = {};
   std::optional<std::int64_t> exit_code = {};
   std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.
   std::vector<std::string> alerts = {};                     ///< That the job sent.
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
 };
 
+/// How many pictures and texts the page shows.
+inline constexpr std::size_t most_media = 24;
+
 /// A picture, by the bytes of its file, or a text that the job logged.
 struct LoggedMedia {
   std::string tensor;
   GlobalStep step;
   std::string bytes = {};
+  std::string_view picture = {};  ///< `png`, `jpg` or `gif`; empty: a text.
 };
 
 /// Everything that the page shows of one trial, as plain data.
@@ -60,7 +97,7 @@ struct TrialReport {
   std::string name;        ///< As on the command line.
   std::string label = {};  ///< The same without the folder that all trials of the page are in.
   TrialFacts facts = {};
-  std::shared_ptr<const Histories> histories = {};
+  Histories histories = Histories();
   std::map<std::string, HeatMap> buckets = {};  ///< Saved ones, by tensor.
   std::vector<LoggedMedia> media = {};          ///< The first and the last of each tag; some.
   std::vector<RuleResult> results = {};         ///< Of the rules asked for, or that had something to evaluate.
@@ -69,14 +106,37 @@ struct TrialReport {
   std::vector<TensorPair> pairs = {};           ///< Losses of training and validation, paired by name.
   std::string unread = {};                      ///< Why the trial could not be read; empty: it was.
 
-  [[nodiscard]] bool running() const { return facts.status == "running"; }
+  /// What one tensor did; null if nothing was gathered of it.
+  [[nodiscard]] const TensorHistory* history(std::string_view tensor) const;
 };
 
 /// The pictures and texts of a page, by the collections that logs have for them. What cannot be read is left out.
 [[nodiscard]] std::vector<LoggedMedia> logged_media(const Trial& trial, const SelectionOptions& selection,
                                                     const EvaluationOptions& steps);
 
+/// The buckets that a job saved in place of values, by tensor: of a few tensors, in byte order, and at no more steps
+/// than a heat map shows, the first and the last among them. They are no numbers, so that rules do not read them.
+/// What cannot be read is left out.
+[[nodiscard]] std::map<std::string, HeatMap> saved_histograms(const Trial& trial, const Histories& histories,
+                                                              const EvaluationOptions& steps);
+
 /// Reads nothing of event files.
 [[nodiscard]] TrialFacts facts_of(const Trial& trial);
+
+/// What became of one loss.
+struct LossFacts {
+  std::string name;  ///< With its mode, if the trial saved it in several.
+  ChartPoint last;
+  std::optional<ChartPoint> best;  ///< The least finite number; nullopt: there is none.
+};
+/// The losses of a trial, by name; none if it was not read.
+[[nodiscard]] std::vector<LossFacts> losses_of(const TrialReport& trial);
+
+/// Where NaN or an infinity came first; nullopt if nowhere.
+struct FirstNotFinite {
+  std::string_view tensor;
+  GlobalStep step;
+};
+[[nodiscard]] std::optional<FirstNotFinite> first_not_finite(const TrialReport& trial);
 
 }  // namespace smd::tool::report

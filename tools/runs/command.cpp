@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "cli/interruption.hpp"
@@ -72,72 +71,64 @@ constexpr std::array<Prose, 3> prose = {{
 constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"};
 
 std::vector<ColumnTable> column_tables() {
-  static const std::vector<Column> columns = fixed_columns(true);
+  static const std::vector<Column> columns = fixed_columns();
   return {column_table("", columns, "each scalar: NAME, NAME:min or NAME:max, NAME@best; each hyperparameter: hp.KEY")};
 }
 
-struct FoundRun {
-  std::string path;
-  std::string name;  ///< Below the place in which it was found.
+/// The runs of all places; of one that several places hold, the first.
+struct FoundRuns {
+  std::vector<std::string> paths = {};
+  std::map<std::string, std::string> names = {};  ///< By path: below the place in which it was found.
 };
 
-/// The runs of all places; of one that several places hold, the first.
-std::vector<FoundRun> found_runs(const RunsOptions& options, Diagnostics& messages) {
-  std::vector<FoundRun> runs;
-  std::set<std::string, std::less<>> known;
-  const auto add = [&](const std::string& place) {
+FoundRuns found_runs(const RunsOptions& options, Diagnostics& messages) {
+  FoundRuns runs;
+  for_each_operand(options.places, options.output.null_separated, messages, [&](const std::string& place) {
     std::string folder = place;
     while (folder.size() > 1 && folder.ends_with('/')) {
       folder.pop_back();
     }
     for (const std::string& path : found_trials(place, options.reading, messages)) {
-      if (known.insert(path).second) {
-        const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
-        runs.push_back({path, below ? path.substr(folder.size() + 1) : path.substr(path.rfind('/') + 1)});
+      const bool below = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+      if (runs.names.emplace(path, path.substr(below ? folder.size() + 1 : path.rfind('/') + 1)).second) {
+        runs.paths.push_back(path);
       }
     }
     return true;
-  };
-  for_each_operand(options.places, options.output.null_separated, messages, add);
+  });
   return runs;
 }
 
 /// Reads runs, side by side. Those that had ended before are not read again.
-std::vector<RunFacts> read_runs(const std::vector<FoundRun>& found, std::vector<RunFacts> before,
-                                const RunsOptions& options, Diagnostics& messages) {
-  std::map<std::string_view, RunFacts*> ended;
-  for (RunFacts& run : before) {
+std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFacts>& before, const RunsOptions& options,
+                                Diagnostics& messages) {
+  std::map<std::string_view, const RunFacts*> ended;
+  for (const RunFacts& run : before) {
     if (run.status == "ended") {
       ended.emplace(run.trial, &run);
     }
   }
-  std::map<std::string_view, const FoundRun*> by_path;
-  std::vector<std::string> paths;
-  for (const FoundRun& run : found) {
-    by_path.emplace(run.path, &run);
-    paths.push_back(run.path);
-  }
   std::vector<RunFacts> runs;
-  runs.reserve(found.size());
-  OperandSource source = OperandSource::of(std::move(paths));
-  messages.name_trials(found.size() > 1);
-  visit_in_turn(
-      source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages, [&](const Visit& visit) -> Show {
-        const auto known = ended.find(visit.operand);
-        const auto facts =
-            std::make_shared<RunFacts>(known != ended.end() ? *known->second
-                                                            : read_run(visit.operand, by_path.at(visit.operand)->name,
-                                                                       options, visit.jobs, messages));
-        return [&runs, facts] {
-          runs.push_back(std::move(*facts));
-          return true;
-        };
-      });
+  runs.reserve(found.paths.size());
+  OperandSource source = OperandSource::of(found.paths);
+  messages.name_trials(found.paths.size() > 1);
+  visit_in_turn(source, {.doing = "reading runs", .jobs = options.reading.jobs}, messages,
+                [&](const Visit& visit) -> Show {
+                  const std::string& path = visit.operand;
+                  const auto known = ended.find(path);
+                  const auto facts = std::make_shared<RunFacts>(
+                      known != ended.end() ? *known->second
+                                           : read_run(path, found.names.at(path), options, visit.jobs, messages));
+                  return [&runs, facts] {
+                    runs.push_back(std::move(*facts));
+                    return true;
+                  };
+                });
   return runs;
 }
 
 bool any_has(const std::vector<RunFacts>& runs, std::string_view status) {
-  return std::any_of(runs.begin(), runs.end(), [&](const RunFacts& run) { return run.status == status; });
+  return std::ranges::any_of(runs, [&](const RunFacts& run) { return run.status == status; });
 }
 
 /// Draws the table again and again until no job runs. Returns whether there was any run.
@@ -152,7 +143,7 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
   std::map<std::string, std::size_t> steps;
   Clock::time_point quiet_since = Clock::now();
   while (true) {
-    runs = read_runs(found_runs(options, messages), std::move(runs), options, messages);
+    runs = read_runs(found_runs(options, messages), runs, options, messages);
     OutputFile table = OutputFile::screen();
     print_runs(runs, options, table, messages);
     std::string text;

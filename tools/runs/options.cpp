@@ -11,25 +11,22 @@ namespace {
 
 constexpr std::array<std::string_view, 3> hp_choices = {"all", "differing", "none"};
 
+constexpr OptionSpec scalar_option(std::string_view name, std::string_view help, Repeat repeat,
+                                   std::string_view manual = {}) {
+  return {.name = name,
+          .metavar = "NAME",
+          .help = help,
+          .group = group::view,
+          .kind = ArgumentKind::tensor,
+          .repeat = repeat,
+          .manual = manual};
+}
+
 constexpr std::array<OptionSpec, 5> own_options = {{
-    {.name = "best",
-     .metavar = "NAME",
-     .help = "sort by the best value of this scalar, the best run first",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .manual = "Sort by the best value of this scalar, the best run first, and show it before other scalars."},
-    {.name = "min",
-     .metavar = "NAME",
-     .help = "of this scalar, the least value is the best",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
-    {.name = "max",
-     .metavar = "NAME",
-     .help = "of this scalar, the greatest value is the best",
-     .group = group::view,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
+    scalar_option("best", "sort by the best value of this scalar, the best run first", Repeat::last_wins,
+                  "Sort by the best value of this scalar, the best run first, and show it before other scalars."),
+    scalar_option("min", "of this scalar, the least value is the best", Repeat::adds_up),
+    scalar_option("max", "of this scalar, the greatest value is the best", Repeat::adds_up),
     {.name = "hp",
      .metavar = "WHICH",
      .help = "hyperparameters: all, differing (between the runs; the default) or none",
@@ -43,8 +40,9 @@ constexpr std::array<OptionSpec, 5> own_options = {{
      .kind = ArgumentKind::number},
 }};
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+template <class Words>
+bool is_one_of(std::string_view word, const Words& words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
 }  // namespace
@@ -72,11 +70,22 @@ RunsOptions RunsOptions::from(const CommandLine& line) {
   return options;
 }
 
-bool least_is_best(std::string_view name, bool is_loss) {
-  constexpr std::array<std::string_view, 5> least = {"loss", "error", "err", "wer", "perplexity"};
-  constexpr std::array<std::string_view, 18> greatest = {"acc",    "accuracy", "auc",    "bleu",      "dice",  "f1",
-                                                         "iou",    "map",      "miou",   "precision", "psnr",  "r2",
-                                                         "recall", "return",   "reward", "rouge",     "score", "ssim"};
+std::vector<std::string> RunsOptions::named() const {
+  std::vector<std::string> names = selection.names;
+  if (best) {
+    names.push_back(*best);
+  }
+  return names;
+}
+
+bool RunsOptions::least_is_best(const std::string& name, bool is_loss) const {
+  if (is_one_of(name, least) || is_one_of(name, greatest)) {
+    return is_one_of(name, least);
+  }
+  constexpr std::array<std::string_view, 5> of_losses = {"loss", "error", "err", "wer", "perplexity"};
+  constexpr std::array<std::string_view, 18> of_scores = {"acc",    "accuracy", "auc",    "bleu",      "dice",  "f1",
+                                                          "iou",    "map",      "miou",   "precision", "psnr",  "r2",
+                                                          "recall", "return",   "reward", "rouge",     "score", "ssim"};
   bool any_greatest = false;
   bool any_least = is_loss;
   std::string word;
@@ -84,8 +93,8 @@ bool least_is_best(std::string_view name, bool is_loss) {
     const std::string_view whole = word;
     const std::string_view bare = whole.substr(0, whole.find_last_not_of("0123456789") + 1);
     for (const std::string_view one : {whole, bare}) {
-      any_least = any_least || is_one_of(one, least);
-      any_greatest = any_greatest || is_one_of(one, greatest);
+      any_least = any_least || is_one_of(one, of_losses);
+      any_greatest = any_greatest || is_one_of(one, of_scores);
     }
     word.clear();
   };

@@ -31,12 +31,14 @@ struct RunsOptions {
   ReadingOptions reading;
   FollowingOptions following;
 
+  /// The scalars that are asked for by name.
+  [[nodiscard]] std::vector<std::string> named() const;
+  /// Whether the best value of a scalar is the least; `is_loss`: it is in the collection `losses`.
+  [[nodiscard]] bool least_is_best(const std::string& name, bool is_loss) const;
+
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError.
   static RunsOptions from(const CommandLine& line);
 };
-
-/// Whether the best value of a scalar is the least, by its name; `is_loss`: it is in the collection `losses`.
-[[nodiscard]] bool least_is_best(std::string_view name, bool is_loss);
 
 }  // namespace smd::tool::runs

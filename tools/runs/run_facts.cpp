@@ -19,10 +19,6 @@ namespace {
 /// How many losses of a run are kept to choose among, if none is asked for.
 constexpr std::size_t most_losses = 32;
 
-bool is_among(const std::string& name, const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& name, bool least, unsigned jobs,
                                         Diagnostics& messages) {
   const ScalarColumn column = ScalarColumn::read(trial, name, {.reading = {.jobs = jobs}});
@@ -75,7 +71,7 @@ std::vector<std::string> wanted_scalars(const Trial& trial, const RunsOptions& o
     names = losses;
     names.resize(std::min(names.size(), most_losses));
   }
-  if (options.best && trial.has_tensor(*options.best) && !is_among(*options.best, names)) {
+  if (options.best && trial.has_tensor(*options.best) && std::ranges::find(names, *options.best) == names.end()) {
     names.push_back(*options.best);
   }
   return names;
@@ -104,9 +100,8 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   facts.rate = pace.rate;
   const std::vector<std::string> losses = losses_of(trial, options);
   for (const std::string& name : wanted_scalars(trial, options, losses)) {
-    const bool is_loss = std::binary_search(losses.begin(), losses.end(), name);
-    const bool least =
-        is_among(name, options.least) || (!is_among(name, options.greatest) && least_is_best(name, is_loss));
+    const bool is_loss = std::ranges::binary_search(losses, name);
+    const bool least = options.least_is_best(name, is_loss);
     if (std::optional<ScalarFacts> scalar = scalar_facts(trial, name, least, jobs, messages)) {
       facts.scalars.emplace(name, *scalar);
       if (is_loss) {
@@ -114,11 +109,7 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
       }
     }
   }
-  std::vector<std::string> named = options.selection.names;
-  if (options.best) {
-    named.push_back(*options.best);
-  }
-  for (const std::string& name : named) {
+  for (const std::string& name : options.named()) {
     if (!trial.has_tensor(name)) {
       facts.nearest.emplace(name, nearest_names(name, trial.tensor_names()));
     }

@@ -30,6 +30,7 @@ struct ScalarFacts {
   std::int64_t best_step = 0;
 
   [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
+  [[nodiscard]] Cell step_cell() const { return best ? Cell(best_step) : Cell(); }
 };
 
 /// What is known of one run. Short: ten thousand of them are held at once.

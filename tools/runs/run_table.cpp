@@ -2,6 +2,7 @@
 #include "run_table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,10 +16,46 @@ namespace {
 /// The default number of scalars.
 constexpr std::size_t most_scalars = 4;
 
+template <class Value>
+Cell cell_of(const std::optional<Value>& value) {
+  return value ? Cell(*value) : Cell();
+}
+
+/// A column, and its cells. Those of a run that cannot be read are missing, but for its path and status.
+struct RunColumn {
+  Column column;
+  std::function<Cell(const RunFacts& run)> cell;
+};
+
+/// The columns that every table of runs has; `planned`: with the time until that step.
+std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
+  const auto number = [](std::string_view name) { return Column{.name = name, .align = Align::right}; };
+  std::vector<RunColumn> columns = {
+      {{.name = "run", .in_table = false}, [](const RunFacts& run) { return Cell(run.run); }},
+      {{.name = "layout"}, [](const RunFacts& run) { return run.readable() ? Cell(run.layout) : Cell(); }},
+      {{.name = "status"}, [](const RunFacts& run) { return Cell(run.status); }},
+      {number("age"), [](const RunFacts& run) { return cell_of(run.age); }},
+      {number("steps"), [](const RunFacts& run) { return run.readable() ? Cell(run.steps) : Cell(); }},
+      {number("last_step"), [](const RunFacts& run) { return cell_of(run.last_step); }},
+      {number("duration"), [](const RunFacts& run) { return cell_of(run.duration); }},
+      {number("rate"), [](const RunFacts& run) { return cell_of(run.rate); }},
+      {number("disk"), [](const RunFacts& run) { return cell_of(run.disk); }}};
+  if (planned) {
+    columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
+                         const double left = run.last_step ? static_cast<double>(step - *run.last_step) : 0;
+                         return !run.last_step              ? Cell()
+                                : left <= 0                 ? Cell(0.0)
+                                : run.rate && *run.rate > 0 ? Cell(left / *run.rate)
+                                                            : Cell();
+                       }});
+  }
+  return columns;
+}
+
 /// A name that no column has yet: the first of its name, else with a prefix.
-std::string free_name(const std::string& name, const std::vector<Column>& fixed) {
+std::string free_name(const std::string& name, const std::vector<RunColumn>& others) {
   const bool taken = name == "trial" || name.starts_with("hp.") ||
-                     std::any_of(fixed.begin(), fixed.end(), [&](const Column& one) { return one.name == name; });
+                     std::ranges::any_of(others, [&](const RunColumn& one) { return one.column.name == name; });
   return taken ? "scalar." + name : name;
 }
 
@@ -33,7 +70,7 @@ struct ShownScalar {
 class RunTable {
  public:
   RunTable(const std::vector<RunFacts>& runs, const RunsOptions& options)
-      : runs_(runs), options_(options), fixed_(fixed_columns(options.planned.has_value())) {
+      : runs_(runs), options_(options), fixed_(fixed(options.planned)) {
     choose_scalars();
     choose_hyperparameters();
     list_columns();
@@ -48,24 +85,19 @@ class RunTable {
     RowWriter rows(out, output, columns_, true, messages);
     for (const RunFacts& run : runs_) {
       rows.set_trial(run.trial);
-      std::string objects[2];
       if (output.json()) {
-        objects[0] = scalars_json(run, output);
-        objects[1] = hyperparameters_json(run, output);
+        scalars_json_ = scalars_json(run, output);
+        hyperparameters_json_ = hyperparameters_json(run, output);
       }
-      rows.row_of([&](std::size_t i) { return cell(run, places_[i], objects); });
+      rows.row_of([&](std::size_t i) { return cells_[i](run); });
     }
     rows.finish();
   }
 
   void say_missing(Diagnostics& messages) const {
-    std::vector<std::string> named = options_.selection.names;
-    if (options_.best) {
-      named.push_back(*options_.best);
-    }
-    for (const std::string& name : named) {
+    for (const std::string& name : options_.named()) {
       const RunFacts* without = nullptr;
-      const bool some = std::any_of(runs_.begin(), runs_.end(), [&](const RunFacts& run) {
+      const bool some = std::ranges::any_of(runs_, [&](const RunFacts& run) {
         without = without == nullptr && run.nearest.contains(name) ? &run : without;
         return run.scalars.contains(name);
       });
@@ -80,12 +112,6 @@ class RunTable {
   }
 
  private:
-  enum class Kind : std::uint8_t { fixed, last, best, step, hp, scalars, hps };
-  struct Place {
-    Kind kind;
-    std::size_t index = 0;  // among the fixed columns, scalars or keys
-  };
-
   void choose_scalars() {
     std::map<std::string, std::pair<std::size_t, bool>> counts;  // how many runs, and whether it is a loss there
     for (const RunFacts& run : runs_) {
@@ -101,26 +127,22 @@ class RunTable {
     for (const auto& [name, unused] : counts) {
       names.push_back(name);
     }
-    std::stable_sort(names.begin(), names.end(), naturally_before);
+    std::ranges::stable_sort(names, naturally_before);
     const auto order = [&](const std::string& name) {
       const auto& asked = options_.selection.names;
-      const auto place = std::find(asked.begin(), asked.end(), name) - asked.begin();
+      const auto place = std::ranges::find(asked, name) - asked.begin();
       return name == options_.best ? -1 : place;
     };
     if (options_.selection.selects_tensors()) {
-      std::stable_sort(names.begin(), names.end(),
-                       [&](const std::string& a, const std::string& b) { return order(a) < order(b); });
+      std::ranges::stable_sort(names, {}, order);
     } else {
-      std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+      std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) {
         return (a == options_.best) != (b == options_.best) ? a == options_.best : counts[a].first > counts[b].first;
       });
       names.resize(std::min(names.size(), most_scalars));
     }
     for (const std::string& name : names) {
-      const auto has = [&](const std::vector<std::string>& all) {
-        return std::find(all.begin(), all.end(), name) != all.end();
-      };
-      const bool least = has(options_.least) || (!has(options_.greatest) && least_is_best(name, counts[name].second));
+      const bool least = options_.least_is_best(name, counts[name].second);
       const std::string column = free_name(name, fixed_);
       scalars_.push_back({name, least, column, column + (least ? ":min" : ":max"), column + "@best"});
     }
@@ -145,7 +167,7 @@ class RunTable {
         return !run.readable() || (value != run.hyperparameters.end() && other != first->hyperparameters.end() &&
                                    value->second == other->second);
       };
-      if (options_.hp == HpChoice::all || !std::all_of(runs_.begin(), runs_.end(), same)) {
+      if (options_.hp == HpChoice::all || !std::ranges::all_of(runs_, same)) {
         keys_.push_back(key);
         key_columns_.push_back("hp." + key);
       }
@@ -156,113 +178,49 @@ class RunTable {
   void list_columns() {
     const bool table = options_.output.format == "table";
     const auto add_fixed = [&] {
-      for (std::size_t i = 0; i < fixed_.size(); ++i) {
-        add(fixed_[i], {Kind::fixed, i});
+      for (const RunColumn& column : fixed_) {
+        add(column.column, column.cell);
       }
     };
     if (!table) {
       add_fixed();
     }
-    for (std::size_t i = 0; i < scalars_.size(); ++i) {
-      const bool asked = scalars_[i].name == options_.best;
-      const auto number = [&](const std::string& name) {
-        return Column{.name = name, .align = Align::right, .in_json = false, .asked = asked};
+    for (const ShownScalar& scalar : scalars_) {
+      const auto add_number = [&](const std::string& name, Cell (*cell)(const ScalarFacts&)) {
+        add({.name = name, .align = Align::right, .in_json = false, .asked = scalar.name == options_.best},
+            [&scalar, cell](const RunFacts& run) {
+              const auto found = run.scalars.find(scalar.name);
+              return found == run.scalars.end() ? Cell() : cell(found->second);
+            });
       };
+      const auto add_last = [&] {
+        add_number(scalar.last_column, [](const ScalarFacts& of) { return of.last.cell(); });
+      };
+      if (!table) {
+        add_last();
+      }
+      add_number(scalar.best_column, [](const ScalarFacts& of) { return of.best_cell(); });
+      add_number(scalar.step_column, [](const ScalarFacts& of) { return of.step_cell(); });
       if (table) {
-        add(number(scalars_[i].best_column), {Kind::best, i});
-        add(number(scalars_[i].step_column), {Kind::step, i});
-        add(number(scalars_[i].last_column), {Kind::last, i});
-      } else {
-        add(number(scalars_[i].last_column), {Kind::last, i});
-        add(number(scalars_[i].best_column), {Kind::best, i});
-        add(number(scalars_[i].step_column), {Kind::step, i});
+        add_last();
       }
     }
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      add({.name = key_columns_[i], .in_json = false}, {Kind::hp, i});
+      add({.name = key_columns_[i], .in_json = false}, [&key = keys_[i]](const RunFacts& run) {
+        const auto found = run.hyperparameters.find(key);
+        return found == run.hyperparameters.end() ? Cell() : found->second.cell();
+      });
     }
     if (table) {
       add_fixed();
     }
-    add({.name = "scalars", .in_text = false}, {Kind::scalars});
-    add({.name = "hp", .in_text = false}, {Kind::hps});
+    add({.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; });
+    add({.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; });
   }
 
-  void add(const Column& column, Place place) {
+  void add(const Column& column, std::function<Cell(const RunFacts&)> cell) {
     columns_.push_back(column);
-    places_.push_back(place);
-  }
-
-  [[nodiscard]] Cell cell(const RunFacts& run, Place place, const std::string (&objects)[2]) const {
-    switch (place.kind) {
-      case Kind::fixed:
-        return fixed_cell(run, fixed_[place.index].name);
-      case Kind::last:
-      case Kind::best:
-      case Kind::step: {
-        const auto found = run.scalars.find(scalars_[place.index].name);
-        if (found == run.scalars.end()) {
-          return {};
-        }
-        const ScalarFacts& scalar = found->second;
-        return place.kind == Kind::last   ? scalar.last.cell()
-               : place.kind == Kind::best ? scalar.best_cell()
-               : scalar.best              ? Cell(scalar.best_step)
-                                          : Cell();
-      }
-      case Kind::hp: {
-        const auto found = run.hyperparameters.find(keys_[place.index]);
-        return found == run.hyperparameters.end() ? Cell() : found->second.cell();
-      }
-      case Kind::scalars:
-        return NumeralCell{objects[0]};
-      case Kind::hps:
-        return NumeralCell{objects[1]};
-    }
-    return {};
-  }
-
-  [[nodiscard]] Cell fixed_cell(const RunFacts& run, std::string_view name) const {
-    const auto known = [](const auto& value) { return value ? Cell(*value) : Cell(); };
-    if (name == "run") {
-      return run.run;
-    }
-    if (name == "status") {
-      return run.status;
-    }
-    if (!run.readable()) {
-      return {};
-    }
-    if (name == "layout") {
-      return run.layout;
-    }
-    if (name == "age") {
-      return known(run.age);
-    }
-    if (name == "steps") {
-      return run.steps;
-    }
-    if (name == "last_step") {
-      return known(run.last_step);
-    }
-    if (name == "duration") {
-      return known(run.duration);
-    }
-    if (name == "rate") {
-      return known(run.rate);
-    }
-    if (name == "disk") {
-      return known(run.disk);
-    }
-    return eta(run);
-  }
-
-  [[nodiscard]] Cell eta(const RunFacts& run) const {
-    if (!run.last_step || !options_.planned) {
-      return {};
-    }
-    const auto left = static_cast<double>(*options_.planned - *run.last_step);
-    return left <= 0 ? Cell(0.0) : run.rate && *run.rate > 0 ? Cell(left / *run.rate) : Cell();
+    cells_.push_back(std::move(cell));
   }
 
   [[nodiscard]] std::string scalars_json(const RunFacts& run, const OutputOptions& output) const {
@@ -276,7 +234,7 @@ class RunTable {
         add_value(text.empty() ? "{" : ",", shown.name);
         add_value(R"(:{"last":)", found->second.last.cell());
         add_value(R"(,"best":)", found->second.best_cell());
-        add_value(R"(,"step":)", found->second.best ? Cell(found->second.best_step) : Cell());
+        add_value(R"(,"step":)", found->second.step_cell());
         text += '}';
       }
     }
@@ -297,28 +255,22 @@ class RunTable {
 
   const std::vector<RunFacts>& runs_;
   const RunsOptions& options_;
-  std::vector<Column> fixed_;
+  std::vector<RunColumn> fixed_;
   std::vector<ShownScalar> scalars_;
   std::vector<std::string> keys_;
   std::vector<std::string> key_columns_;
   std::vector<Column> columns_;
-  std::vector<Place> places_;  // of the columns
+  std::vector<std::function<Cell(const RunFacts&)>> cells_;  // of the columns
+  std::string scalars_json_;                                 // of the run whose row is printed
+  std::string hyperparameters_json_;
 };
 
 }  // namespace
 
-std::vector<Column> fixed_columns(bool with_eta) {
-  std::vector<Column> columns = {{.name = "run", .in_table = false},
-                                 {.name = "layout"},
-                                 {.name = "status"},
-                                 {.name = "age", .align = Align::right},
-                                 {.name = "steps", .align = Align::right},
-                                 {.name = "last_step", .align = Align::right},
-                                 {.name = "duration", .align = Align::right},
-                                 {.name = "rate", .align = Align::right},
-                                 {.name = "disk", .align = Align::right}};
-  if (with_eta) {
-    columns.push_back({.name = "eta", .align = Align::right, .asked = true});
+std::vector<Column> fixed_columns() {
+  std::vector<Column> columns;
+  for (const RunColumn& one : fixed(0)) {
+    columns.push_back(one.column);
   }
   return columns;
 }

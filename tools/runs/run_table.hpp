@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -17,7 +16,7 @@ namespace smd::tool::runs {
 /// @throws UsageError for columns that there are not.
 void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages);
 
-/// The columns that every table of runs has.
-[[nodiscard]] std::vector<Column> fixed_columns(bool with_eta);
+/// The columns that every table of runs may have.
+[[nodiscard]] std::vector<Column> fixed_columns();
 
 }  // namespace smd::tool::runs

@@ -18,7 +18,4 @@ class WaitCommand final : public Command {
   WaitCommandOptions options_;
 };
 
-/// For `CommandDefinition::columns`.
-[[nodiscard]] std::vector<ColumnTable> column_tables();
-
 }  // namespace smd::tool::wait

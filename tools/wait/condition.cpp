@@ -24,12 +24,15 @@ std::string step_text(Mode mode, std::int64_t number) {
   return (mode == Mode::global ? "step " : std::string(mode_text(mode)) + " step ") + std::to_string(number);
 }
 
+// ` in mode train`; empty for all steps.
+std::string in_mode(Mode mode) {
+  return mode == Mode::global ? std::string() : " in mode " + std::string(mode_text(mode));
+}
+
 std::vector<Condition> tensor_conditions(const WaitCommandOptions& options, Mode mode,
                                          std::optional<std::int64_t> step) {
   std::vector<Condition> result;
-  const std::string where = step                   ? " at " + step_text(mode, *step)
-                            : mode == Mode::global ? std::string()
-                                                   : " in mode " + std::string(mode_text(mode));
+  const std::string where = step ? " at " + step_text(mode, *step) : in_mode(mode);
   const auto add = [&](TensorQuery query, const std::string& text) {
     result.push_back(
         {.kind = Kind::tensor, .mode = mode, .number = step, .tensors = std::move(query), .text = text + where});
@@ -56,7 +59,6 @@ Standing of_step(const Condition& condition, const Trial& trial) {
   Standing standing;
   const TrialSnapshot snapshot = TrialSnapshot::last(trial);
   standing.state = snapshot.state(key_of(condition));
-  standing.mode_step = ModeStep(*condition.number);
   standing.step = trial.global_step(condition.mode, ModeStep(*condition.number));
   standing.skipped = snapshot.unavailable_tag(key_of(condition)) == "StepUnavailable";
   return standing;
@@ -96,7 +98,7 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
     return never(trial);
   }
   if (const auto first = first_step_of(trial, trial.tensor_names(query), condition.mode)) {
-    return {.state = StepState::available, .step = first, .mode_step = {}};
+    return {.state = StepState::available, .step = first};
   }
   return never(trial);
 }
@@ -125,7 +127,6 @@ Standing of_value(const Condition& condition, const Trial& trial) {
       if ((!standing.step || part.step(i) < *standing.step) && meets(condition.comparison, value, part.dtype())) {
         standing.state = StepState::available;
         standing.step = part.step(i);
-        standing.mode_step = part.mode_step(i);
         standing.value = element_cell(value, part.dtype());
       }
     }
@@ -140,9 +141,7 @@ Standing at_place(const Condition& condition, const Trial& trial, const std::vec
   if (place >= steps.size()) {
     return never(trial);
   }
-  return {.state = StepState::available,
-          .step = trial.global_step(condition.mode, steps[place]),
-          .mode_step = steps[place]};
+  return {.state = StepState::available, .step = trial.global_step(condition.mode, steps[place])};
 }
 
 }  // namespace
@@ -153,24 +152,23 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
     const auto add = [&](Kind kind, std::optional<std::int64_t> number, std::string text) {
       result.push_back({.kind = kind, .mode = mode, .number = number, .text = std::move(text)});
     };
-    for (const std::int64_t step : options.steps) {
+    std::vector<std::optional<std::int64_t>> steps(options.steps.begin(), options.steps.end());
+    if (steps.empty()) {
+      steps.emplace_back();
+    }
+    for (const std::optional<std::int64_t> step : steps) {
       const std::vector<Condition> tensors = tensor_conditions(options, mode, step);
-      if (tensors.empty()) {
-        add(Kind::step, step, step_text(mode, step));
+      if (tensors.empty() && step) {
+        add(Kind::step, step, step_text(mode, *step));
       }
       result.insert(result.end(), tensors.begin(), tensors.end());
     }
-    if (options.steps.empty()) {
-      const std::vector<Condition> tensors = tensor_conditions(options, mode, std::nullopt);
-      result.insert(result.end(), tensors.begin(), tensors.end());
-    }
     for (const Comparison& comparison : options.until) {
-      result.push_back(
-          {.kind = Kind::value,
-           .mode = mode,
-           .tensors = {.names = {comparison.name}},
-           .comparison = comparison,
-           .text = comparison.text + (mode == Mode::global ? "" : " in mode " + std::string(mode_text(mode)))});
+      result.push_back({.kind = Kind::value,
+                        .mode = mode,
+                        .tensors = {.names = {comparison.name}},
+                        .comparison = comparison,
+                        .text = comparison.text + in_mode(mode)});
     }
     if (options.after) {
       add(Kind::after, options.after, "a step after " + step_text(mode, *options.after));
@@ -196,7 +194,7 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
   switch (condition.kind) {
     case Kind::collections:
       if (trial.workers().size() >= trial.num_workers()) {
-        return {.state = StepState::available, .step = {}, .mode_step = {}};
+        return {.state = StepState::available};
       }
       return never(trial);
     case Kind::step:
@@ -207,14 +205,13 @@ Standing standing_by_index(const Condition& condition, const Trial& trial) {
       return of_value(condition, trial);
     case Kind::after: {
       const std::vector<ModeStep> steps = trial.steps(condition.mode);
-      const auto next = std::upper_bound(steps.begin(), steps.end(), ModeStep(*condition.number));
+      const auto next = std::ranges::upper_bound(steps, ModeStep(*condition.number));
       return at_place(condition, trial, steps, static_cast<std::size_t>(next - steps.begin()));
     }
     case Kind::count:
       return at_place(condition, trial, trial.steps(condition.mode), static_cast<std::size_t>(*condition.number - 1));
     case Kind::end:
-      return {
-          .state = trial.ended() ? StepState::available : StepState::not_yet_available, .step = {}, .mode_step = {}};
+      return {.state = trial.ended() ? StepState::available : StepState::not_yet_available};
   }
   return {};
 }

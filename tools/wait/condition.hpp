@@ -27,11 +27,10 @@ struct Condition {
 /// The state of a condition.
 struct Standing {
   StepState state = StepState::not_yet_available;
-  std::optional<GlobalStep> step;          ///< The step concerned, if known.
-  std::optional<ModeStep> mode_step = {};  ///< In the condition's mode, if known.
-  bool skipped = false;                    ///< Unavailable because the job left it out, not because the job ended.
-  std::optional<Cell> value = {};          ///< The value that met the condition.
-  std::vector<Problem> problems = {};      ///< Why values could not be read.
+  std::optional<GlobalStep> step = {};  ///< The step concerned, if known.
+  bool skipped = false;                 ///< Unavailable because the job left it out, not because the job ended.
+  std::optional<Cell> value = {};       ///< The value that met the condition.
+  std::vector<Problem> problems = {};   ///< Why values could not be read.
 };
 
 /// All conditions that the options ask for; at least one.

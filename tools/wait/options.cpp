@@ -14,36 +14,27 @@ namespace {
 constexpr std::string_view conditions = "Conditions";
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
+/// An option that adds conditions.
+constexpr OptionSpec adding(char short_name, std::string_view name, std::string_view metavar, std::string_view help,
+                            ArgumentKind kind, bool split_commas = false) {
+  return {.short_name = short_name,
+          .name = name,
+          .metavar = metavar,
+          .help = help,
+          .group = conditions,
+          .kind = kind,
+          .repeat = Repeat::adds_up,
+          .split_commas = split_commas};
+}
+
 constexpr std::array<OptionSpec, 10> own_options = {{
-    {.short_name = 's',
-     .name = "step",
-     .metavar = "STEP[,STEP]",
-     .help = "these steps can be read; counted in the mode",
-     .group = conditions,
-     .kind = ArgumentKind::step_number,
-     .repeat = Repeat::adds_up,
-     .split_commas = true},
-    {.short_name = 'n',
-     .name = "name",
-     .metavar = "NAME",
-     .help = "a tensor of exactly this name was saved, at the steps of -s, else at any",
-     .group = conditions,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
-    {.short_name = 'e',
-     .name = "regex",
-     .metavar = "RE",
-     .help = "a tensor in whose name RE (PCRE2) is found was saved, at these steps",
-     .group = conditions,
-     .kind = ArgumentKind::pattern,
-     .repeat = Repeat::adds_up},
-    {.short_name = 'c',
-     .name = "collection",
-     .metavar = "NAME",
-     .help = "a tensor of this collection was saved, at these steps",
-     .group = conditions,
-     .kind = ArgumentKind::collection,
-     .repeat = Repeat::adds_up},
+    adding('s', "step", "STEP[,STEP]", "these steps can be read; counted in the mode", ArgumentKind::step_number, true),
+    adding('n', "name", "NAME", "a tensor of exactly this name was saved, at the steps of -s, else at any",
+           ArgumentKind::tensor),
+    adding('e', "regex", "RE", "a tensor in whose name RE (PCRE2) is found was saved, at these steps",
+           ArgumentKind::pattern),
+    adding('c', "collection", "NAME", "a tensor of this collection was saved, at these steps",
+           ArgumentKind::collection),
     {.name = "after",
      .metavar = "N",
      .help = "a step after step N can be read; --columns step prints it, with -m --columns mode_step",
@@ -62,14 +53,8 @@ constexpr std::array<OptionSpec, 10> own_options = {{
          "NaN meets only !=."},
     {.name = "end", .help = "the job is over", .group = conditions},
     {.name = "any", .help = "one of the conditions is enough (default: all)", .group = conditions},
-    {.short_name = 'm',
-     .name = "mode",
-     .metavar = "M[,M]",
-     .help = "steps of these modes: train, eval, predict or global (default: global, all steps)",
-     .group = conditions,
-     .kind = ArgumentKind::mode,
-     .repeat = Repeat::adds_up,
-     .split_commas = true},
+    adding('m', "mode", "M[,M]", "steps of these modes: train, eval, predict or global (default: global, all steps)",
+           ArgumentKind::mode, true),
 }};
 
 }  // namespace
@@ -97,7 +82,6 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.any = line.has("any");
   options.waiting = FollowingOptions::from(line);
   options.output = OutputOptions::from(line);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   if (options.operands.empty()) {
     throw UsageError("TRIAL is missing");

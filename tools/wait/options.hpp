@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
@@ -28,7 +27,6 @@ struct WaitCommandOptions {
   bool any = false;
   FollowingOptions waiting;  ///< --timeout, --idle, --interval
   OutputOptions output;
-  MessageOptions messages;
   ReadingOptions reading;
 
   /// Whether records are printed whatever the result; else only for a trial for which the conditions do not hold.

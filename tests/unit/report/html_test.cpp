@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "report/layers.hpp"
+#include "report/sections.hpp"
 
 using smd::tool::report::bytes_text;
 using smd::tool::report::escaped_pattern;

@@ -21,12 +21,6 @@
 
 namespace smd::tool::diff {
 
-/// The columns of rows about values, or about pools of them.
-[[nodiscard]] std::vector<Column> row_columns(By by);
-
-/// The columns of --summary.
-[[nodiscard]] std::vector<Column> summary_columns();
-
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::vector<ColumnTable> column_tables();
 
@@ -40,9 +34,6 @@ enum class State : std::uint8_t {
   only_b,
   unread,  ///< One of them cannot be read.
 };
-
-/// The text in the column `state`.
-[[nodiscard]] std::string_view to_string(State state) noexcept;
 
 /// What is known of a value besides its elements. Borrowed.
 struct ValueFacts {
@@ -77,9 +68,5 @@ class DiffView {
 /// is another trial. All arguments must outlive the view.
 [[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
                                                   std::span<const std::string> operands, Diagnostics& messages);
-
-/// The view for -f svg.
-[[nodiscard]] std::unique_ptr<DiffView> make_picture_view(OutputFile& out, const DiffCommandOptions& options,
-                                                          std::span<const std::string> operands, Diagnostics& messages);
 
 }  // namespace smd::tool::diff
