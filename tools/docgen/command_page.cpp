@@ -202,17 +202,17 @@ std::string command_page(const CommandDefinition& definition) {
   page.prose(definition.summary);
   page.macro(".Pp");
   page.prose(
-      std::string(definition.name == "smd-save"
-                      ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger "
-                        "wrote it."
-                      : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker "
-                        "Debugger, a log directory of TensorBoard, a run of W&B, a metric log (CSV, JSON lines), a "
-                        "folder of checkpoints, or one file of PyTorch or safetensors.") +
+      std::string(
+          definition.name == "smd-save"
+              ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it."
+              : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker Debugger, "
+                "a log directory of TensorBoard, a run of W&B, a metric log (CSV, JSON lines), a folder of "
+                "checkpoints, or one file of PyTorch or safetensors.") +
       " If a directory contains only debug-output, that folder is read. The job may still be writing the trial." +
-      std::string(takes_lists(definition) ? " If one trial cannot be read, a message says so, and the "
-                                            "others are still read. The operand - stands for a list of operands on "
-                                            "standard input, one a line."
-                                          : "") +
+      std::string(takes_lists(definition)
+                      ? " If one trial cannot be read, a message says so, and the others are still read. The operand - "
+                        "stands for a list of operands on standard input, one a line."
+                      : "") +
       (definition.operands.front().here ? " Without operands, the current folder is read." : ""));
   options(page, definition);
   // FILES has a fixed place by convention; our own sections precede it.

@@ -155,8 +155,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "over the smallest. steps counts steps that were analysed, not numbers of steps."},
     {"SaturatedActivation",
      "Nodes and samples are counted as by DeadRelu. An input exactly on a bound is saturated. The default pattern "
-     "stands "
-     "even if collection_names is given."},
+     "stands even if collection_names is given."},
     {"WeightUpdateRatio",
      "AWS does not say how the ratio is taken: it is that of Euclidean norms, relative to the weights before. Weights "
      "do not move between evaluation steps, so those are left out."},
@@ -187,8 +186,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "training went on, and of what a file of configurations asks for, the result says that nothing was stopped."},
     {"TensorVariance", "One element has variance 0, and so falls under any positive min_threshold."},
     {"UnchangedTensor",
-     "All values of the window are compared with the newest, not neighbours with each other: a slow drift is a "
-     "change. "
+     "All values of the window are compared with the newest, not neighbours with each other: a slow drift is a change. "
      "Weights stand still between evaluation steps, so the rule is triggered there if a phase has num_steps of them."},
     {"CheckInputImages",
      "The mean is taken for each channel. The default pattern is MXNet's; the PyTorch hook calls a model's input "

@@ -30,18 +30,17 @@ constexpr std::array<OptionSpec, 3> own_table = {{
      .manual = "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to 1 "
                "GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this option "
                "made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and nothing in it "
-               "is touched. Only files with names of the "
-               "cache's own form are removed."},
+               "is touched. Only files with names of the cache's own form are removed."},
 }};
 
 constexpr std::array<OptionSpec, 2> superseded_options = {{
     {.name = "superseded",
      .help = "show superseded values instead: those that later ones replaced",
      .group = group::selection,
-     .manual = "Show superseded values instead: those that later ones of a log directory replaced, because a restarted "
-               "job wrote its steps again, or because one step was written several times. Equal steps stand in the "
-               "order in which they were written; the column wall_time of smd-tensor tells them apart. smd-ls "
-               "--summary counts them."},
+     .manual =
+         "Show superseded values instead: those that later ones of a log directory replaced, because a restarted job "
+         "wrote its steps again, or because one step was written several times. Equal steps stand in the order in "
+         "which they were written; the column wall_time of smd-tensor tells them apart. smd-ls --summary counts them."},
     {.name = "with-superseded",
      .help = "show superseded values too; the last column, superseded, tells which they are",
      .group = group::selection,
@@ -66,14 +65,14 @@ std::span<const OptionSpec> ReadingOptions::table() noexcept {
                              .group = group::reading,
                              .kind = ArgumentKind::choice,
                              .choices = names});
-    all.insert(all.begin() + 1, {.name = "step-name",
-                                 .metavar = "NAME",
-                                 .help = "of W&B, CSV and JSON lines: the name whose values are the steps",
-                                 .group = group::reading,
-                                 .kind = ArgumentKind::text,
-                                 .manual = "Take the values of NAME as steps: a column of a CSV, a name in JSON lines "
-                                           "or in a W&B run; _step is W&B's own step. By default it is the first of "
-                                           "the names that smd-trial(5) lists."});
+    all.insert(all.begin() + 1,
+               {.name = "step-name",
+                .metavar = "NAME",
+                .help = "of W&B, CSV and JSON lines: the name whose values are the steps",
+                .group = group::reading,
+                .kind = ArgumentKind::text,
+                .manual = "Take the values of NAME as steps: a column of a CSV, a name in JSON lines or in a W&B run; "
+                          "_step is W&B's own step. By default it is the first of the names that smd-trial(5) lists."});
     return all;
   }();
   return table;

@@ -101,11 +101,11 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .group = saving,
      .kind = ArgumentKind::text,
      .manual =
-         "Read a log of text from standard input. Of each line in which the regular expression PATTERN is found, "
-         "the named group step is the step (default: that of --step), and every other named group a number: 'iter "
-         "(?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, or is - or None or NA is not "
-         "saved; nan and inf are numbers. Lines of one step belong together; of one name twice at one step the "
-         "later counts. Other lines pass by; -v counts them. If PATTERN is found in no line, the status is 1."},
+         "Read a log of text from standard input. Of each line in which the regular expression PATTERN is found, the "
+         "named group step is the step (default: that of --step), and every other named group a number: 'iter "
+         "(?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, or is - or None or NA is not saved; "
+         "nan and inf are numbers. Lines of one step belong together; of one name twice at one step the later counts. "
+         "Other lines pass by; -v counts them. If PATTERN is found in no line, the status is 1."},
     {.name = "tee", .help = "with --lines: write what is read to standard output, too", .group = saving},
 }};
 

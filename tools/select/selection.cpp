@@ -187,10 +187,10 @@ constexpr std::array<OptionSpec, 8> selection_table = {{
      .kind = ArgumentKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual = "Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative numbers "
-               "count from the end. In smd-tensor and smd-reduce, first, last and negative numbers count each selected "
-               "tensor's own steps, elsewhere those of the trial. A range in which no step can lie, such as 20:0, is "
-               "refused."},
+     .manual =
+         "Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative numbers count "
+         "from the end. In smd-tensor and smd-reduce, first, last and negative numbers count each selected tensor's "
+         "own steps, elsewhere those of the trial. A range in which no step can lie, such as 20:0, is refused."},
     {.name = "every",
      .metavar = "N",
      .help = "keep every Nth of these steps",

@@ -202,8 +202,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
   }
   if (saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false) {
     throw InvalidArgument(output->root() +
-                          ": this is the trial of a job that has ended: save into another folder, or "
-                          "remove " +
+                          ": this is the trial of a job that has ended: save into another folder, or remove " +
                           std::string(layout::end_marker) + " to go on with it");
   }
   log(LogLevel::warning,

@@ -171,9 +171,9 @@ Problem write_problem(int error, std::string file) {
     case ENOENT:
       return refused(ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing");
     case EXDEV:
-      return refused(ProblemKind::io,
-                     "a symbolic link leads out of the trial's directory; put a directory there, or save to where it "
-                     "leads");
+      return refused(
+          ProblemKind::io,
+          "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads");
     default:
       break;
   }
