@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write_queue.hpp"
 
+#include <smd/error.hpp>
+
 #include <iterator>
 #include <new>
 #include <system_error>
@@ -117,9 +119,9 @@ void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::optional<Problem> problem;
   try {
-    if (Status done = next.task(); !done) {
-      problem = std::move(done.problem());
-    }
+    next.task();
+  } catch (const ReadError& error) {
+    problem = error.problem;
   } catch (const std::bad_alloc&) {
     problem = Problem{ProblemKind::io, {}, {}, "memory ran out while writing"};
   }
