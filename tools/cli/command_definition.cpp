@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_definition.hpp"
 
+#include <algorithm>
+
 namespace smd::tool {
 
 std::vector<const OptionSpec*> CommandDefinition::options() const {
@@ -11,6 +13,21 @@ std::vector<const OptionSpec*> CommandDefinition::options() const {
     }
   }
   return result;
+}
+
+std::vector<OptionGroup> CommandDefinition::groups() const {
+  std::vector<OptionGroup> groups;
+  for (const OptionSpec* spec : options()) {
+    if (spec->hidden) {
+      continue;
+    }
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
+    if (group == groups.end()) {
+      group = groups.insert(group, {spec->group, {}});
+    }
+    group->options.push_back(spec);
+  }
+  return groups;
 }
 
 const OptionSpec* CommandDefinition::find(std::string_view long_name) const noexcept {

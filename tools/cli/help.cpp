@@ -73,32 +73,11 @@ std::string beginning(const CommandDefinition& definition, std::size_t width) {
   return out;
 }
 
-struct OptionGroup {
-  std::string_view title;
-  std::vector<const OptionSpec*> options;
-};
-
-// The options that are shown, by their headings, in the order of the tables.
-std::vector<OptionGroup> groups_of(const CommandDefinition& definition) {
-  std::vector<OptionGroup> groups;
-  for (const OptionSpec* spec : definition.options()) {
-    if (spec->hidden) {
-      continue;
-    }
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
-    if (group == groups.end()) {
-      group = groups.insert(group, {spec->group, {}});
-    }
-    group->options.push_back(spec);
-  }
-  return groups;
-}
-
 }  // namespace
 
 std::string short_help_text(const CommandDefinition& definition, std::size_t width) {
   std::string out = beginning(definition, width) + "\nOptions:\n";
-  for (const OptionGroup& group : groups_of(definition)) {
+  for (const OptionGroup& group : definition.groups()) {
     std::string names;
     for (const OptionSpec* spec : group.options) {
       names += names.empty() ? "" : " ";
@@ -116,7 +95,7 @@ std::string short_help_text(const CommandDefinition& definition, std::size_t wid
 
 std::string help_text(const CommandDefinition& definition, std::size_t width) {
   std::string out = beginning(definition, width);
-  for (const OptionGroup& group : groups_of(definition)) {
+  for (const OptionGroup& group : definition.groups()) {
     out += "\n" + std::string(group.title) + ":\n";
     for (const OptionSpec* spec : group.options) {
       append_option(out, *spec, definition, width);

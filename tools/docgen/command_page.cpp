@@ -3,9 +3,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/option_spec.hpp"
-#include "facts.hpp"
-#include "pages.hpp"
-#include "roff.hpp"
+#include "docgen.hpp"
 
 #include <fmt/format.h>
 
@@ -70,27 +68,18 @@ std::string option_text(const OptionSpec& spec, const CommandDefinition& definit
 }
 
 void options(Roff& page, const CommandDefinition& definition) {
-  const std::vector<const OptionSpec*> all = definition.options();
-  std::vector<std::string_view> groups;
-  for (const OptionSpec* spec : all) {
-    if (!spec->hidden && std::find(groups.begin(), groups.end(), spec->group) == groups.end()) {
-      groups.push_back(spec->group);
-    }
-  }
   page.macro(".Sh OPTIONS");
   page.prose(
       "Options and operands may come in any order; -- ends the options. A value follows its option as a word of its "
       "own, or after = (long options), or directly (short ones). If an option is given again the last value counts, "
       "unless it says otherwise.");
-  for (const std::string_view group : groups) {
-    page.macro(".Ss " + std::string(group));
-    page.prose(group_note(group, definition.name));
+  for (const tool::OptionGroup& group : definition.groups()) {
+    page.macro(".Ss " + std::string(group.title));
+    page.prose(group_note(group.title, definition.name));
     page.macro(".Bl -tag -width Ds");
-    for (const OptionSpec* spec : all) {
-      if (!spec->hidden && spec->group == group) {
-        page.macro(option_head(*spec));
-        page.prose(option_text(*spec, definition));
-      }
+    for (const OptionSpec* spec : group.options) {
+      page.macro(option_head(*spec));
+      page.prose(option_text(*spec, definition));
     }
     page.macro(".El");
   }

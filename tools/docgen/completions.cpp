@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "completions.hpp"
-#include "rules.hpp"
-#include "slots.hpp"
+#include "docgen.hpp"
 
 #include <fmt/format.h>
 
@@ -70,16 +68,7 @@ std::string bash_word_line(const CommandDefinition& definition) {
 }
 
 /// Escapes characters with a meaning in an explanation or a message of _arguments.
-std::string zsh_explained(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':' || c == '\\') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
+std::string zsh_explained(std::string_view text) { return with_backslashes(text, "[]:\\"); }
 
 std::string zsh_action(std::string_view kind, bool list, const std::vector<std::string_view>& words) {
   // A leading blank: the function is called with these arguments only.

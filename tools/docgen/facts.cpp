@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "facts.hpp"
+#include "docgen.hpp"
 
 #include <smd/limits.hpp>
 

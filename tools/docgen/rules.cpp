@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules.hpp"
-
-#include "roff.hpp"
+#include "docgen.hpp"
 
 #include <smd/rule_registry.hpp>
 
@@ -60,16 +58,7 @@ std::string paragraphs(std::string_view lines) {
 }
 
 /// Returns a text for a cell of a Markdown table, or for running text.
-std::string markdown(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("|<*_").find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
+std::string markdown(std::string_view text) { return with_backslashes(text, "|<*_"); }
 
 std::string anchor(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
