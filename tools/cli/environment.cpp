@@ -3,7 +3,6 @@
 
 #include "cli/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -113,17 +112,8 @@ std::string_view wanted(EnvironmentForm form, const char* value) {
 
 std::span<const EnvironmentVariable> environment_variables() noexcept { return variables; }
 
-bool reads(std::string_view command, const EnvironmentVariable& variable) noexcept {
-  const std::string_view word = command.substr(command.find('-') + 1);
-  std::string_view rest = variable.commands;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == word) {
-      return true;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return variable.commands.empty();
+bool reads(std::string_view command, const EnvironmentVariable& variable) {
+  return variable.commands.empty() || lists(variable.commands, command.substr(command.find('-') + 1));
 }
 
 void check_environment(std::string_view command, Diagnostics& messages) {

@@ -147,17 +147,6 @@ constexpr std::array<Synonym, 42> synonyms = {{
     {"no off false none", "never", ""},
 }};
 
-bool lists(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) {
-      return true;
-    }
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string option_hint(const CommandDefinition& definition, std::string_view tried) {

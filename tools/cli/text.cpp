@@ -73,6 +73,11 @@ std::string quoted_list(std::span<const std::string> names, std::size_t most) {
   return text;
 }
 
+bool lists(std::string_view words, std::string_view word) {
+  const auto among_blanks = [](std::string_view text) { return " " + std::string(text) + " "; };
+  return word.find(' ') == word.npos && among_blanks(words).find(among_blanks(word)) != std::string::npos;
+}
+
 std::string counted(std::size_t number, std::string_view noun) { return text::counted(number, noun); }
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,

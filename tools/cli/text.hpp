@@ -39,6 +39,9 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
 
+/// Whether a word is one of those in a text with blanks between them.
+[[nodiscard]] bool lists(std::string_view words, std::string_view word);
+
 /// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 
