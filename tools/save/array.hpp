@@ -25,6 +25,9 @@ struct Array {
   [[nodiscard]] TensorValue value() &&;
 };
 
+/// A float64 without dimensions.
+[[nodiscard]] TensorValue number_value(double number);
+
 /// Appends one string, encoded as in string tensors.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
 

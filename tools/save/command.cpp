@@ -21,7 +21,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -121,13 +120,9 @@ struct Named {
 
 void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
   switch (assignment.kind) {
-    case Assignment::Kind::number: {
-      Array array;
-      array.bytes.resize(sizeof assignment.number);
-      std::memcpy(array.bytes.data(), &assignment.number, sizeof assignment.number);
-      arrays.push_back({assignment.name, std::move(array).value()});
+    case Assignment::Kind::number:
+      arrays.push_back({assignment.name, number_value(assignment.number)});
       return;
-    }
     case Assignment::Kind::stdin_npy: {
       const FileContent content = read_standard_input();
       arrays.push_back({assignment.name, parse_npy(content.text, "standard input", content.owner)});

@@ -69,37 +69,24 @@ Shape parse_shape(std::string_view text, const std::string& where) {
   return shape;
 }
 
+/// NumPy's types by their letters and sizes. Strings have any size.
+struct NumpyType {
+  char kind;
+  std::size_t size;
+  Dtype dtype;
+};
+constexpr NumpyType numpy_types[] = {{'b', 1, Dtype::boolean},   {'i', 1, Dtype::int8},       {'i', 2, Dtype::int16},
+                                     {'i', 4, Dtype::int32},     {'i', 8, Dtype::int64},      {'u', 1, Dtype::uint8},
+                                     {'u', 2, Dtype::uint16},    {'u', 4, Dtype::uint32},     {'u', 8, Dtype::uint64},
+                                     {'f', 2, Dtype::float16},   {'f', 4, Dtype::float32},    {'f', 8, Dtype::float64},
+                                     {'c', 8, Dtype::complex64}, {'c', 16, Dtype::complex128}};
+
 std::optional<Dtype> dtype_of(char kind, std::size_t size) {
-  const auto sized = [size](Dtype one, Dtype two, Dtype four, Dtype eight) -> std::optional<Dtype> {
-    switch (size) {
-      case 1:
-        return one;
-      case 2:
-        return two;
-      case 4:
-        return four;
-      case 8:
-        return eight;
-      default:
-        return std::nullopt;
-    }
-  };
-  switch (kind) {
-    case 'b':
-      return size == 1 ? std::optional(Dtype::boolean) : std::nullopt;
-    case 'i':
-      return sized(Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64);
-    case 'u':
-      return sized(Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64);
-    case 'f':
-      return size == 1 ? std::nullopt : sized(Dtype::float16, Dtype::float16, Dtype::float32, Dtype::float64);
-    case 'c':
-      return size == 8 ? std::optional(Dtype::complex64) : size == 16 ? std::optional(Dtype::complex128) : std::nullopt;
-    case 'U':
-      return Dtype::string;
-    default:
-      return std::nullopt;
-  }
+  const auto* const found = std::find_if(std::begin(numpy_types), std::end(numpy_types),
+                                         [&](const NumpyType& type) { return type.kind == kind && type.size == size; });
+  return kind == 'U'                      ? std::optional(Dtype::string)
+         : found == std::end(numpy_types) ? std::nullopt
+                                          : std::optional(found->dtype);
 }
 
 /// Copies elements of `item` bytes from Fortran order into C order.
@@ -237,6 +224,11 @@ void append_string(std::vector<std::byte>& bytes, std::string_view text) {
 TensorValue Array::value() && {
   const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   return {dtype, std::move(shape), {kept, kept->data()}, kept->size()};
+}
+
+TensorValue number_value(double number) {
+  const auto kept = std::make_shared<const double>(number);
+  return {Dtype::float64, {}, {kept, reinterpret_cast<const std::byte*>(kept.get())}, sizeof number};
 }
 
 std::optional<NpyHeader> npy_header(std::string_view beginning, const std::string& where) {
