@@ -4,7 +4,6 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::hook {

@@ -29,17 +29,17 @@ bool is_step_key(std::string_view key) {
          std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
 }
 
-void split(std::string_view text, std::vector<std::string>& list) {
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    if (const std::string_view part = text::trimmed(text.substr(0, comma)); !part.empty()) {
+/// Returns the parts between commas, without blanks around them and without empty ones.
+std::vector<std::string> listed(std::string_view text) {
+  std::vector<std::string> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (const std::string_view part = text::trimmed(text.substr(at, end - at)); !part.empty()) {
       list.emplace_back(part);
     }
-    if (comma == text.npos) {
-      return;
-    }
-    text.remove_prefix(comma + 1);
+    at = end + 1;
   }
+  return list;
 }
 
 std::string shown(const json& value) { return printable(text::json_excerpt(value)); }
@@ -132,7 +132,7 @@ std::optional<std::vector<std::string>> Section::texts(const std::string& key) c
   return read(key, [&](const json& value) {
     std::vector<std::string> list;
     if (value.is_string()) {
-      split(value.get_ref<const std::string&>(), list);
+      list = listed(value.get_ref<const std::string&>());
     } else if (value.is_array() &&
                std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); })) {
       list = value.get<std::vector<std::string>>();
@@ -150,8 +150,7 @@ std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key
     if (value.is_array()) {
       std::for_each(value.begin(), value.end(), add);
     } else if (value.is_string()) {
-      std::vector<std::string> parts;
-      split(value.get_ref<const std::string&>(), parts);
+      const std::vector<std::string> parts = listed(value.get_ref<const std::string&>());
       std::for_each(parts.begin(), parts.end(), add);
     } else {
       add(value);

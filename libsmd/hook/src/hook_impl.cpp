@@ -199,9 +199,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
 }
 
 void Hook::Impl::throw_failure() const {
-  if (auto problem = queue.failure()) {
-    throw WriteError(std::move(*problem));
-  }
+  queue.throw_failure();
   if (closed) {
     throw InvalidArgument("the hook is closed");
   }
@@ -454,9 +452,7 @@ void Hook::Impl::throw_refused() {
 
 void Hook::Impl::close() {
   if (closed) {
-    if (auto problem = queue.failure()) {
-      throw WriteError(std::move(*problem));
-    }
+    queue.throw_failure();
     return;
   }
   if (writes() && !queue.failure()) {
@@ -479,9 +475,7 @@ void Hook::Impl::close() {
   tensorboard_file.reset();
   closed = true;
   queue.drain();
-  if (auto problem = queue.failure()) {
-    throw WriteError(std::move(*problem));
-  }
+  queue.throw_failure();
   throw_refused();
 }
 

@@ -8,7 +8,6 @@
 #include "output.hpp"
 #include "step_writer.hpp"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

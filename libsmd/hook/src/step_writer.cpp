@@ -8,8 +8,6 @@
 #include "text/json.hpp"
 #include "wire/framing.hpp"
 
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <array>
 #include <chrono>

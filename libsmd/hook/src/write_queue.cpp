@@ -82,6 +82,12 @@ std::optional<Problem> WriteQueue::failure() const {
   return failure_;
 }
 
+void WriteQueue::throw_failure() const {
+  if (auto problem = failure()) {
+    throw WriteError(std::move(*problem));
+  }
+}
+
 std::string WriteQueue::take_buffer(std::size_t bytes) {
   std::string buffer;
   std::unique_lock lock(mutex_);

@@ -39,6 +39,8 @@ class WriteQueue {
   void drain();
   /// Returns the first failure, which is never cleared; nullopt if there was none.
   [[nodiscard]] std::optional<Problem> failure() const;
+  /// @throws WriteError with the first failure, if there was one.
+  void throw_failure() const;
 
   /// Returns an empty string with room for `bytes`, to be filled and moved into a task. Prefers a buffer that a task
   /// gave back: touching the pages of new memory costs several times what copying into them does.
