@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/message_options.hpp"
 
-#include <array>
-
 namespace smd::tool {
 
 namespace {

@@ -9,9 +9,10 @@
 
 #include <boost/filesystem/operations.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -179,13 +180,9 @@ std::string word_hint(std::string_view tried, std::span<const std::string_view> 
 
 std::string not_one_of(std::string_view tried, std::span<const std::string_view> words) {
   constexpr std::size_t most = 40;  // a pivot has a column for each tensor
-  std::string text = single_quoted(tried) + " is not one of ";
-  for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
-    text += i == 0 ? "" : ", ";
-    text += words[i];
-  }
-  text += words.size() > most ? " and " + std::to_string(words.size() - most) + " more" : std::string();
-  return text + word_hint(tried, words);
+  return fmt::format(
+      "{} is not one of {}{}{}", single_quoted(tried), fmt::join(words.first(std::min(words.size(), most)), ", "),
+      words.size() > most ? fmt::format(" and {} more", words.size() - most) : "", word_hint(tried, words));
 }
 
 namespace fs = boost::filesystem;

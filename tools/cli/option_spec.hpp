@@ -52,7 +52,6 @@ struct OptionSpec {
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.
   std::span<const std::string_view> choices{};  ///< For `ArgumentKind::choice`; for other kinds only offered by shells.
-  bool hidden = false;                          ///< Parsed, but left out of `--help`.
   std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
 
   // The same option with more of these.

@@ -63,14 +63,21 @@ std::size_t display_width(std::string_view text) noexcept {
 std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    text += (i == 0 ? "" : ", ") + single_quoted(names[i]);
-  }
+  std::string text = comma_list(names.first(std::min(names.size(), most)), single_quoted);
   if (names.size() > most) {
     text += " and " + std::to_string(names.size() - most) + " more";
   }
   return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + separator.size());
+  }
+  parts.push_back(text);
+  return parts;
 }
 
 bool lists(std::string_view words, std::string_view word) {

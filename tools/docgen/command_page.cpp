@@ -3,6 +3,7 @@
 
 #include "cli/environment.hpp"
 #include "cli/option_spec.hpp"
+#include "cli/text.hpp"
 #include "docgen.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +28,7 @@ std::string upper(std::string_view text) {
 
 /// Writes `[OPTION]... TRIAL [NAME]...` as macros, one line for each part.
 void synopsis(Roff& page, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string_view part : tool::split(text, " ")) {
     const bool optional = part.starts_with('[');
     const bool repeats = part.ends_with("...");
     part.remove_suffix(repeats ? 3 : 0);
@@ -118,12 +116,8 @@ void environment(Roff& page, const CommandDefinition& definition) {
     if (!tool::reads(definition.name, variable)) {
       continue;
     }
-    std::string_view names = variable.name;
-    while (!names.empty()) {
-      const std::size_t end = std::min(names.find(", "), names.size());
-      const bool last = end == names.size();
-      page.macro(".It Ev " + roff_word(names.substr(0, end)));
-      names.remove_prefix(last ? end : end + 2);
+    for (const std::string_view name : tool::split(variable.name, ", ")) {
+      page.macro(".It Ev " + roff_word(name));
     }
     page.prose(variable.meaning);
   }

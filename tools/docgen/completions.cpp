@@ -54,9 +54,6 @@ std::string bash_word_line(const CommandDefinition& definition) {
   std::string text = "    " + std::string(definition.name) + ") echo '";
   bool first = true;
   for (const OptionSpec* spec : definition.options()) {
-    if (spec->hidden) {
-      continue;
-    }
     text += first ? "" : " ";
     first = false;
     if (spec->short_name != '\0') {
@@ -106,9 +103,7 @@ std::string zsh_command_case(const CommandDefinition& definition) {
       valued += spec->short_name == '\0' ? std::string() : std::string(" ") + spec->short_name;
       valued += " " + std::string(spec->name);
     }
-    if (!spec->hidden) {
-      lines += zsh_option_lines(definition, *spec);
-    }
+    lines += zsh_option_lines(definition, *spec);
   }
   std::string text = "    " + std::string(definition.name) + ")\n      smd_valued=(" +
                      valued.substr(std::min<std::size_t>(1, valued.size())) + ")\n      _arguments -s -S \\\n" + lines;
@@ -191,9 +186,7 @@ std::string fish_completion(const CommandDefinition& definition) {
   }
   text += "complete -c " + std::string(definition.name) + " -f -a '(__smd_values operand" + kinds + ")'\n";
   for (const OptionSpec* spec : definition.options()) {
-    if (!spec->hidden) {
-      text += fish_option_line(definition, *spec);
-    }
+    text += fish_option_line(definition, *spec);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 namespace smd::docgen {
@@ -133,27 +134,22 @@ void Roff::paragraph(std::string_view text) {
 
 void Roff::prose(std::string_view text) {
   bool first = true;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find("\n\n"), text.size());
-    if (!first) {
+  for (const std::string_view one : tool::split(text, "\n\n")) {
+    if (!std::exchange(first, false)) {
       macro(".Pp");
     }
-    first = false;
-    paragraph(text.substr(0, end));
-    text.remove_prefix(std::min(end + 2, text.size()));
+    paragraph(one);
   }
 }
 
 void Roff::literal(std::string_view text) {
   macro(".Bd -literal -offset indent");
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = escaped(text.substr(0, end), true);
+  for (const std::string_view plain : tool::split(text, "\n")) {
+    const std::string line = escaped(plain, true);
     if (line.starts_with('.')) {
       text_ += "\\&";
     }
     macro(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   macro(".Ed");
 }

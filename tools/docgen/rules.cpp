@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
+#include "cli/escape.hpp"
+
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
@@ -45,18 +47,6 @@ std::string scope_of(const RuleDescription& rule) {
   return text;
 }
 
-/// Returns lines as paragraphs.
-std::string paragraphs(std::string_view lines) {
-  std::string text;
-  for (const char c : lines) {
-    text += c;
-    if (c == '\n') {
-      text += '\n';
-    }
-  }
-  return text;
-}
-
 /// Returns a text for a cell of a Markdown table, or for running text.
 std::string markdown(std::string_view text) { return with_backslashes(text, "|<*_"); }
 
@@ -88,7 +78,9 @@ std::string rule_sections() {
   Roff page;
   for (const RuleDescription& rule : builtin_rules()) {
     page.macro(".Ss " + roff_word(rule.name));
-    page.prose(as_sentence(rule.summary) + " " + scope_of(rule) + "\n\nCondition: " + paragraphs(rule.condition));
+    std::string text = as_sentence(rule.summary) + " " + scope_of(rule) + "\n\nCondition: ";
+    tool::append_replaced(text, rule.condition, {{'\n', "\n\n"}});  // each line is a paragraph
+    page.prose(text);
     if (!rule.parameters.empty()) {
       page.macro(".Bl -tag -width Ds");
       for (const ParameterSpec& parameter : rule.parameters) {

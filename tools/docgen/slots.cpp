@@ -2,6 +2,7 @@
 #include "docgen.hpp"
 
 #include "cli/diagnostics.hpp"
+#include "cli/escape.hpp"
 
 #include <smd/version.hpp>
 
@@ -117,13 +118,7 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
 
 std::string in_quotes(std::string_view text, std::string_view quote) {
   std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += quote;
-    } else {
-      out += c;
-    }
-  }
+  tool::append_replaced(out, text, {{'\'', quote}});
   return out + "'";
 }
 

@@ -4,7 +4,6 @@
 #include "cli/exit_status.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
-#include "cli/progress.hpp"
 #include "cli/text.hpp"
 
 #include <smd/error.hpp>

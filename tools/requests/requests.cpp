@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -21,34 +21,23 @@ namespace smd::tool {
 
 namespace {
 
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 std::string read_file(const std::string& path) {
-  const auto fail = [&](int error) -> ReadError {
-    return ReadError(
-        {error == ENOENT                     ? ProblemKind::not_found
-         : error == EACCES || error == EPERM ? ProblemKind::access_denied
-                                             : ProblemKind::io,
-         {},
-         {},
-         path + ": " + (error == ENOENT ? "no such file or directory" : std::generic_category().message(error))});
-  };
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) {
-    throw fail(errno);
-  }
+  std::ifstream file(path, std::ios::binary);
   std::string text;
   std::array<char, 65536> block;
-  while (const std::size_t got = std::fread(block.data(), 1, block.size(), file.get())) {
-    text.append(block.data(), got);
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
     if (text.size() > limits::json_bytes) {
       throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
     }
   }
-  if (std::ferror(file.get()) != 0) {
-    throw fail(errno);
+  if (!file.is_open() || file.bad()) {
+    const int error = errno;
+    const ProblemKind kind = error == ENOENT                     ? ProblemKind::not_found
+                             : error == EACCES || error == EPERM ? ProblemKind::access_denied
+                                                                 : ProblemKind::io;
+    const std::string why = error == ENOENT ? "no such file or directory" : std::generic_category().message(error);
+    throw ReadError({kind, {}, {}, path + ": " + why});
   }
   return text;
 }

@@ -11,7 +11,6 @@
 #include <smd/reduction.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
