@@ -41,10 +41,8 @@ namespace {
 
 std::atomic<bool> standard_output_lost{false};
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 [[noreturn]] void fail(const std::string& place, int error) {
-  throw OutputError("cannot write " + place + ": " + reason(error));
+  throw OutputError("cannot write " + place + ": " + std::generic_category().message(error));
 }
 
 // Signals that end the process must not come between making a temporary file and registering it.

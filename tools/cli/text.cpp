@@ -49,13 +49,8 @@ std::size_t display_width(std::string_view text) noexcept {
   while (!text.empty()) {
     const DecodedCharacter point = decode_utf8(text);
     text.remove_prefix(point.size);
-    if (point.value < 0x300 || !point.valid) {
-      ++width;
-    } else if (within(wide_ranges, point.value)) {
-      width += 2;
-    } else if (!within(zero_width_ranges, point.value)) {
-      ++width;
-    }
+    const bool ordinary = point.value < 0x300 || !point.valid;
+    width += ordinary ? 1 : within(wide_ranges, point.value) ? 2 : within(zero_width_ranges, point.value) ? 0 : 1;
   }
   return width;
 }
@@ -96,14 +91,8 @@ std::string did_you_mean(std::span<const std::string> names) {
   if (names.empty()) {
     return {};
   }
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == names.size() ? " or " : ", ";
-    }
-    text += single_quoted(names[i]);
-  }
-  return text + "?";
+  const std::string others = comma_list(names.first(names.size() - 1), single_quoted);
+  return "; did you mean " + others + (others.empty() ? "" : " or ") + single_quoted(names.back()) + "?";
 }
 
 bool naturally_before(std::string_view a, std::string_view b) noexcept {

@@ -9,6 +9,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/option_spec.hpp"
+#include "cli/text.hpp"
 
 namespace smd::docgen {
 
@@ -138,11 +139,8 @@ std::string status_note() {
 }
 
 std::string status_order() {
-  std::string text;
-  for (const tool::ExitStatus status : tool::exit_status_order) {
-    text += (text.empty() ? "" : ", ") + std::to_string(static_cast<int>(status));
-  }
-  return text;
+  return tool::comma_list(tool::exit_status_order,
+                          [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
 }
 
 std::string_view group_note(std::string_view group, std::string_view command) noexcept {
