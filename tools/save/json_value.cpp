@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -138,17 +139,12 @@ text::JsonDocument<json> built(std::string_view text, const StandardText* standa
 }
 
 std::optional<double> special(const json& value) {
-  if (!value.is_string()) {
-    return std::nullopt;
-  }
-  const auto& text = value.get_ref<const std::string&>();
-  if (text == "NaN") {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  if (text == "Infinity" || text == "-Infinity") {
-    return (text.front() == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
-  }
-  return std::nullopt;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::string_view text = value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : "";
+  return text == "NaN"         ? std::optional(std::numeric_limits<double>::quiet_NaN())
+         : text == "Infinity"  ? std::optional(infinity)
+         : text == "-Infinity" ? std::optional(-infinity)
+                               : std::nullopt;
 }
 
 /// The value as JSON text, cut off if it is long.
@@ -261,27 +257,19 @@ Shape shape_of(const json& value, bool pairs) {
   return shape;
 }
 
-class Filler {
- public:
-  Filler(Array& array, const Shape& shape) : array_(array), shape_(shape) {}
-
-  void fill(const json& value, std::size_t axis) {
-    if (axis == shape_.size()) {
-      put_element(array_.bytes, value, array_.dtype);
-      return;
-    }
-    if (!value.is_array() || static_cast<std::int64_t>(value.size()) != shape_[axis]) {
-      throw InvalidValue("the lists differ in length: no array can be made of them");
-    }
-    for (const json& item : value) {
-      fill(item, axis + 1);
-    }
+/// Appends the elements of a value, whose lists from this axis on must have these lengths.
+void put_elements(Array& array, const json& value, std::span<const std::int64_t> shape) {
+  if (shape.empty()) {
+    put_element(array.bytes, value, array.dtype);
+    return;
   }
-
- private:
-  Array& array_;
-  const Shape& shape_;
-};
+  if (!value.is_array() || static_cast<std::int64_t>(value.size()) != shape.front()) {
+    throw InvalidValue("the lists differ in length: no array can be made of them");
+  }
+  for (const json& item : value) {
+    put_elements(array, item, shape.subspan(1));
+  }
+}
 
 /// The type of a value without a dtype. Strings are refused: a misspelt NaN would make a tensor that no rule evaluates.
 Dtype guess(const json& value) {
@@ -331,7 +319,7 @@ Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::
   if (!element_count(array.shape) || element_count(array.shape) != element_count(found)) {
     throw InvalidValue("shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));
   }
-  Filler(array, found).fill(value, 0);
+  put_elements(array, value, found);
   return array;
 }
 
