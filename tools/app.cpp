@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <new>
 #include <system_error>
 

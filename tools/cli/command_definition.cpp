@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_definition.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace smd::tool {
 
 std::vector<const OptionSpec*> CommandDefinition::options() const {
@@ -13,15 +17,22 @@ std::vector<const OptionSpec*> CommandDefinition::options() const {
   return result;
 }
 
-const OptionSpec* CommandDefinition::find(std::string_view long_name) const noexcept {
-  for (const std::span<const OptionSpec> table : option_tables) {
-    for (const OptionSpec& spec : table) {
-      if (spec.name == long_name) {
-        return &spec;
-      }
+std::vector<OptionGroup> CommandDefinition::groups() const {
+  std::vector<OptionGroup> groups;
+  for (const OptionSpec* spec : options()) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
+    if (group == groups.end()) {
+      group = groups.insert(group, {spec->group, {}});
     }
+    group->options.push_back(spec);
   }
-  return nullptr;
+  return groups;
+}
+
+const OptionSpec* CommandDefinition::find(std::string_view long_name) const {
+  const std::vector<const OptionSpec*> all = options();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto* spec) { return spec->name == long_name; });
+  return found == all.end() ? nullptr : *found;
 }
 
 std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
@@ -31,14 +42,8 @@ std::string CommandDefinition::words_beside(std::string_view text, const OptionS
   } else if (spec.kind == ArgumentKind::choice) {
     words = spec.choices;
   }
-  std::string list;
-  bool named = true;
-  for (const std::string_view word : words) {
-    named = named && text.find(word) != std::string_view::npos;
-    list += list.empty() ? "" : ", ";
-    list += word;
-  }
-  return named ? std::string() : list;
+  const bool named = std::all_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
+  return named ? std::string() : fmt::format("{}", fmt::join(words, ", "));
 }
 
 }  // namespace smd::tool

@@ -47,6 +47,12 @@ struct OperandSpec {
   bool here = false;  ///< If there is no operand, it is the current folder.
 };
 
+/// Options under one heading.
+struct OptionGroup {
+  std::string_view title;
+  std::vector<const OptionSpec*> options;
+};
+
 /// Everything about a command but its code. All texts are literals; the spans point at static arrays.
 struct CommandDefinition {
   std::string_view name;      ///< `smd-ls`
@@ -64,10 +70,12 @@ struct CommandDefinition {
   /// All columns. A function, so that only manual pages and completions pay for building them.
   std::vector<ColumnTable> (*columns)() = nullptr;
 
+  /// All options by their headings, in the order of the tables.
+  [[nodiscard]] std::vector<OptionGroup> groups() const;
   /// All options in the order of the tables.
   [[nodiscard]] std::vector<const OptionSpec*> options() const;
   /// The option of that long name; null if there is none.
-  [[nodiscard]] const OptionSpec* find(std::string_view name) const noexcept;
+  [[nodiscard]] const OptionSpec* find(std::string_view name) const;
   /// `a, b, c`: the values that an option takes. Empty if it takes any value, or if `text` names each value already.
   [[nodiscard]] std::string words_beside(std::string_view text, const OptionSpec& spec) const;
 };

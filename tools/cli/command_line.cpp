@@ -59,9 +59,7 @@ std::string without_mark(std::string_view text) {
   }
   std::vector<std::string> candidates;
   for (const OptionSpec* spec : definition.options()) {
-    if (!spec->hidden) {
-      candidates.push_back("--" + std::string(spec->name));
-    }
+    candidates.push_back("--" + std::string(spec->name));
   }
   throw UsageError("unknown option " + single_quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
 }
@@ -91,17 +89,6 @@ void check_choice(const OptionSpec& spec, std::string_view value, const CommandD
   }
   if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
     throw UsageError("--" + std::string(spec.name) + ": " + not_one_of(value, choices));
-  }
-}
-
-void split_at_commas(std::string_view text, std::vector<std::string>& out) {
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    out.emplace_back(text.substr(0, comma));
-    if (comma == std::string_view::npos) {
-      return;
-    }
-    text.remove_prefix(comma + 1);
   }
 }
 
@@ -217,11 +204,9 @@ std::vector<std::string> CommandLine::values(std::string_view name) const {
     if (given.spec->repeat == Repeat::last_wins) {
       result.clear();
     }
-    if (given.spec->split_commas) {
-      split_at_commas(given.value, result);
-    } else {
-      result.push_back(given.value);
-    }
+    const std::string_view value = given.value;
+    const std::vector<std::string_view> parts = given.spec->split_commas ? split(value, ",") : std::vector{value};
+    result.insert(result.end(), parts.begin(), parts.end());
   }
   return result;
 }

@@ -24,12 +24,9 @@ constexpr std::array<std::pair<std::string_view, Relation>, 8> relations = {{{"=
                                                                              {"~", Relation::matches}}};
 
 std::optional<Relation> relation_of(std::string_view sign) noexcept {
-  for (const auto& [text, relation] : relations) {
-    if (text == sign) {
-      return relation;
-    }
-  }
-  return std::nullopt;
+  const auto* const row =
+      std::find_if(relations.begin(), relations.end(), [&](const auto& one) { return one.first == sign; });
+  return row == relations.end() ? std::nullopt : std::optional(row->second);
 }
 
 }  // namespace

@@ -120,21 +120,8 @@ const Diagnostics& Diagnostics::receiver() const noexcept { return held_of_threa
 void Diagnostics::take(Diagnostics&& keeper) {
   keeper.say_missing();
   raise(keeper.status_);
-  std::set<std::string> known;  // filled beforehand: one key may have several texts
-  {
-    const std::lock_guard lock(mutex_);
-    for (const std::string& key : keeper.reported_) {
-      if (!reported_.insert(key).second) {
-        known.insert(key);
-      }
-    }
-  }
-  for (Kept& kept : keeper.kept_) {
-    if (kept.missing) {
-      say(std::move(*kept.missing));
-    } else if (kept.once.empty() || !known.contains(kept.once)) {
-      write(kept.level, kept.tag, kept.text);
-    }
+  for (const Kept& tell : keeper.kept_) {
+    tell(*this);
   }
   const std::lock_guard lock(mutex_);
   for (const auto& [key, repeated] : keeper.repeats_) {
@@ -256,19 +243,21 @@ void Diagnostics::report_once(const Problem& problem, std::string_view trial) {
                   [&] { report(problem, trial); });
 }
 
-void Diagnostics::once(std::string key, const std::function<void()>& tell) {
+void Diagnostics::once(const std::string& key, const std::function<void()>& tell) {
   {
     const std::lock_guard lock(mutex_);
     if (!reported_.insert(key).second) {
       return;
     }
-    if (keeps_) {  // a keeper is used by one thread alone
-      once_ = std::move(key);
-    }
   }
+  const auto before = static_cast<std::ptrdiff_t>(kept_.size());
   tell();
-  if (keeps_) {
-    once_.clear();
+  if (keeps_) {  // a keeper is used by one thread alone
+    std::vector<Kept> texts(kept_.begin() + before, kept_.end());
+    kept_.erase(kept_.begin() + before, kept_.end());
+    kept_.emplace_back([key, texts = std::move(texts)](Diagnostics& speaker) {
+      speaker.once(key, [&] { std::for_each(texts.begin(), texts.end(), [&](const Kept& text) { text(speaker); }); });
+    });
   }
 }
 
@@ -316,15 +305,14 @@ void Diagnostics::say_missing() {
     const std::lock_guard lock(to.mutex_);
     all.swap(to.missing_);
   }
-  for (auto& [file, missing] : all) {
-    to.say(std::move(missing));
+  for (const auto& [file, missing] : all) {
+    to.say(missing);
   }
 }
 
-void Diagnostics::say(Missing&& missing) {
+void Diagnostics::say(const Missing& missing) {
   if (keeps_) {
-    const Level level = missing.level;
-    kept_.push_back({level, {}, {}, {}, std::move(missing)});
+    kept_.emplace_back([missing](Diagnostics& speaker) { speaker.say(missing); });
     return;
   }
   {
@@ -381,7 +369,9 @@ void Diagnostics::write(Level level, std::string_view tag, std::string_view text
     return;
   }
   if (to.keeps_) {
-    to.kept_.push_back({level, std::string(tag), std::string(text), to.once_});
+    to.kept_.emplace_back([level, tag = std::string(tag), text = std::string(text)](Diagnostics& speaker) {
+      speaker.write(level, tag, text);
+    });
   } else {
     to.write_line(level, tag, text);
   }

@@ -123,7 +123,7 @@ class Diagnostics {
   /// `text`, prefixed with the name of this thread's trial if trials are named.
   [[nodiscard]] std::string about_trial(std::string_view text) const;
   /// Calls `tell`, which reports something, unless something was reported under this key before.
-  void once(std::string key, const std::function<void()>& tell);
+  void once(const std::string& key, const std::function<void()>& tell);
   void write(Level level, std::string_view tag, std::string_view text);
   void write_line(Level level, std::string_view tag, std::string_view text);
 
@@ -157,21 +157,13 @@ class Diagnostics {
     std::size_t records = 0;  // of the files that were not named
   };
   std::map<std::string_view, MissingFiles> missing_files_;  // by tag
-  void say(Missing&& missing);
+  void say(const Missing& missing);
   ExitStatus status_ = ExitStatus::yes;
   std::size_t written_ = 0;
   std::vector<ExitStatus> forgiven_;
 
-  /// What a keeper holds: a text, or a file that was missing.
-  struct Kept {
-    Level level;
-    std::string tag;
-    std::string text;
-    std::string once;  // if not empty: the key under which the speaker says it only once
-    std::optional<Missing> missing = {};
-  };
+  using Kept = std::function<void(Diagnostics& speaker)>;  // says what a keeper holds
   bool keeps_ = false;
-  std::string once_;  // the key of the message being reported
   std::vector<Kept> kept_;
 };
 

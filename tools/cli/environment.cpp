@@ -3,7 +3,6 @@
 
 #include "cli/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -47,8 +46,8 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
      "data counts as never saved; default 1.",
      waiting, EnvironmentForm::seconds, "1"},
     {"SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT",
-     "While waiting: how often to look again for an event file that an index file names and that is not there; "
-     "default 100.",
+     "While waiting: how often to look again for an event file that an index file names and that is not there; default "
+     "100.",
      waiting, EnvironmentForm::count, "100"},
     {"SMD_CACHE_DIR", "A folder that keeps what was read of trials on S3, as with --cache.", on_s3},
     {"AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN", "Credentials for S3. They never come from options.",
@@ -64,8 +63,7 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
     {"AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_URL_SAGEMAKER, AWS_ENDPOINT_URL, "
      "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
      "Where services are reached, in place of AWS's own addresses: those of one service, of all, and whether they are "
-     "to "
-     "be disregarded (true). --endpoint-url takes precedence.",
+     "to be disregarded (true). --endpoint-url takes precedence.",
      on_s3},
     {"AWS_USE_FIPS_ENDPOINT",
      "true: AWS is reached at its endpoints with cryptography validated by FIPS 140. Configured endpoints take "
@@ -114,17 +112,8 @@ std::string_view wanted(EnvironmentForm form, const char* value) {
 
 std::span<const EnvironmentVariable> environment_variables() noexcept { return variables; }
 
-bool reads(std::string_view command, const EnvironmentVariable& variable) noexcept {
-  const std::string_view word = command.substr(command.find('-') + 1);
-  std::string_view rest = variable.commands;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == word) {
-      return true;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return variable.commands.empty();
+bool reads(std::string_view command, const EnvironmentVariable& variable) {
+  return variable.commands.empty() || lists(variable.commands, command.substr(command.find('-') + 1));
 }
 
 void check_environment(std::string_view command, Diagnostics& messages) {

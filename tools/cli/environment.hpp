@@ -26,7 +26,7 @@ struct EnvironmentVariable {
 [[nodiscard]] std::span<const EnvironmentVariable> environment_variables() noexcept;
 
 /// Whether a command, given by its full name, reads the variable.
-[[nodiscard]] bool reads(std::string_view command, const EnvironmentVariable& variable) noexcept;
+[[nodiscard]] bool reads(std::string_view command, const EnvironmentVariable& variable);
 
 /// Warns of invalid values, which are ignored: the library, which reads some of them, cannot warn.
 void check_environment(std::string_view command, Diagnostics& messages);

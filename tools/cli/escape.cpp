@@ -3,6 +3,8 @@
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -12,15 +14,18 @@ namespace smd::tool {
 namespace {
 
 // A UTF-16 code unit, as JSON escapes it.
-void append_unit(std::string& out, char32_t unit) {
-  static constexpr char digits[] = "0123456789abcdef";
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) {
-    out += digits[(unit >> shift) & 15U];
-  }
-}
+void append_unit(std::string& out, char32_t unit) { out += fmt::format("\\u{:04x}", static_cast<unsigned>(unit)); }
 
 }  // namespace
+
+void append_replaced(std::string& out, std::string_view text,
+                     std::initializer_list<std::pair<char, std::string_view>> replacements) {
+  for (const char byte : text) {
+    const auto* const found = std::find_if(replacements.begin(), replacements.end(),
+                                           [byte](const auto& replacement) { return replacement.first == byte; });
+    out += found == replacements.end() ? std::string_view(&byte, 1) : found->second;
+  }
+}
 
 // Looks for a backslash or a control character, eight bytes at a time: subtracting N borrows exactly from bytes below N
 // (Anderson, "Bit Twiddling Hacks", hasless).
@@ -50,24 +55,7 @@ void append_tsv(std::string& out, std::string_view text) {
     out += text;
     return;
   }
-  for (const char byte : text) {
-    switch (byte) {
-      case '\t':
-        out += "\\t";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      default:
-        out += byte;
-    }
-  }
+  append_replaced(out, text, {{'\t', "\\t"}, {'\n', "\\n"}, {'\r', "\\r"}, {'\\', "\\\\"}});
 }
 
 void append_tsv_shown(std::string& out, std::string_view text, bool ascii) {
@@ -87,12 +75,7 @@ void append_csv(std::string& out, std::string_view text) {
     return;
   }
   out += '"';
-  for (const char byte : text) {
-    if (byte == '"') {
-      out += '"';
-    }
-    out += byte;
-  }
+  append_replaced(out, text, {{'"', "\"\""}});
   out += '"';
 }
 
@@ -167,24 +150,7 @@ std::string displayable(std::string_view text) {
 }
 
 void append_xml(std::string& out, std::string_view text) {
-  for (const char byte : displayable(text)) {
-    switch (byte) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += byte;
-    }
-  }
+  append_replaced(out, displayable(text), {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
 std::string xml(std::string_view text) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace smd::tool {
+
+/// Appends a text, some of whose characters have replacements.
+void append_replaced(std::string& out, std::string_view text,
+                     std::initializer_list<std::pair<char, std::string_view>> replacements);
 
 /// TSV: tab, newline, carriage return and backslash become `\t \n \r \\`; every other byte stays.
 void append_tsv(std::string& out, std::string_view text);

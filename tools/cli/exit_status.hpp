@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 
 namespace smd::tool {
 
@@ -32,22 +31,19 @@ inline constexpr std::array exit_status_order = {
 
 /// The command line asks for something impossible. Throw it anywhere: `run_command` prints `smd-ls: Usage: TEXT` and
 /// `Try 'smd-ls --help'.`, and the status is 2.
-class UsageError : public std::runtime_error {
- public:
-  explicit UsageError(const std::string& text) : std::runtime_error(text) {}
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// An option's value is invalid. The text says what is wrong with the value and does not name the option:
 /// `CommandLine::convert` adds the name and throws a UsageError.
-class InvalidValue : public std::runtime_error {
- public:
-  explicit InvalidValue(const std::string& text) : std::runtime_error(text) {}
+struct InvalidValue : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Results could not be written. Status 3.
-class OutputError : public std::runtime_error {
- public:
-  explicit OutputError(const std::string& text) : std::runtime_error(text) {}
+struct OutputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 }  // namespace smd::tool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/glob.hpp"
 
+#include "cli/escape.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -39,21 +40,7 @@ std::optional<std::string> regex_of_glob(std::string_view text) {
   const bool open_end = text.empty() || text.ends_with('*');
   text = text.substr(0, text.find_last_not_of('*') + 1);
   std::string regex = open_start ? "" : "^";
-  for (const char character : text) {
-    switch (character) {
-      case '*':
-        regex += ".*";
-        break;
-      case '?':
-        regex += '.';
-        break;
-      case '.':
-        regex += "\\.";
-        break;
-      default:
-        regex += character;
-    }
-  }
+  append_replaced(regex, text, {{'*', ".*"}, {'?', "."}, {'.', "\\."}});
   return open_end ? regex : regex + "$";
 }
 

@@ -4,6 +4,8 @@
 #include "cli/command_line.hpp"
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace smd::tool {
@@ -18,14 +20,8 @@ constexpr std::size_t option_below = 10;
 constexpr std::size_t example_below = 6;
 
 std::string heading(const OptionSpec& spec) {
-  std::string text = spec.short_name == '\0' ? "      " : std::string("  -") + spec.short_name + ", ";
-  text += "--";
-  text += spec.name;
-  if (!spec.metavar.empty()) {
-    text += ' ';
-    text += spec.metavar;
-  }
-  return text;
+  const std::string letter = spec.short_name == '\0' ? "      " : fmt::format("  -{}, ", spec.short_name);
+  return fmt::format("{}--{}{}{}", letter, spec.name, spec.metavar.empty() ? "" : " ", spec.metavar);
 }
 
 // Appends the left part, and the rest wrapped in the column beside it, or below if the left part is too wide.
@@ -73,32 +69,11 @@ std::string beginning(const CommandDefinition& definition, std::size_t width) {
   return out;
 }
 
-struct OptionGroup {
-  std::string_view title;
-  std::vector<const OptionSpec*> options;
-};
-
-// The options that are shown, by their headings, in the order of the tables.
-std::vector<OptionGroup> groups_of(const CommandDefinition& definition) {
-  std::vector<OptionGroup> groups;
-  for (const OptionSpec* spec : definition.options()) {
-    if (spec->hidden) {
-      continue;
-    }
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
-    if (group == groups.end()) {
-      group = groups.insert(group, {spec->group, {}});
-    }
-    group->options.push_back(spec);
-  }
-  return groups;
-}
-
 }  // namespace
 
 std::string short_help_text(const CommandDefinition& definition, std::size_t width) {
   std::string out = beginning(definition, width) + "\nOptions:\n";
-  for (const OptionGroup& group : groups_of(definition)) {
+  for (const OptionGroup& group : definition.groups()) {
     std::string names;
     for (const OptionSpec* spec : group.options) {
       names += names.empty() ? "" : " ";
@@ -108,15 +83,12 @@ std::string short_help_text(const CommandDefinition& definition, std::size_t wid
     append_entry(out, "  " + std::string(group.title), names, names_column + least_beside <= width ? names_column : 4,
                  width);
   }
-  return out + "\n" +
-         wrapped(std::string(definition.name) + " --help explains them; manual page: " + std::string(definition.name) +
-                     "(1)",
-                 width, 0);
+  return out + "\n" + wrapped(fmt::format("{0} --help explains them; manual page: {0}(1)", definition.name), width, 0);
 }
 
 std::string help_text(const CommandDefinition& definition, std::size_t width) {
   std::string out = beginning(definition, width);
-  for (const OptionGroup& group : groups_of(definition)) {
+  for (const OptionGroup& group : definition.groups()) {
     out += "\n" + std::string(group.title) + ":\n";
     for (const OptionSpec* spec : group.options) {
       append_option(out, *spec, definition, width);
@@ -131,10 +103,8 @@ std::string help_text(const CommandDefinition& definition, std::size_t width) {
 }
 
 std::string version_text(const CommandDefinition& definition) {
-  std::string out = std::string(definition.name) + " (libsmd) " + std::string(version()) + "\n";
-  out += "features: ";
-  out += features().empty() ? std::string_view("none") : features();
-  return out + "\n";
+  return fmt::format("{} (libsmd) {}\nfeatures: {}\n", definition.name, version(),
+                     features().empty() ? std::string_view("none") : features());
 }
 
 }  // namespace smd::tool

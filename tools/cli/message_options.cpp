@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/message_options.hpp"
 
-#include <array>
-
 namespace smd::tool {
 
 namespace {
 
-constexpr std::array<OptionSpec, 6> message_table = {{
-    {.short_name = 'q',
-     .name = "quiet",
-     .help = "print nothing but errors; see the exit status",
-     .group = group::messages},
-    {.short_name = 'v',
-     .name = "verbose",
-     .help = "say more; twice: for debugging",
-     .group = group::messages,
-     .repeat = Repeat::adds_up},
-    {.name = "progress", .help = "show progress even if standard error is no terminal", .group = group::messages},
-    {.name = "no-progress", .help = "never show progress", .group = group::messages},
-    {.short_name = 'h',
-     .name = "help",
-     .help = "explain every option; -h: print their names, on one screen",
-     .group = group::other},
-    {.name = "version", .help = "print the version and what is built in", .group = group::other},
-}};
+constexpr auto message_table =
+    in_group(group::messages,
+             {
+                 flag('q', "quiet", "print nothing but errors; see the exit status"),
+                 flag('v', "verbose", "say more; twice: for debugging").repeatable(),
+                 flag(no_letter, "progress", "show progress even if standard error is no terminal"),
+                 flag(no_letter, "no-progress", "never show progress"),
+                 flag('h', "help", "explain every option; -h: print their names, on one screen").under(group::other),
+                 flag(no_letter, "version", "print the version and what is built in").under(group::other),
+             });
 
 }  // namespace
 

@@ -82,40 +82,6 @@ char* write_complex(char* out, std::complex<Real> number, int precision) noexcep
   return out;
 }
 
-char* write_json_non_finite(char* out, double number, NonFinite style) noexcept {
-  if (style == NonFinite::null) {
-    return write_literal(out, "null");
-  }
-  if (std::isnan(number)) {
-    return write_literal(out, "\"NaN\"");
-  }
-  return write_literal(out, number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-}
-
-template <class Number>
-char* write_json_real(char* out, Number number, double as_double, int precision, NonFinite style) noexcept {
-  if (!std::isfinite(as_double)) {
-    return write_json_non_finite(out, as_double, style);
-  }
-  // Most readers take `-0` for the integer 0, and its sign is lost.
-  return as_double == 0 && std::signbit(as_double) ? write_literal(out, "-0.0") : write_number(out, number, precision);
-}
-
-template <class Real>
-char* write_json_complex(char* out, std::complex<Real> number, int precision, NonFinite style) noexcept {
-  *out++ = '[';
-  out = write_json_number(out, number.real(), precision, style);
-  out = write_literal(out, ", ");
-  out = write_json_number(out, number.imag(), precision, style);
-  *out++ = ']';
-  return out;
-}
-
-template <class Integer>
-char* write_integer(char* out, Integer number) noexcept {
-  return std::to_chars(out, out + real_chars, number).ptr;
-}
-
 }  // namespace
 
 char* write_number(char* out, float number, int precision) noexcept { return write_real(out, number, precision); }
@@ -136,32 +102,21 @@ char* write_number(char* out, std::complex<double> number, int precision) noexce
   return write_complex(out, number, precision);
 }
 char* write_number(char* out, bool truth, int) noexcept { return write_literal(out, truth ? "true" : "false"); }
-char* write_number(char* out, std::int8_t number, int) noexcept { return write_integer(out, int{number}); }
-char* write_number(char* out, std::uint8_t number, int) noexcept { return write_integer(out, int{number}); }
-char* write_number(char* out, std::int16_t number, int) noexcept { return write_integer(out, number); }
-char* write_number(char* out, std::uint16_t number, int) noexcept { return write_integer(out, number); }
-char* write_number(char* out, std::int32_t number, int) noexcept { return write_integer(out, number); }
-char* write_number(char* out, std::uint32_t number, int) noexcept { return write_integer(out, number); }
-char* write_number(char* out, std::int64_t number, int) noexcept { return write_integer(out, number); }
-char* write_number(char* out, std::uint64_t number, int) noexcept { return write_integer(out, number); }
 
-char* write_json_number(char* out, float number, int precision, NonFinite style) noexcept {
-  return write_json_real(out, number, number, precision, style);
-}
-char* write_json_number(char* out, double number, int precision, NonFinite style) noexcept {
-  return write_json_real(out, number, number, precision, style);
-}
-char* write_json_number(char* out, Half number, int precision, NonFinite style) noexcept {
-  return write_json_real(out, number, to_float(number), precision, style);
-}
-char* write_json_number(char* out, BFloat16 number, int precision, NonFinite style) noexcept {
-  return write_json_real(out, number, to_float(number), precision, style);
-}
-char* write_json_number(char* out, std::complex<float> number, int precision, NonFinite style) noexcept {
-  return write_json_complex(out, number, precision, style);
-}
-char* write_json_number(char* out, std::complex<double> number, int precision, NonFinite style) noexcept {
-  return write_json_complex(out, number, precision, style);
+char* make_json(char* begin, char* end, NonFinite style) noexcept {
+  const std::string_view text(begin, end);
+  if (text == "-0") {  // most readers take it for the integer 0, and its sign is lost
+    return write_literal(begin, "-0.0");
+  }
+  const bool nan = text == "nan";
+  const bool positive = text == "inf";
+  if (!nan && !positive && text != "-inf") {
+    return end;
+  }
+  return write_literal(begin, style == NonFinite::null ? "null"
+                              : nan                    ? "\"NaN\""
+                              : positive               ? "\"Infinity\""
+                                                       : "\"-Infinity\"");
 }
 
 }  // namespace smd::tool

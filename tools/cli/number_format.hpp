@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace smd {
 struct Half;
@@ -28,31 +29,33 @@ char* write_number(char* out, Half number, int precision = 0) noexcept;
 char* write_number(char* out, BFloat16 number, int precision = 0) noexcept;
 char* write_number(char* out, std::complex<float> number, int precision = 0) noexcept;
 char* write_number(char* out, std::complex<double> number, int precision = 0) noexcept;
-char* write_number(char* out, std::int64_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::uint64_t number, int precision = 0) noexcept;
 char* write_number(char* out, bool truth, int precision = 0) noexcept;  ///< `true`, `false`.
-char* write_number(char* out, std::int8_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::uint8_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::int16_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::uint16_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::int32_t number, int precision = 0) noexcept;
-char* write_number(char* out, std::uint32_t number, int precision = 0) noexcept;
+template <std::integral Integer>
+char* write_number(char* out, Integer number, int /*precision*/ = 0) noexcept {
+  return std::to_chars(out, out + number_chars, number).ptr;
+}
 
 /// How JSON shows NaN and infinities: as the strings "NaN", "Infinity", "-Infinity", or as null.
 enum class NonFinite : std::uint8_t { string, null };
 
+/// Makes valid JSON of what `write_number` wrote of a real number at `begin`. Returns the new end.
+char* make_json(char* begin, char* end, NonFinite style) noexcept;
+
 /// As `write_number`, but valid JSON: non-finite numbers as `style` says, complex as `[1.5, -2]`, a zero with a
 /// sign as `-0.0`.
-char* write_json_number(char* out, float number, int precision, NonFinite style) noexcept;
-char* write_json_number(char* out, double number, int precision, NonFinite style) noexcept;
-char* write_json_number(char* out, Half number, int precision, NonFinite style) noexcept;
-char* write_json_number(char* out, BFloat16 number, int precision, NonFinite style) noexcept;
-char* write_json_number(char* out, std::complex<float> number, int precision, NonFinite style) noexcept;
-char* write_json_number(char* out, std::complex<double> number, int precision, NonFinite style) noexcept;
-/// Integers and booleans look the same in JSON.
-template <class Integer>
-char* write_json_number(char* out, Integer number, int precision, NonFinite) noexcept {
-  return write_number(out, number, precision);
+template <class Number>
+char* write_json_number(char* out, Number number, int precision, NonFinite style) noexcept {
+  if constexpr (requires { number.imag(); }) {
+    *out++ = '[';
+    out = write_json_number(out, number.real(), precision, style);
+    *out++ = ',';
+    *out++ = ' ';
+    out = write_json_number(out, number.imag(), precision, style);
+    *out++ = ']';
+    return out;
+  } else {
+    return make_json(out, write_number(out, number, precision), style);
+  }
 }
 
 /// The number's text as a string.

@@ -9,9 +9,10 @@
 
 #include <boost/filesystem/operations.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -147,17 +148,6 @@ constexpr std::array<Synonym, 42> synonyms = {{
     {"no off false none", "never", ""},
 }};
 
-bool lists(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) {
-      return true;
-    }
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string option_hint(const CommandDefinition& definition, std::string_view tried) {
@@ -190,13 +180,9 @@ std::string word_hint(std::string_view tried, std::span<const std::string_view> 
 
 std::string not_one_of(std::string_view tried, std::span<const std::string_view> words) {
   constexpr std::size_t most = 40;  // a pivot has a column for each tensor
-  std::string text = single_quoted(tried) + " is not one of ";
-  for (std::size_t i = 0; i < std::min(words.size(), most); ++i) {
-    text += i == 0 ? "" : ", ";
-    text += words[i];
-  }
-  text += words.size() > most ? " and " + std::to_string(words.size() - most) + " more" : std::string();
-  return text + word_hint(tried, words);
+  return fmt::format(
+      "{} is not one of {}{}{}", single_quoted(tried), fmt::join(words.first(std::min(words.size(), most)), ", "),
+      words.size() > most ? fmt::format(" and {} more", words.size() - most) : "", word_hint(tried, words));
 }
 
 namespace fs = boost::filesystem;

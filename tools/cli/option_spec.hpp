@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -50,9 +52,59 @@ struct OptionSpec {
   Repeat repeat = Repeat::last_wins;
   bool split_commas = false;                    ///< `-m train,eval` is two values.
   std::span<const std::string_view> choices{};  ///< For `ArgumentKind::choice`; for other kinds only offered by shells.
-  bool hidden = false;                          ///< Parsed, but left out of `--help`.
   std::string_view manual{};                    ///< Whole sentences for the manual page; empty: `help`.
+
+  // The same option with more of these.
+  [[nodiscard]] constexpr OptionSpec repeatable() const {
+    OptionSpec spec = *this;
+    spec.repeat = Repeat::adds_up;
+    return spec;
+  }
+  /// Takes a list with commas, and may be given again.
+  [[nodiscard]] constexpr OptionSpec list() const {
+    OptionSpec spec = repeatable();
+    spec.split_commas = true;
+    return spec;
+  }
+  [[nodiscard]] constexpr OptionSpec of(std::span<const std::string_view> words) const {
+    OptionSpec spec = *this;
+    spec.choices = words;
+    return spec;
+  }
+  [[nodiscard]] constexpr OptionSpec under(std::string_view heading) const {
+    OptionSpec spec = *this;
+    spec.group = heading;
+    return spec;
+  }
+  [[nodiscard]] constexpr OptionSpec explained(std::string_view sentences) const {
+    OptionSpec spec = *this;
+    spec.manual = sentences;
+    return spec;
+  }
 };
+
+inline constexpr char no_letter = '\0';
+
+/// An option without a value.
+constexpr OptionSpec flag(char short_name, std::string_view name, std::string_view help) {
+  return {.short_name = short_name, .name = name, .help = help};
+}
+
+/// An option with a value.
+constexpr OptionSpec valued(char short_name, std::string_view name, std::string_view metavar, ArgumentKind kind,
+                            std::string_view help) {
+  return {.short_name = short_name, .name = name, .metavar = metavar, .help = help, .kind = kind};
+}
+
+/// A table of options under one heading.
+template <std::size_t Size>
+constexpr std::array<OptionSpec, Size> in_group(std::string_view group, const OptionSpec (&options)[Size]) {
+  std::array<OptionSpec, Size> table = std::to_array(options);
+  for (OptionSpec& spec : table) {
+    spec.group = spec.group.empty() ? group : spec.group;
+  }
+  return table;
+}
 
 /// Headings of the option groups, in the order of `--help`. Commands may have further ones; they come after `view`.
 namespace group {

@@ -41,10 +41,8 @@ namespace {
 
 std::atomic<bool> standard_output_lost{false};
 
-std::string reason(int error) { return std::generic_category().message(error); }
-
 [[noreturn]] void fail(const std::string& place, int error) {
-  throw OutputError("cannot write " + place + ": " + reason(error));
+  throw OutputError("cannot write " + place + ": " + std::generic_category().message(error));
 }
 
 // Signals that end the process must not come between making a temporary file and registering it.
@@ -380,23 +378,20 @@ void OutputFile::close() {
   }
   // Holds the lock until the file has its name: else another command may take it for one that was left behind.
   const LockHeld lock(temporary_.empty() ? -1 : fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
-  // Some file systems report a full disk only when the file is closed.
-  if (::close(std::exchange(descriptor_, -1)) != 0) {
-    const int error = errno;
-    unlink(temporary_.c_str());
-    forget_on_signal(temporary_);
-    fail(single_quoted(path_), error);
-  }
+  const auto check = [this](int result) {
+    if (result != 0) {
+      const int error = errno;
+      unlink(temporary_.c_str());
+      forget_on_signal(temporary_);
+      fail(single_quoted(path_), error);
+    }
+  };
+  check(::close(std::exchange(descriptor_, -1)));  // some file systems report a full disk only here
   if (temporary_.empty()) {
     return;
   }
   const SignalsBlocked blocked;
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    unlink(temporary_.c_str());
-    forget_on_signal(temporary_);
-    fail(single_quoted(path_), error);
-  }
+  check(std::rename(temporary_.c_str(), path_.c_str()));
   forget_on_signal(temporary_);
   temporary_.clear();
 }

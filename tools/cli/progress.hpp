@@ -29,8 +29,6 @@ class Progress {
       update();
     }
   }
-  /// Sets how much of the total is done.
-  void advance_to(std::uint64_t done) { advance(done - done_); }
   /// Sets what is done, and the total. If the total changes, or `done` has not grown, this is other work, which starts
   /// now.
   void at(std::uint64_t done, std::uint64_t total);

@@ -31,23 +31,19 @@ struct Slot {
   char path[PATH_MAX] = {};
 };
 constinit Slot first_slot;
-constinit std::atomic<Slot*> later_slots{nullptr};
+constinit std::atomic<Slot*> slots{&first_slot};
 constinit std::mutex registering;
 
-Slot* next_of(const Slot* slot) noexcept {
-  return slot == &first_slot ? later_slots.load(std::memory_order_acquire) : slot->next;
-}
-
 Slot* free_slot() noexcept {
-  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+  for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     if (!slot->used.load(std::memory_order_relaxed)) {
       return slot;
     }
   }
   auto* const added = new (std::nothrow) Slot;
   if (added != nullptr) {
-    added->next = later_slots.load(std::memory_order_relaxed);
-    later_slots.store(added, std::memory_order_release);
+    added->next = slots.load(std::memory_order_relaxed);
+    slots.store(added, std::memory_order_release);
   }
   return added;
 }
@@ -89,7 +85,7 @@ void install_signal_handlers() noexcept {
 }
 
 void remove_temporary_files() noexcept {
-  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+  for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     if (slot->used.load(std::memory_order_acquire)) {
       unlink(slot->path);
     }
@@ -124,7 +120,7 @@ bool remove_on_signal(std::string_view path) noexcept {
 
 void forget_on_signal(std::string_view path) noexcept {
   const std::lock_guard lock(registering);
-  for (Slot* slot = &first_slot; slot != nullptr; slot = next_of(slot)) {
+  for (Slot* slot = slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     if (slot->used.load(std::memory_order_relaxed) && path == slot->path) {
       slot->used.store(false, std::memory_order_release);
     }

@@ -50,12 +50,7 @@ bool locale_is_utf8() noexcept {
     if (value.empty()) {
       continue;
     }
-    for (std::size_t at = 0; at + 4 <= value.size(); ++at) {
-      if (strncasecmp(value.data() + at, "utf-8", 5) == 0 || strncasecmp(value.data() + at, "utf8", 4) == 0) {
-        return true;
-      }
-    }
-    return false;
+    return strcasestr(value.data(), "utf-8") != nullptr || strcasestr(value.data(), "utf8") != nullptr;
   }
   return false;
 }

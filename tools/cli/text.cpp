@@ -49,13 +49,8 @@ std::size_t display_width(std::string_view text) noexcept {
   while (!text.empty()) {
     const DecodedCharacter point = decode_utf8(text);
     text.remove_prefix(point.size);
-    if (point.value < 0x300 || !point.valid) {
-      ++width;
-    } else if (within(wide_ranges, point.value)) {
-      width += 2;
-    } else if (!within(zero_width_ranges, point.value)) {
-      ++width;
-    }
+    const bool ordinary = point.value < 0x300 || !point.valid;
+    width += ordinary ? 1 : within(wide_ranges, point.value) ? 2 : within(zero_width_ranges, point.value) ? 0 : 1;
   }
   return width;
 }
@@ -63,14 +58,26 @@ std::size_t display_width(std::string_view text) noexcept {
 std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    text += (i == 0 ? "" : ", ") + single_quoted(names[i]);
-  }
+  std::string text = comma_list(names.first(std::min(names.size(), most)), single_quoted);
   if (names.size() > most) {
     text += " and " + std::to_string(names.size() - most) + " more";
   }
   return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + separator.size());
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+bool lists(std::string_view words, std::string_view word) {
+  const auto among_blanks = [](std::string_view text) { return " " + std::string(text) + " "; };
+  return word.find(' ') == word.npos && among_blanks(words).find(among_blanks(word)) != std::string::npos;
 }
 
 std::string counted(std::size_t number, std::string_view noun) { return text::counted(number, noun); }
@@ -84,14 +91,8 @@ std::string did_you_mean(std::span<const std::string> names) {
   if (names.empty()) {
     return {};
   }
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == names.size() ? " or " : ", ";
-    }
-    text += single_quoted(names[i]);
-  }
-  return text + "?";
+  const std::string others = comma_list(names.first(names.size() - 1), single_quoted);
+  return "; did you mean " + others + (others.empty() ? "" : " or ") + single_quoted(names.back()) + "?";
 }
 
 bool naturally_before(std::string_view a, std::string_view b) noexcept {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +37,23 @@ void append_printable(std::string& out, std::string_view text, bool ascii = fals
 [[nodiscard]] std::string single_quoted(std::string_view name);
 /// `'a', 'b', 'c'`, at most `most` of them, then ` and N more`.
 [[nodiscard]] std::string quoted_list(std::span<const std::string> names, std::size_t most = 8);
+
+/// Whether a word is one of those in a text with blanks between them.
+[[nodiscard]] bool lists(std::string_view words, std::string_view word);
+
+/// The parts of a text between separators: always one more than there are separators.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, std::string_view separator);
+
+/// What `text` makes of each item, with commas between.
+template <class Items, class Text>
+[[nodiscard]] std::string comma_list(const Items& items, Text&& text) {
+  std::string list;
+  for (const auto& item : items) {
+    list += list.empty() ? "" : ", ";
+    list += text(item);
+  }
+  return list;
+}
 
 /// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);

@@ -3,9 +3,8 @@
 
 #include "cli/environment.hpp"
 #include "cli/option_spec.hpp"
-#include "facts.hpp"
-#include "pages.hpp"
-#include "roff.hpp"
+#include "cli/text.hpp"
+#include "docgen.hpp"
 
 #include <fmt/format.h>
 
@@ -29,10 +28,7 @@ std::string upper(std::string_view text) {
 
 /// Writes `[OPTION]... TRIAL [NAME]...` as macros, one line for each part.
 void synopsis(Roff& page, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (std::string_view part : tool::split(text, " ")) {
     const bool optional = part.starts_with('[');
     const bool repeats = part.ends_with("...");
     part.remove_suffix(repeats ? 3 : 0);
@@ -70,27 +66,18 @@ std::string option_text(const OptionSpec& spec, const CommandDefinition& definit
 }
 
 void options(Roff& page, const CommandDefinition& definition) {
-  const std::vector<const OptionSpec*> all = definition.options();
-  std::vector<std::string_view> groups;
-  for (const OptionSpec* spec : all) {
-    if (!spec->hidden && std::find(groups.begin(), groups.end(), spec->group) == groups.end()) {
-      groups.push_back(spec->group);
-    }
-  }
   page.macro(".Sh OPTIONS");
   page.prose(
       "Options and operands may come in any order; -- ends the options. A value follows its option as a word of its "
       "own, or after = (long options), or directly (short ones). If an option is given again the last value counts, "
       "unless it says otherwise.");
-  for (const std::string_view group : groups) {
-    page.macro(".Ss " + std::string(group));
-    page.prose(group_note(group, definition.name));
+  for (const tool::OptionGroup& group : definition.groups()) {
+    page.macro(".Ss " + std::string(group.title));
+    page.prose(group_note(group.title, definition.name));
     page.macro(".Bl -tag -width Ds");
-    for (const OptionSpec* spec : all) {
-      if (!spec->hidden && spec->group == group) {
-        page.macro(option_head(*spec));
-        page.prose(option_text(*spec, definition));
-      }
+    for (const OptionSpec* spec : group.options) {
+      page.macro(option_head(*spec));
+      page.prose(option_text(*spec, definition));
     }
     page.macro(".El");
   }
@@ -129,12 +116,8 @@ void environment(Roff& page, const CommandDefinition& definition) {
     if (!tool::reads(definition.name, variable)) {
       continue;
     }
-    std::string_view names = variable.name;
-    while (!names.empty()) {
-      const std::size_t end = std::min(names.find(", "), names.size());
-      const bool last = end == names.size();
-      page.macro(".It Ev " + roff_word(names.substr(0, end)));
-      names.remove_prefix(last ? end : end + 2);
+    for (const std::string_view name : tool::split(variable.name, ", ")) {
+      page.macro(".It Ev " + roff_word(name));
     }
     page.prose(variable.meaning);
   }
@@ -202,17 +185,17 @@ std::string command_page(const CommandDefinition& definition) {
   page.prose(definition.summary);
   page.macro(".Pp");
   page.prose(
-      std::string(definition.name == "smd-save"
-                      ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger "
-                        "wrote it."
-                      : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker "
-                        "Debugger, a log directory of TensorBoard, a run of W&B, a metric log (CSV, JSON lines), a "
-                        "folder of checkpoints, or one file of PyTorch or safetensors.") +
+      std::string(
+          definition.name == "smd-save"
+              ? "A TRIAL is the output directory of one training job, as a hook of Amazon SageMaker Debugger wrote it."
+              : "A TRIAL is what one training job wrote: the output directory of a hook of Amazon SageMaker Debugger, "
+                "a log directory of TensorBoard, a run of W&B, a metric log (CSV, JSON lines), a folder of "
+                "checkpoints, or one file of PyTorch or safetensors.") +
       " If a directory contains only debug-output, that folder is read. The job may still be writing the trial." +
-      std::string(takes_lists(definition) ? " If one trial cannot be read, a message says so, and the "
-                                            "others are still read. The operand - stands for a list of operands on "
-                                            "standard input, one a line."
-                                          : "") +
+      std::string(takes_lists(definition)
+                      ? " If one trial cannot be read, a message says so, and the others are still read. The operand - "
+                        "stands for a list of operands on standard input, one a line."
+                      : "") +
       (definition.operands.front().here ? " Without operands, the current folder is read." : ""));
   options(page, definition);
   // FILES has a fixed place by convention; our own sections precede it.

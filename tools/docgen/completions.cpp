@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "completions.hpp"
-#include "rules.hpp"
-#include "slots.hpp"
+#include "docgen.hpp"
 
 #include <fmt/format.h>
 
@@ -36,13 +34,18 @@ Slots common_slots(const Definitions& commands, std::string_view or_word, std::s
   return slots;
 }
 
+/// Returns `-s` and `--step`, the short name only if there is one.
+std::vector<std::string> names_of(const OptionSpec& spec) {
+  std::vector<std::string> names = {"--" + std::string(spec.name)};
+  if (spec.short_name != '\0') {
+    names.insert(names.begin(), std::string("-") + spec.short_name);
+  }
+  return names;
+}
+
 std::string bash_value_line(const CommandDefinition& definition, const OptionSpec& spec) {
   const std::string prefix = std::string(definition.name) + ":";
-  std::string line = "    ";
-  if (spec.short_name != '\0') {
-    line += prefix + "-" + spec.short_name + " | ";
-  }
-  line += prefix + "--" + std::string(spec.name) + ")";
+  std::string line = fmt::format("    {}{})", prefix, fmt::join(names_of(spec), " | " + prefix));
   if (const std::string_view kind = kind_word(spec); !kind.empty()) {
     line += " kind='" + std::string(kind) + "'";
   }
@@ -53,33 +56,16 @@ std::string bash_value_line(const CommandDefinition& definition, const OptionSpe
 }
 
 std::string bash_word_line(const CommandDefinition& definition) {
-  std::string text = "    " + std::string(definition.name) + ") echo '";
-  bool first = true;
+  std::vector<std::string> words;
   for (const OptionSpec* spec : definition.options()) {
-    if (spec->hidden) {
-      continue;
-    }
-    text += first ? "" : " ";
-    first = false;
-    if (spec->short_name != '\0') {
-      text += std::string("-") + spec->short_name + " ";
-    }
-    text += "--" + std::string(spec->name);
+    const std::vector<std::string> names = names_of(*spec);
+    words.insert(words.end(), names.begin(), names.end());
   }
-  return text + "' ;;\n";
+  return fmt::format("    {}) echo '{}' ;;\n", definition.name, fmt::join(words, " "));
 }
 
 /// Escapes characters with a meaning in an explanation or a message of _arguments.
-std::string zsh_explained(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '[' || c == ']' || c == ':' || c == '\\') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
+std::string zsh_explained(std::string_view text) { return with_backslashes(text, "[]:\\"); }
 
 std::string zsh_action(std::string_view kind, bool list, const std::vector<std::string_view>& words) {
   // A leading blank: the function is called with these arguments only.
@@ -88,41 +74,35 @@ std::string zsh_action(std::string_view kind, bool list, const std::vector<std::
 }
 
 std::string zsh_option_lines(const CommandDefinition& definition, const OptionSpec& spec) {
-  const std::string long_name = "--" + std::string(spec.name);
-  const std::string short_name = spec.short_name == '\0' ? "" : std::string("-") + spec.short_name;
+  const std::vector<std::string> names = names_of(spec);
   const bool valued = !spec.metavar.empty();
-  std::string before;
-  if (spec.repeat == Repeat::adds_up) {
-    before = "*";
-  } else if (!short_name.empty()) {
-    before = "(" + short_name + " " + long_name + ")";
-  }
+  const std::string before = spec.repeat == Repeat::adds_up ? "*"
+                             : names.size() > 1             ? fmt::format("({})", fmt::join(names, " "))
+                                                            : "";
   std::string after = "[" + zsh_explained(spec.help) + "]";
   if (valued) {
     after += ":" + zsh_explained(spec.metavar) + ":" +
              zsh_action(kind_word(spec), spec.split_commas, offered(spec, definition));
   }
   std::string text;
-  if (!short_name.empty()) {
-    text += "        " + in_quotes(before + short_name + (valued ? "+" : "") + after, "'\\''") + " \\\n";
+  for (const std::string& name : names) {
+    const char* const sign = !valued ? "" : name.starts_with("--") ? "=" : "+";
+    text += "        " + in_quotes(before + name + sign + after, "'\\''") + " \\\n";
   }
-  return text + "        " + in_quotes(before + long_name + (valued ? "=" : "") + after, "'\\''") + " \\\n";
+  return text;
 }
 
 std::string zsh_command_case(const CommandDefinition& definition) {
-  std::string valued;
+  std::vector<std::string> valued;
   std::string lines;
   for (const OptionSpec* spec : definition.options()) {
-    if (!spec->metavar.empty()) {
-      valued += spec->short_name == '\0' ? std::string() : std::string(" ") + spec->short_name;
-      valued += " " + std::string(spec->name);
+    for (const std::string& name : spec->metavar.empty() ? std::vector<std::string>() : names_of(*spec)) {
+      valued.push_back(name.substr(name.find_first_not_of('-')));
     }
-    if (!spec->hidden) {
-      lines += zsh_option_lines(definition, *spec);
-    }
+    lines += zsh_option_lines(definition, *spec);
   }
-  std::string text = "    " + std::string(definition.name) + ")\n      smd_valued=(" +
-                     valued.substr(std::min<std::size_t>(1, valued.size())) + ")\n      _arguments -s -S \\\n" + lines;
+  std::string text = fmt::format("    {})\n      smd_valued=({})\n      _arguments -s -S \\\n{}", definition.name,
+                                 fmt::join(valued, " "), lines);
   for (std::size_t i = 0; i < definition.operands.size(); ++i) {
     const tool::OperandSpec& operand = definition.operands[i];
     text += "        '" + (operand.repeats ? "*" : std::to_string(i + 1)) + ":" + zsh_explained(operand.metavar) + ":" +
@@ -202,9 +182,7 @@ std::string fish_completion(const CommandDefinition& definition) {
   }
   text += "complete -c " + std::string(definition.name) + " -f -a '(__smd_values operand" + kinds + ")'\n";
   for (const OptionSpec* spec : definition.options()) {
-    if (!spec->hidden) {
-      text += fish_option_line(definition, *spec);
-    }
+    text += fish_option_line(definition, *spec);
   }
   return text;
 }

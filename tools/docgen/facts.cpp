@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "facts.hpp"
+#include "docgen.hpp"
 
 #include <smd/limits.hpp>
 
@@ -9,6 +9,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/option_spec.hpp"
+#include "cli/text.hpp"
 
 namespace smd::docgen {
 
@@ -113,8 +114,8 @@ std::span<const Limit> limits() {
       {"pattern_heap_kib", bytes(std::uint64_t{limits::pattern_heap_kib} * 1024), "memory for matching"},
       {"pattern_jit_stack", bytes(limits::pattern_jit_stack), "stack for matching"},
       {"padded_text_bytes", bytes(limits::padded_text_bytes),
-       "a text array in npy and npz, whose elements are all as wide as the longest; more if it is no more than "
-       "sixteen times the tensor's own bytes"},
+       "a text array in npy and npz, whose elements are all as wide as the longest; more if it is no more than sixteen "
+       "times the tensor's own bytes"},
       {"unpacked_bytes", bytes(limits::unpacked_bytes),
        "what the compressed members of an npz archive are together; more if it is no more than 64 times the file"},
       {"request_seconds", std::to_string(limits::request_seconds),
@@ -138,11 +139,8 @@ std::string status_note() {
 }
 
 std::string status_order() {
-  std::string text;
-  for (const tool::ExitStatus status : tool::exit_status_order) {
-    text += (text.empty() ? "" : ", ") + std::to_string(static_cast<int>(status));
-  }
-  return text;
+  return tool::comma_list(tool::exit_status_order,
+                          [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
 }
 
 std::string_view group_note(std::string_view group, std::string_view command) noexcept {
@@ -152,20 +150,18 @@ std::string_view group_note(std::string_view group, std::string_view command) no
            "wrong, or too costly to match, is an error and never \"no match\".\n\n"
            "A step SPEC is a number N, which must have been saved, or a range A:B or A:B:S, of which those that were "
            "saved are taken: B does not belong to it, and open ends are allowed. first, last and all (or :) may be "
-           "given "
-           "instead. Negative numbers count saved steps from the end: -1 is the last, -3: are the last "
-           "three. Numbers count the steps of the mode given by -m; without it they are global steps, over all modes.";
+           "given instead. Negative numbers count saved steps from the end: -1 is the last, -3: are the last three. "
+           "Numbers count the steps of the mode given by -m; without it they are global steps, over all modes.";
   }
   if (group == tool::group::output) {
     return "A table on a terminal and tab-separated text elsewhere, if nothing else is asked for. Numbers are the "
            "shortest text that reads back equal in the value's own type, always with a point and without grouping; "
            "only tables round to 6 digits. A missing value is NA in text and null in JSON; lists are joined by commas "
            "in text. A single column of a table or of tsv is printed as bare lines without a header; csv remains csv. "
-           "Rows come in the order of trials as "
-           "given, then step, tensor (by bytes), worker, whatever the number of threads.\n\n"
+           "Rows come in the order of trials as given, then step, tensor (by bytes), worker, whatever the number of "
+           "threads.\n\n"
            "In tsv, tabs, newlines, carriage returns and backslashes are written \\t, \\n, \\r and \\\\. On a "
-           "terminal, "
-           "control characters in names are shown as \\xNN.";
+           "terminal, control characters in names are shown as \\xNN.";
   }
   if (group == tool::group::messages) {
     static const std::string text = messages_note();

@@ -10,8 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "completions.hpp"
-#include "pages.hpp"
+#include "docgen.hpp"
 #include "smd_commands.hpp"
 
 namespace {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "roff.hpp"
+#include "docgen.hpp"
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <utility>
 #include <vector>
 
 namespace smd::docgen {
@@ -18,30 +20,20 @@ bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0;
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
 std::string escaped(std::string_view text, bool minus) {
+  static const std::map<char, std::string_view> names = {{'\\', "\\e"},  {'\'', "\\(aq"}, {'"', "\\(dq"},
+                                                         {'`', "\\(ga"}, {'^', "\\(ha"},  {'~', "\\(ti"}};
   std::string out;
   while (!text.empty()) {
     const tool::DecodedCharacter point = tool::decode_utf8(text);
-    const char c = text.front();
+    const auto name = names.find(text.front());
     if (point.size > 1) {
-      char name[16];
-      std::snprintf(name, sizeof name, "\\[u%04X]", static_cast<unsigned>(point.value));
-      out += name;
-    } else if (c == '\\') {
-      out += "\\e";
-    } else if (c == '\'') {
-      out += "\\(aq";
-    } else if (c == '"') {
-      out += "\\(dq";
-    } else if (c == '`') {
-      out += "\\(ga";
-    } else if (c == '^') {
-      out += "\\(ha";
-    } else if (c == '~') {
-      out += "\\(ti";
-    } else if (c == '-' && minus) {
+      out += fmt::format("\\[u{:04X}]", static_cast<unsigned>(point.value));
+    } else if (name != names.end()) {
+      out += name->second;
+    } else if (text.front() == '-' && minus) {
       out += "\\-";
     } else {
-      out += c;
+      out += text.front();
     }
     text.remove_prefix(point.size);
   }
@@ -142,32 +134,38 @@ void Roff::paragraph(std::string_view text) {
 
 void Roff::prose(std::string_view text) {
   bool first = true;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find("\n\n"), text.size());
-    if (!first) {
+  for (const std::string_view one : tool::split(text, "\n\n")) {
+    if (!std::exchange(first, false)) {
       macro(".Pp");
     }
-    first = false;
-    paragraph(text.substr(0, end));
-    text.remove_prefix(std::min(end + 2, text.size()));
+    paragraph(one);
   }
 }
 
 void Roff::literal(std::string_view text) {
   macro(".Bd -literal -offset indent");
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = escaped(text.substr(0, end), true);
+  for (const std::string_view plain : tool::split(text, "\n")) {
+    const std::string line = escaped(plain, true);
     if (line.starts_with('.')) {
       text_ += "\\&";
     }
     macro(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   macro(".Ed");
 }
 
 std::string roff_word(std::string_view word) { return escaped(word, true); }
+
+std::string with_backslashes(std::string_view text, std::string_view characters) {
+  std::string out;
+  for (const char c : text) {
+    if (characters.find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
 
 std::string as_sentence(std::string_view text) {
   std::string out(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules.hpp"
+#include "docgen.hpp"
 
-#include "roff.hpp"
+#include "cli/escape.hpp"
 
 #include <smd/rule_registry.hpp>
 
@@ -47,29 +47,8 @@ std::string scope_of(const RuleDescription& rule) {
   return text;
 }
 
-/// Returns lines as paragraphs.
-std::string paragraphs(std::string_view lines) {
-  std::string text;
-  for (const char c : lines) {
-    text += c;
-    if (c == '\n') {
-      text += '\n';
-    }
-  }
-  return text;
-}
-
 /// Returns a text for a cell of a Markdown table, or for running text.
-std::string markdown(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("|<*_").find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
+std::string markdown(std::string_view text) { return with_backslashes(text, "|<*_"); }
 
 std::string anchor(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -99,7 +78,9 @@ std::string rule_sections() {
   Roff page;
   for (const RuleDescription& rule : builtin_rules()) {
     page.macro(".Ss " + roff_word(rule.name));
-    page.prose(as_sentence(rule.summary) + " " + scope_of(rule) + "\n\nCondition: " + paragraphs(rule.condition));
+    std::string text = as_sentence(rule.summary) + " " + scope_of(rule) + "\n\nCondition: ";
+    tool::append_replaced(text, rule.condition, {{'\n', "\n\n"}});  // each line is a paragraph
+    page.prose(text);
     if (!rule.parameters.empty()) {
       page.macro(".Bl -tag -width Ds");
       for (const ParameterSpec& parameter : rule.parameters) {
@@ -155,8 +136,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "over the smallest. steps counts steps that were analysed, not numbers of steps."},
     {"SaturatedActivation",
      "Nodes and samples are counted as by DeadRelu. An input exactly on a bound is saturated. The default pattern "
-     "stands "
-     "even if collection_names is given."},
+     "stands even if collection_names is given."},
     {"WeightUpdateRatio",
      "AWS does not say how the ratio is taken: it is that of Euclidean norms, relative to the weights before. Weights "
      "do not move between evaluation steps, so those are left out."},
@@ -187,8 +167,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> choices 
      "training went on, and of what a file of configurations asks for, the result says that nothing was stopped."},
     {"TensorVariance", "One element has variance 0, and so falls under any positive min_threshold."},
     {"UnchangedTensor",
-     "All values of the window are compared with the newest, not neighbours with each other: a slow drift is a "
-     "change. "
+     "All values of the window are compared with the newest, not neighbours with each other: a slow drift is a change. "
      "Weights stand still between evaluation steps, so the rule is triggered there if a phase has num_steps of them."},
     {"CheckInputImages",
      "The mean is taken for each channel. The default pattern is MXNet's; the PyTorch hook calls a model's input "

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slots.hpp"
+#include "docgen.hpp"
 
 #include "cli/diagnostics.hpp"
-#include "facts.hpp"
-#include "pages.hpp"
-#include "roff.hpp"
-#include "rules.hpp"
+#include "cli/escape.hpp"
 
 #include <smd/version.hpp>
 
@@ -121,29 +118,14 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
 
 std::string in_quotes(std::string_view text, std::string_view quote) {
   std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += quote;
-    } else {
-      out += c;
-    }
-  }
+  tool::append_replaced(out, text, {{'\'', quote}});
   return out + "'";
 }
 
 namespace {
 
 /// Returns a text as a cell of a Markdown table.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|' || c == '<') {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
+std::string cell(std::string_view text) { return with_backslashes(text, "|<"); }
 
 std::string limit_table() {
   std::string text = "| Limit | | Of |\n|---|---|---|\n";
@@ -172,7 +154,7 @@ std::string tag_table() {
   return text;
 }
 
-std::string note_table(const std::vector<const tool::CommandDefinition*>& commands) {
+std::string note_table(const Definitions& commands) {
   std::string text = "| Command | Status | Meaning |\n|---|---|---|\n";
   for (const tool::CommandDefinition* definition : commands) {
     std::string name = "`" + std::string(definition->name) + "`";
@@ -204,7 +186,7 @@ std::string filled_page(std::string_view page) {
                        {"RULES", rule_sections()}});
 }
 
-std::string filled_document(std::string_view text, const std::vector<const tool::CommandDefinition*>& commands) {
+std::string filled_document(std::string_view text, const Definitions& commands) {
   return filled(text, {{"LIMITS", limit_table()},
                        {"STATUSES", table_of_statuses()},
                        {"STATUS_ORDER", status_order()},

@@ -54,7 +54,7 @@ void FollowedTrials::visit(const std::vector<std::string>& operands, const StepR
       visited = true;
       visit(i, trial);
     };
-    with_trial(path, options, messages_, open, work, hint);
+    with_trial(path, options, messages_, work, hint, open);
     if (unread && !visited && !wait_.stop.stop_requested()) {
       unread(i);
     }

@@ -34,17 +34,21 @@ class Visits {
  public:
   Visits(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
          const std::function<Show(const Visit&)>& visit, unsigned threads, unsigned jobs)
-      : operands_(operands),
+      : alone_(threads == 1 && operands.total() == 1),
+        operands_(operands),
         messages_(messages),
         visit_(visit),
         threads_(threads),
         jobs_(jobs),
-        interrupted_(plan.interruption, [this] { no_more_.request_stop(); }),
-        progress_(plan.doing, 0) {}
+        interrupted_(plan.interruption, [this] { no_more_.request_stop(); }) {
+    if (!alone_) {
+      progress_.emplace(plan.doing, 0);
+      silence_.emplace();
+    }
+  }
 
   /// Returns when all visits have been shown, or have ended early (`over_`).
   void run() {
-    const Progress::Silence silence;  // no progress of single trials
     std::vector<std::thread> threads;
     try {
       for (unsigned i = 1; i < threads_; ++i) {
@@ -124,7 +128,7 @@ class Visits {
     const std::optional<std::size_t> total = operands_.total();
     const std::lock_guard lock(mutex_);
     total_ = total;
-    if (is_remote_path(*operand)) {
+    if (is_remote_path(*operand) || threads_ == 1) {
       return Next{*std::move(operand), started_++, 0};
     }
     // The last visits share the jobs that finished threads leave idle.
@@ -135,20 +139,30 @@ class Visits {
 
   /// Visits an operand. Show prints its result, or throws its exception, when its turn has come.
   Show result_of(const Next& next) {
-    const auto held = std::make_shared<HeldMessages>(messages_);
+    std::shared_ptr<HeldMessages> held;
+    if (!alone_) {  // with one thread too: messages must not depend on the number of threads
+      held = std::make_shared<HeldMessages>(messages_);
+    }
+    const auto release = [&held] {
+      if (held) {
+        held->release();
+      }
+    };
     Show show;
     try {
       NumberedTurn turn(*this, next.number);
       show = visit_({next.operand, next.jobs, turn});
     } catch (const VisitsOver&) {
-      held->release();
+      release();
       throw;
     } catch (...) {
       show = [failure = std::current_exception()]() -> bool { std::rethrow_exception(failure); };
     }
-    held->release();
+    release();
     return [held, show = std::move(show)] {
-      held->say();
+      if (held) {
+        held->say();
+      }
       return show();
     };
   }
@@ -166,7 +180,9 @@ class Visits {
       const std::optional<std::size_t> total = total_;
       lock.unlock();
       const bool more = next();
-      progress_.at(number + 1, total.value_or(0));
+      if (progress_) {
+        progress_->at(number + 1, total.value_or(0));
+      }
       lock.lock();
       ++number;
       ++shown_;
@@ -190,6 +206,7 @@ class Visits {
     no_more_.request_stop();
   }
 
+  const bool alone_;  // a single trial, which says things at once and shows its own progress
   OperandSource& operands_;
   Diagnostics& messages_;
   const std::function<Show(const Visit&)>& visit_;
@@ -206,58 +223,9 @@ class Visits {
   std::map<std::size_t, Show> ready_;  // of visits whose turn has not come
   bool over_ = false;
   std::exception_ptr failure_;
-  Progress progress_;  // of the visit whose turn it is
+  std::optional<Progress> progress_;          // of the visit whose turn it is
+  std::optional<Progress::Silence> silence_;  // of single trials
 };
-
-/// For a single thread: everything is shown at once.
-class AlwaysMine : public Turn {
- public:
-  bool mine() override { return true; }
-  void wait() override {}
-};
-
-/// Messages of several trials are held here too, so that they do not depend on the number of threads.
-Show visited(const Visit& visit, bool one, Diagnostics& messages, const std::function<Show(const Visit&)>& work) {
-  if (one) {
-    return work(visit);
-  }
-  HeldMessages held(messages);
-  const auto say = [&held] {
-    held.release();
-    held.say();
-  };
-  try {
-    Show show = work(visit);
-    say();
-    return show;
-  } catch (...) {
-    say();
-    throw;
-  }
-}
-
-std::size_t visit_one_by_one(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
-                             const std::function<Show(const Visit&)>& visit) {
-  const bool one = operands.total() == 1;
-  std::optional<Progress> progress;
-  std::optional<Progress::Silence> silence;
-  if (!one) {
-    progress.emplace(plan.doing, 0);
-    silence.emplace();
-  }
-  AlwaysMine turn;
-  std::size_t shown = 0;
-  while (const std::optional<std::string> operand = operands.next(plan.interruption)) {
-    ++shown;
-    if (!visited({*operand, 0, turn}, one, messages, visit)()) {
-      break;
-    }
-    if (progress) {
-      progress->at(shown, operands.total().value_or(0));
-    }
-  }
-  return shown;
-}
 
 }  // namespace
 
@@ -273,9 +241,6 @@ std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagno
   }
   const std::size_t most = operands.total().value_or(jobs);
   const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));
-  if (threads <= 1) {
-    return visit_one_by_one(operands, plan, messages, visit);
-  }
   Visits visits(operands, plan, messages, visit, threads, jobs);
   visits.run();
   return visits.shown();

@@ -4,7 +4,6 @@
 #include "cli/exit_status.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/output_file.hpp"
-#include "cli/progress.hpp"
 #include "cli/text.hpp"
 
 #include <smd/error.hpp>
@@ -160,26 +159,13 @@ std::string_view hint_for(const std::string& operand, std::span<const std::strin
   return later ? "; operands are trials, tensors are chosen with -n, -e or -c" : "";
 }
 
-namespace {
-
-/// Visits a trial that need not stay open.
-std::function<bool(Trial&)> once(const std::function<void(Trial&)>& visit) {
-  return [&visit](Trial& trial) {
+void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
+                const std::function<void(Trial&)>& visit, std::string_view hint, const OpenTrial& open) {
+  const auto visit_once = [&visit](Trial& trial) {
     visit(trial);
     return false;
   };
-}
-
-}  // namespace
-
-void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
-                const std::function<void(Trial&)>& visit, std::string_view hint) {
-  KeptTrials(options, messages).open(path, once(visit), hint);
-}
-
-void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
-                const std::function<void(Trial&)>& visit, std::string_view hint) {
-  KeptTrials(options, messages).open(path, open, once(visit), hint);
+  KeptTrials(options, messages).open(path, visit_once, hint, open);
 }
 
 namespace {
@@ -195,13 +181,8 @@ void allow_descriptors() noexcept {
 
 }  // namespace
 
-void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint) {
-  const auto open_now = [&path](const TrialOptions& watched) { return std::optional(Trial::open(path, watched)); };
-  open(path, open_now, visit, hint);
-}
-
-void KeptTrials::open(const std::string& path, const OpenTrial& open, const std::function<bool(Trial&)>& visit,
-                      std::string_view hint) {
+void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint,
+                      const OpenTrial& open) {
   Kept& kept = kept_.emplace_back(path);
   if (kept_.size() == 2) {
     allow_descriptors();
@@ -212,7 +193,7 @@ void KeptTrials::open(const std::string& path, const OpenTrial& open, const std:
     watched.name = path;
     say_remote(watched, messages_);
     watched.progress = [&kept](std::uint64_t done, std::uint64_t total) { kept.progress.at(done, total); };
-    kept.trial = open(watched);
+    kept.trial = open ? open(watched) : std::optional(Trial::open(path, watched));
     if (kept.trial) {
       add_input(path, kept.trial->path());
       const AboutTrial about(path);
@@ -273,6 +254,15 @@ bool input_is_ready(int timeout_ms) {
 
 }  // namespace
 
+bool wait_for_input(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    if (!stop.stop_possible() || input_is_ready(look_for_stop_ms)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 OperandSource::OperandSource(std::span<const std::string> operands, bool null_separated)
     : given_(operands), separator_(null_separated ? '\0' : '\n'), ended_(operands.empty() || operands.back() != "-") {
   for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
@@ -297,10 +287,8 @@ const std::string* OperandSource::peek(const std::stop_token& stop) {
     return &given_[at_];
   }
   while (waiting_ == 0 && !ended_) {
-    while (stop.stop_possible() && !input_is_ready(look_for_stop_ms)) {
-      if (stop.stop_requested()) {
-        return nullptr;
-      }
+    if (!wait_for_input(stop)) {
+      return nullptr;
     }
     read_list();
   }

@@ -76,12 +76,9 @@ using OpenTrial = std::function<std::optional<Trial>(const TrialOptions& options
 /// Opens a trial and passes it to `visit`. An exception of the library, here or in `visit`, is reported with its status
 /// and ends only this trial; problems that the trial met (damaged files) are reported after the visit. A bad pattern
 /// (InvalidArgument, MatchLimit) becomes a UsageError.
-/// @param hint as for `fail_to_open`.
+/// @param hint as for `fail_to_open`. @param open opens the trial, instead of `Trial::open`.
 void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages,
-                const std::function<void(Trial&)>& visit, std::string_view hint = {});
-/// The same for a trial that `open` opens instead of `Trial::open`.
-void with_trial(const std::string& path, const TrialOptions& options, Diagnostics& messages, const OpenTrial& open,
-                const std::function<void(Trial&)>& visit, std::string_view hint = {});
+                const std::function<void(Trial&)>& visit, std::string_view hint = {}, const OpenTrial& open = {});
 
 /// Trials that stay open, for what must see all of them before it shows the first. Not thread-safe.
 class KeptTrials {
@@ -90,9 +87,8 @@ class KeptTrials {
   KeptTrials(TrialOptions options, Diagnostics& messages) : options_(std::move(options)), messages_(messages) {}
 
   /// As `with_trial`, but the trial stays open, at the same address, if `visit` returns true.
-  void open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint = {});
-  void open(const std::string& path, const OpenTrial& open, const std::function<bool(Trial&)>& visit,
-            std::string_view hint = {});
+  void open(const std::string& path, const std::function<bool(Trial&)>& visit, std::string_view hint = {},
+            const OpenTrial& open = {});
   /// Reports the problems that those which are open met, in order, and closes them.
   void close();
 
@@ -111,6 +107,9 @@ class KeptTrials {
   Diagnostics& messages_;
   std::deque<Kept> kept_;
 };
+
+/// Waits until standard input can be read without blocking. Returns false once a stop is requested.
+[[nodiscard]] bool wait_for_input(const std::stop_token& stop);
 
 /// The operands of a command, one after another; a `-` at the end stands for those that standard input lists, one per
 /// line (or NUL, with -0), each available as soon as it is read. Empty lines are skipped. Not thread-safe.

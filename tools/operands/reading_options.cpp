@@ -14,40 +14,40 @@ namespace smd::tool {
 
 namespace {
 
-constexpr std::array<OptionSpec, 3> own_table = {{
-    {.short_name = 'j',
-     .name = "jobs",
-     .metavar = "N",
-     .help = "threads (default: one for each CPU); on S3, requests at once (default: 32)",
-     .group = group::reading,
-     .kind = ArgumentKind::number},
-    {.name = "no-verify", .help = "do not check the checksums of records", .group = group::reading},
-    {.name = "cache",
-     .metavar = "DIR",
-     .help = "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)",
-     .group = group::reading,
-     .kind = ArgumentKind::folder,
-     .manual = "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to 1 "
-               "GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this option "
-               "made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and nothing in it "
-               "is touched. Only files with names of the "
-               "cache's own form are removed."},
-}};
+constexpr auto own_table = in_group(
+    group::reading,
+    {
+        valued(no_letter, "layout", "NAME", ArgumentKind::choice,
+               "read TRIAL as this layout, whatever else lies there"),
+        valued(no_letter, "step-name", "NAME", ArgumentKind::text,
+               "of W&B, CSV and JSON lines: the name whose values are the steps")
+            .explained("Take the values of NAME as steps: a column of a CSV, a name in JSON lines or in a W&B run; "
+                       "_step is W&B's own step. By default it is the first of the names that smd-trial(5) lists."),
+        valued('j', "jobs", "N", ArgumentKind::number,
+               "threads (default: one for each CPU); on S3, requests at once (default: 32)"),
+        flag(no_letter, "no-verify", "do not check the checksums of records"),
+        valued(no_letter, "cache", "DIR", ArgumentKind::folder,
+               "keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept)")
+            .explained(
+                "Keep what was read from S3 in DIR (default: SMD_CACHE_DIR, else nothing is kept), by its ETag, up to "
+                "1 GiB; any number of commands may share it. DIR is made, or is an empty folder, or one that this "
+                "option made before: it then holds the file CACHEDIR.TAG. Any other folder is a usage error, and "
+                "nothing in it is touched. Only files with names of the cache's own form are removed."),
+    });
 
-constexpr std::array<OptionSpec, 2> superseded_options = {{
-    {.name = "superseded",
-     .help = "show superseded values instead: those that later ones replaced",
-     .group = group::selection,
-     .manual = "Show superseded values instead: those that later ones of a log directory replaced, because a restarted "
-               "job wrote its steps again, or because one step was written several times. Equal steps stand in the "
-               "order in which they were written; the column wall_time of smd-tensor tells them apart. smd-ls "
-               "--summary counts them."},
-    {.name = "with-superseded",
-     .help = "show superseded values too; the last column, superseded, tells which they are",
-     .group = group::selection,
-     .manual = "Show all values, also those that --superseded shows. The last column of rows that are each of one "
-               "value, superseded, is true for those."},
-}};
+constexpr auto superseded_options =
+    in_group(group::selection,
+             {
+                 flag(no_letter, "superseded", "show superseded values instead: those that later ones replaced")
+                     .explained("Show superseded values instead: those that later ones of a log directory replaced, "
+                                "because a restarted job wrote its steps again, or because one step was written "
+                                "several times. Equal steps stand in the order in which they were written; the column "
+                                "wall_time of smd-tensor tells them apart. smd-ls --summary counts them."),
+                 flag(no_letter, "with-superseded",
+                      "show superseded values too; the last column, superseded, tells which they are")
+                     .explained("Show all values, also those that --superseded shows. The last column of rows that are "
+                                "each of one value, superseded, is true for those."),
+             });
 
 }  // namespace
 
@@ -60,20 +60,7 @@ std::span<const OptionSpec> ReadingOptions::table() noexcept {
       names.push_back(layout.name);
     }
     std::vector<OptionSpec> all = with_remote_options(own_table);
-    all.insert(all.begin(), {.name = "layout",
-                             .metavar = "NAME",
-                             .help = "read TRIAL as this layout, whatever else lies there",
-                             .group = group::reading,
-                             .kind = ArgumentKind::choice,
-                             .choices = names});
-    all.insert(all.begin() + 1, {.name = "step-name",
-                                 .metavar = "NAME",
-                                 .help = "of W&B, CSV and JSON lines: the name whose values are the steps",
-                                 .group = group::reading,
-                                 .kind = ArgumentKind::text,
-                                 .manual = "Take the values of NAME as steps: a column of a CSV, a name in JSON lines "
-                                           "or in a W&B run; _step is W&B's own step. By default it is the first of "
-                                           "the names that smd-trial(5) lists."});
+    all.front().choices = names;
     return all;
   }();
   return table;
@@ -122,30 +109,18 @@ namespace {
 constexpr std::string_view s3_group = "Trials on S3";
 constexpr std::array<std::string_view, 1> payers = {"requester"};
 
-constexpr std::array<OptionSpec, 5> remote_table = {{
-    {.name = "endpoint-url",
-     .metavar = "URL",
-     .help = "ask this server instead of AWS",
-     .group = s3_group,
-     .kind = ArgumentKind::text},
-    {.name = "region",
-     .metavar = "REGION",
-     .help = "the region of the buckets (default: as the AWS CLI, else determined automatically)",
-     .group = s3_group,
-     .kind = ArgumentKind::text},
-    {.name = "profile",
-     .metavar = "NAME",
-     .help = "profile of the AWS configuration files whose credentials to use",
-     .group = s3_group,
-     .kind = ArgumentKind::text},
-    {.name = "no-sign-request", .help = "ask without credentials, for public buckets", .group = s3_group},
-    {.name = "request-payer",
-     .metavar = "WHO",
-     .help = "requester: pay for requests to a Requester Pays bucket",
-     .group = s3_group,
-     .kind = ArgumentKind::choice,
-     .choices = payers},
-}};
+constexpr auto remote_table = in_group(
+    s3_group, {
+                  valued(no_letter, "endpoint-url", "URL", ArgumentKind::text, "ask this server instead of AWS"),
+                  valued(no_letter, "region", "REGION", ArgumentKind::text,
+                         "the region of the buckets (default: as the AWS CLI, else determined automatically)"),
+                  valued(no_letter, "profile", "NAME", ArgumentKind::text,
+                         "profile of the AWS configuration files whose credentials to use"),
+                  flag(no_letter, "no-sign-request", "ask without credentials, for public buckets"),
+                  valued(no_letter, "request-payer", "WHO", ArgumentKind::choice,
+                         "requester: pay for requests to a Requester Pays bucket")
+                      .of(payers),
+              });
 
 /// The message does not repeat a refused URL, which may hold a password or a signature.
 std::string parse_endpoint_url(const std::string& url) {

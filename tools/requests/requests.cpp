@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <system_error>
 
@@ -21,34 +21,23 @@ namespace smd::tool {
 
 namespace {
 
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
 std::string read_file(const std::string& path) {
-  const auto fail = [&](int error) -> ReadError {
-    return ReadError(
-        {error == ENOENT                     ? ProblemKind::not_found
-         : error == EACCES || error == EPERM ? ProblemKind::access_denied
-                                             : ProblemKind::io,
-         {},
-         {},
-         path + ": " + (error == ENOENT ? "no such file or directory" : std::generic_category().message(error))});
-  };
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) {
-    throw fail(errno);
-  }
+  std::ifstream file(path, std::ios::binary);
   std::string text;
   std::array<char, 65536> block;
-  while (const std::size_t got = std::fread(block.data(), 1, block.size(), file.get())) {
-    text.append(block.data(), got);
+  while (file.read(block.data(), block.size()) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
     if (text.size() > limits::json_bytes) {
       throw ConfigurationError(ConfigurationErrorKind::bad_config, "larger than 256 MiB: not a file of rules");
     }
   }
-  if (std::ferror(file.get()) != 0) {
-    throw fail(errno);
+  if (!file.is_open() || file.bad()) {
+    const int error = errno;
+    const ProblemKind kind = error == ENOENT                     ? ProblemKind::not_found
+                             : error == EACCES || error == EPERM ? ProblemKind::access_denied
+                                                                 : ProblemKind::io;
+    const std::string why = error == ENOENT ? "no such file or directory" : std::generic_category().message(error);
+    throw ReadError({kind, {}, {}, path + ": " + why});
   }
   return text;
 }
@@ -231,43 +220,29 @@ std::vector<RuleRequest> rule_requests(const RuleOptions& options, const Request
 
 namespace {
 
-constexpr std::array<OptionSpec, 3> rule_options = {{
-    {.short_name = 'r',
-     .name = "rule",
-     .metavar = "NAME[,NAME]",
-     .help = "evaluate these rules, named as VanishingGradient or vanishing_gradient",
-     .group = rules_group,
-     .kind = ArgumentKind::rule,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Evaluate these rules, named as VanishingGradient or vanishing_gradient."},
-    {.short_name = 'p',
-     .name = "param",
-     .metavar = "K=V",
-     .help = "set a parameter of the rule; with several rules RULE.K=V",
-     .group = rules_group,
-     .kind = ArgumentKind::rule_parameter,
-     .repeat = Repeat::adds_up,
-     .manual = "Set a parameter of the rule; with several rules, RULE.K=V names one. It takes precedence over "
-               "files of configurations. An empty V means the default."},
-    {.short_name = 'C',
-     .name = "config",
-     .metavar = "FILE",
-     .help = "evaluate the rules in FILE: JSON with SageMaker's DebugRuleConfigurations",
-     .group = rules_group,
-     .kind = ArgumentKind::file,
-     .repeat = Repeat::adds_up,
-     .manual =
-         "Evaluate the rules of a JSON document: one rule configuration of SageMaker, a list of them, or an object "
-         "with DebugRuleConfigurations, such as a CreateTrainingJob request or what describe-training-job prints. "
-         "Names, rules and parameters are used; images, instances and paths are ignored. A list may be text with "
-         "commas "
-         "or a JSON list. Rules in Python (source_s3_uri) are evaluated if --python of smd-rule has their class; "
-         "rules of the profiler and rules that make reports are not "
-         "evaluated, and actions (action_json) not performed. An other_trial on S3 is read if its bucket is one that "
-         "the command line names too: in a TRIAL, --other or -p; otherwise it is a usage error, and no request is "
-         "made."},
-}};
+constexpr auto rule_options = in_group(
+    rules_group,
+    {
+        valued('r', "rule", "NAME[,NAME]", ArgumentKind::rule,
+               "evaluate these rules, named as VanishingGradient or vanishing_gradient")
+            .list(),
+        valued('p', "param", "K=V", ArgumentKind::rule_parameter,
+               "set a parameter of the rule; with several rules RULE.K=V")
+            .repeatable()
+            .explained("Set a parameter of the rule; with several rules, RULE.K=V names one. It takes precedence over "
+                       "files of configurations. An empty V means the default."),
+        valued('C', "config", "FILE", ArgumentKind::file,
+               "evaluate the rules in FILE: JSON with SageMaker's DebugRuleConfigurations")
+            .repeatable()
+            .explained("Evaluate the rules of a JSON document: one rule configuration of SageMaker, a list of them, or "
+                       "an object with DebugRuleConfigurations, such as a CreateTrainingJob request or what "
+                       "describe-training-job prints. Names, rules and parameters are used; images, instances and "
+                       "paths are ignored. A list may be text with commas or a JSON list. Rules in Python "
+                       "(source_s3_uri) are evaluated if --python of smd-rule has their class; rules of the profiler "
+                       "and rules that make reports are not evaluated, and actions (action_json) not performed. An "
+                       "other_trial on S3 is read if its bucket is one that the command line names too: in a TRIAL, "
+                       "--other or -p; otherwise it is a usage error, and no request is made."),
+    });
 
 ParameterOption parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');

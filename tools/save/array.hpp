@@ -25,8 +25,14 @@ struct Array {
   [[nodiscard]] TensorValue value() &&;
 };
 
+/// A float64 without dimensions.
+[[nodiscard]] TensorValue number_value(double number);
+
 /// Appends one string, encoded as in string tensors.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
+
+/// @throws ReadError: the file is damaged.
+[[noreturn]] void refuse_file(const std::string& where, const std::string& why);
 
 /// What keeps a file's bytes in memory: arrays share it, so that large ones are not copied.
 using Owner = std::shared_ptr<const void>;

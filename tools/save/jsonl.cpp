@@ -4,17 +4,13 @@
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,8 +18,8 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
-#include "json_text.hpp"
 #include "json_value.hpp"
+#include "operands/operands.hpp"
 #include "select/selection.hpp"
 #include "text/number.hpp"
 #include "text/pattern.hpp"
@@ -34,47 +30,14 @@ namespace {
 
 using nlohmann::json;
 
-/// Waits for standard input or a stop request, whichever is first.
-class Input {
- public:
-  explicit Input(const std::stop_token& stop) : on_stop_(stop, Wake{event_.descriptor}) {}
-
-  /// @return false after a stop request.
-  [[nodiscard]] bool wait() const {
-    std::array<pollfd, 2> fds = {{{event_.descriptor, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}}};
-    while (poll(fds.data(), fds.size(), -1) < 0 && errno == EINTR) {
-    }
-    return fds[0].revents == 0;
-  }
-
- private:
-  struct Event {
-    const int descriptor = eventfd(0, EFD_CLOEXEC);
-    Event() = default;
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    ~Event() { close(descriptor); }
-  };
-  struct Wake {
-    int event;
-    void operator()() const noexcept {
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(event, &one, sizeof one);
-    }
-  };
-
-  Event event_;  // before on_stop_, whose callback may still use it
-  std::stop_callback<Wake> on_stop_;
-};
-
 /// Calls visit(line) with each line as soon as it is there. The last line may lack its newline, but not if a stop
 /// request cut it off.
 void for_each_line(const Interruption& interruption, const std::function<void(const std::string&)>& visit) {
-  const Input input(interruption.token());
+  const std::stop_token stop = interruption.token();
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
   for (;;) {
-    if (!input.wait()) {
+    if (!wait_for_input(stop)) {
       return;
     }
     const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
@@ -262,10 +225,7 @@ class StepOfLog {
     try {
       const StepToSave place{step_, options_.mode, options_.mode_step, {}};
       for (const auto& [name, number] : numbers_) {
-        Array array;
-        array.bytes.resize(sizeof number);
-        std::memcpy(array.bytes.data(), &number, sizeof number);
-        saver_.save(place, name, std::move(array).value(), options_.collections);
+        saver_.save(place, name, number_value(number), options_.collections);
       }
     } catch (const StepAlreadySaved& error) {
       ++refused_;

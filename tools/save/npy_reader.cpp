@@ -17,10 +17,6 @@ namespace smd::tool::save {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& where, const std::string& why) {
-  throw ReadError({ProblemKind::damaged, where, {}, why});
-}
-
 /// For a file that is not damaged but has elements that cannot be saved.
 [[noreturn]] void refuse_type(const std::string& where, std::string_view type) {
   throw ReadError({ProblemKind::io,
@@ -36,7 +32,7 @@ std::string_view header_value(std::string_view header, std::string_view key, con
   const std::string quoted_key = "'" + std::string(key) + "':";
   const std::size_t at = header.find(quoted_key);
   if (at == std::string_view::npos) {
-    refuse(where, "the header has no " + quoted_key);
+    refuse_file(where, "the header has no " + quoted_key);
   }
   std::string_view rest = header.substr(at + quoted_key.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -45,61 +41,46 @@ std::string_view header_value(std::string_view header, std::string_view key, con
 
 Shape parse_shape(std::string_view text, const std::string& where) {
   if (!text.starts_with('(') || text.find(')') == std::string_view::npos) {
-    refuse(where, "the header has no shape");
+    refuse_file(where, "the header has no shape");
   }
   text = text.substr(1, text.find(')') - 1);
   Shape shape;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view part = text.substr(0, comma);
+  for (std::string_view part : split(text, ",")) {
     part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-    if (!part.empty()) {
-      std::int64_t size = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
-      if (error != std::errc{} || end != part.data() + part.size() || size < 0) {
-        refuse(where, "the header has a shape that is not one of whole numbers");
-      }
-      shape.push_back(size);
+    if (part.empty()) {
+      continue;
     }
-    text.remove_prefix(std::min(comma + 1, text.size()));
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
+    if (error != std::errc{} || end != part.data() + part.size() || size < 0) {
+      refuse_file(where, "the header has a shape that is not one of whole numbers");
+    }
+    shape.push_back(size);
   }
   if (shape.size() > limits::dimensions) {
-    refuse(where, "more than 64 dimensions");
+    refuse_file(where, "more than 64 dimensions");
   }
   return shape;
 }
 
+/// NumPy's types by their letters and sizes. Strings have any size.
+struct NumpyType {
+  char kind;
+  std::size_t size;
+  Dtype dtype;
+};
+constexpr NumpyType numpy_types[] = {{'b', 1, Dtype::boolean},   {'i', 1, Dtype::int8},       {'i', 2, Dtype::int16},
+                                     {'i', 4, Dtype::int32},     {'i', 8, Dtype::int64},      {'u', 1, Dtype::uint8},
+                                     {'u', 2, Dtype::uint16},    {'u', 4, Dtype::uint32},     {'u', 8, Dtype::uint64},
+                                     {'f', 2, Dtype::float16},   {'f', 4, Dtype::float32},    {'f', 8, Dtype::float64},
+                                     {'c', 8, Dtype::complex64}, {'c', 16, Dtype::complex128}};
+
 std::optional<Dtype> dtype_of(char kind, std::size_t size) {
-  const auto sized = [size](Dtype one, Dtype two, Dtype four, Dtype eight) -> std::optional<Dtype> {
-    switch (size) {
-      case 1:
-        return one;
-      case 2:
-        return two;
-      case 4:
-        return four;
-      case 8:
-        return eight;
-      default:
-        return std::nullopt;
-    }
-  };
-  switch (kind) {
-    case 'b':
-      return size == 1 ? std::optional(Dtype::boolean) : std::nullopt;
-    case 'i':
-      return sized(Dtype::int8, Dtype::int16, Dtype::int32, Dtype::int64);
-    case 'u':
-      return sized(Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64);
-    case 'f':
-      return size == 1 ? std::nullopt : sized(Dtype::float16, Dtype::float16, Dtype::float32, Dtype::float64);
-    case 'c':
-      return size == 8 ? std::optional(Dtype::complex64) : size == 16 ? std::optional(Dtype::complex128) : std::nullopt;
-    case 'U':
-      return Dtype::string;
-    default:
-      return std::nullopt;
-  }
+  const auto* const found = std::find_if(std::begin(numpy_types), std::end(numpy_types),
+                                         [&](const NumpyType& type) { return type.kind == kind && type.size == size; });
+  return kind == 'U'                      ? std::optional(Dtype::string)
+         : found == std::end(numpy_types) ? std::nullopt
+                                          : std::optional(found->dtype);
 }
 
 /// Copies elements of `item` bytes from Fortran order into C order.
@@ -143,7 +124,7 @@ std::vector<std::byte> strings_of(std::string_view elements, std::size_t item, c
       std::uint32_t point = 0;
       std::memcpy(&point, elements.data() + at + i, sizeof point);
       if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
-        refuse(where, "holds a string that is not Unicode");
+        refuse_file(where, "holds a string that is not Unicode");
       }
       append_utf8(text, point);
       used = point != 0 ? text.size() : used;
@@ -170,7 +151,7 @@ constexpr std::size_t most_header_bytes = std::size_t{1} << 20;
 std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::string& where) {
   constexpr std::string_view magic = "\x93NUMPY";
   if (file.substr(0, magic.size()) != magic.substr(0, file.size())) {
-    refuse(where, "not a .npy file");
+    refuse_file(where, "not a .npy file");
   }
   if (file.size() < 10) {
     return std::nullopt;
@@ -179,7 +160,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   const std::size_t version = byte(6);
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   if (version < 1 || version > 3) {
-    refuse(where, "version " + std::to_string(version) + " of the .npy format is not known");
+    refuse_file(where, "version " + std::to_string(version) + " of the .npy format is not known");
   }
   if (file.size() < 8 + length_bytes) {
     return std::nullopt;
@@ -189,7 +170,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
     length = length << 8 | byte(8 + i);
   }
   if (length > most_header_bytes) {
-    refuse(where, "the header is longer than 1 MiB");
+    refuse_file(where, "the header is longer than 1 MiB");
   }
   return 8 + length_bytes + length;
 }
@@ -202,7 +183,7 @@ Header parse_header(std::string_view header, const std::string& where) {
   }
   const std::size_t end = descr.starts_with('\'') ? descr.find('\'', 1) : std::string_view::npos;
   if (end == std::string_view::npos) {
-    refuse(where, "the header has no element type");
+    refuse_file(where, "the header has no element type");
   }
   Header parsed;
   parsed.type = descr.substr(1, end - 1);
@@ -226,6 +207,10 @@ Header parse_header(std::string_view header, const std::string& where) {
 
 }  // namespace
 
+void refuse_file(const std::string& where, const std::string& why) {
+  throw ReadError({ProblemKind::damaged, where, {}, why});
+}
+
 void append_string(std::vector<std::byte>& bytes, std::string_view text) {
   const auto size = static_cast<std::uint32_t>(text.size());
   const auto* const length = reinterpret_cast<const std::byte*>(&size);
@@ -239,6 +224,11 @@ TensorValue Array::value() && {
   return {dtype, std::move(shape), {kept, kept->data()}, kept->size()};
 }
 
+TensorValue number_value(double number) {
+  const auto kept = std::make_shared<const double>(number);
+  return {Dtype::float64, {}, {kept, reinterpret_cast<const std::byte*>(kept.get())}, sizeof number};
+}
+
 std::optional<NpyHeader> npy_header(std::string_view beginning, const std::string& where) {
   const std::optional<std::size_t> header_bytes = npy_header_bytes(beginning, where);
   if (!header_bytes || beginning.size() < *header_bytes) {
@@ -248,7 +238,7 @@ std::optional<NpyHeader> npy_header(std::string_view beginning, const std::strin
   const std::optional<std::uint64_t> count = element_count(header.shape);
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
   if (!count || (header.item != 0 && *count > most / header.item)) {
-    refuse(where, "its shape " + to_string(header.shape) + " is too large");
+    refuse_file(where, "its shape " + to_string(header.shape) + " is too large");
   }
   const bool as_saved =
       header.dtype != Dtype::string && header.type[0] != '>' && (!header.fortran_order || header.shape.size() <= 1);
@@ -259,10 +249,10 @@ std::optional<NpyHeader> npy_header(std::string_view beginning, const std::strin
 TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner) {
   const std::optional<std::size_t> header_bytes = npy_header_bytes(file, where);
   if (!header_bytes) {
-    refuse(where, "not a .npy file");
+    refuse_file(where, "not a .npy file");
   }
   if (*header_bytes > file.size()) {
-    refuse(where, "the file ends within its header");
+    refuse_file(where, "the file ends within its header");
   }
   const Header header = parse_header(file.substr(0, *header_bytes), where);
   const auto& [dtype, shape, type, item, fortran_order] = header;
@@ -270,8 +260,8 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   std::string changed;  // the elements if they had to be converted; large arrays are not copied for nothing
   const std::optional<std::uint64_t> count = element_count(shape);
   if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
-    refuse(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
-                      single_quoted(type) + " do not fit each other");
+    refuse_file(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
+                           single_quoted(type) + " do not fit each other");
   }
   Array array{dtype, shape, {}};
   if (type[0] == '>') {
@@ -288,7 +278,7 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
     array.bytes = strings_of(elements, item, where);
     if (item == 0) {  // NumPy's `<U0`: empty strings only, which have no bytes in the file
       if (*count > most_empty_strings) {
-        refuse(where, "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
+        refuse_file(where, "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
       }
       for (std::uint64_t i = 0; i < *count; ++i) {
         append_string(array.bytes, {});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array.hpp"
 
-#include <smd/error.hpp>
 #include <smd/limits.hpp>
 
 #include "cli/text.hpp"
@@ -52,11 +51,8 @@ class ZipReader {
     constexpr std::uint64_t times = 64;
     const std::uint64_t most = std::max<std::uint64_t>(limits::unpacked_bytes, times * file_.size());
     if (more > most - all) {
-      throw ReadError({ProblemKind::damaged,
-                       where_,
-                       {},
-                       "its members would be more than " + std::to_string(most >> 20U) +
-                           " MiB (unpacked_bytes); unpack it, and save the .npy files one by one"});
+      refuse_file(where_, "its members would be more than " + std::to_string(most >> 20U) +
+                              " MiB (unpacked_bytes); unpack it, and save the .npy files one by one");
     }
     all += more;
   }
@@ -112,19 +108,16 @@ class ZipReader {
       const Member& member = *by_place[i];
       const bool last = i + 1 == by_place.size();
       if (start_of(member) + member.stored > (last ? directory.start : by_place[i + 1]->offset)) {
-        throw ReadError({ProblemKind::damaged,
-                         where_,
-                         {},
-                         "member " + single_quoted(member.name) + " reaches into " +
-                             (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
-                             ": a damaged archive, or one made to do harm"});
+        refuse_file(where_, "member " + single_quoted(member.name) + " reaches into " +
+                                (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
+                                ": a damaged archive, or one made to do harm");
       }
     }
   }
 
   void require(bool good) const {
     if (!good) {
-      throw ReadError({ProblemKind::damaged, where_, {}, "not a .npz file, or a damaged one"});
+      refuse_file(where_, "not a .npz file, or a damaged one");
     }
   }
   [[nodiscard]] std::string_view bytes(std::uint64_t at, std::uint64_t size) const {
@@ -225,11 +218,8 @@ class ZipReader {
           wanted = header->file_bytes;
         }
         if (wanted && *wanted != member.size) {
-          throw ReadError({ProblemKind::damaged,
-                           place,
-                           {},
-                           "its header asks for " + std::to_string(*wanted) + " bytes in all, and the archive has " +
-                               std::to_string(member.size)});
+          refuse_file(place, "its header asks for " + std::to_string(*wanted) + " bytes in all, and the archive has " +
+                                 std::to_string(member.size));
         }
         block.resize(wanted ? later_inflated : first_inflated);
       }

@@ -11,7 +11,6 @@
 #include <smd/reduction.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -25,89 +24,46 @@ namespace {
 
 constexpr std::string_view saving = "Saving";
 
-constexpr std::array<OptionSpec, 19> own_options = {{
-    {.short_name = 's',
-     .name = "step",
-     .metavar = "N",
-     .help = "global step; required with data",
-     .group = saving,
-     .kind = ArgumentKind::number},
-    {.short_name = 'm',
-     .name = "mode",
-     .metavar = "M",
-     .help = "train, eval, predict or global (default)",
-     .group = saving,
-     .kind = ArgumentKind::mode},
-    {.name = "mode-step",
-     .metavar = "K",
-     .help = "step within the mode (default: the number of its steps saved so far; global: N)",
-     .group = saving,
-     .kind = ArgumentKind::number},
-    {.short_name = 'w',
-     .name = "worker",
-     .metavar = "W",
-     .help = "the worker that saves (default: worker_0)",
-     .group = saving,
-     .kind = ArgumentKind::worker},
-    {.name = "workers",
-     .metavar = "N",
-     .help = "how many workers save (default: 1)",
-     .group = saving,
-     .kind = ArgumentKind::number},
-    {.short_name = 'c',
-     .name = "collection",
-     .metavar = "NAME",
-     .help = "the tensors belong to this collection; repeatable",
-     .group = saving,
-     .kind = ArgumentKind::collection,
-     .repeat = Repeat::adds_up},
-    {.short_name = 'r',
-     .name = "reduce",
-     .metavar = "LIST",
-     .help = "save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_",
-     .group = saving,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up,
-     .split_commas = true},
-    {.name = "no-raw", .help = "do not save the tensors themselves", .group = saving},
-    {.name = "shape", .help = "save shapes too", .group = saving},
-    {.short_name = 'C',
-     .name = "config",
-     .metavar = "FILE",
-     .help = "hook configuration (JSON) that decides what is saved, and when",
-     .group = saving,
-     .kind = ArgumentKind::file},
-    {.name = "checksum",
-     .help = "write checksums of record contents, which the reference implementation cannot read",
-     .group = saving},
-    {.name = "append", .help = "join what this worker saved at the step before, instead of refusing", .group = saving},
-    {.name = "init", .help = "make the trial, with its collections, even without data", .group = saving},
-    {.name = "end", .help = "mark the job as over, after everything else was saved", .group = saving},
-    {.name = "lock-timeout",
-     .metavar = "D",
-     .help = "how long to wait for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h",
-     .group = saving,
-     .kind = ArgumentKind::duration},
-    {.name = "no-lock",
-     .help = "save without a lock, on a file system that has none; no other process may save into TRIAL",
-     .group = saving},
-    {.name = "jsonl",
-     .help = "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
-             "worker dtype shape collections",
-     .group = saving},
-    {.name = "lines",
-     .metavar = "PATTERN",
-     .help = "read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step",
-     .group = saving,
-     .kind = ArgumentKind::text,
-     .manual =
-         "Read a log of text from standard input. Of each line in which the regular expression PATTERN is found, "
-         "the named group step is the step (default: that of --step), and every other named group a number: 'iter "
-         "(?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, or is - or None or NA is not "
-         "saved; nan and inf are numbers. Lines of one step belong together; of one name twice at one step the "
-         "later counts. Other lines pass by; -v counts them. If PATTERN is found in no line, the status is 1."},
-    {.name = "tee", .help = "with --lines: write what is read to standard output, too", .group = saving},
-}};
+constexpr auto own_options = in_group(
+    saving,
+    {
+        valued('s', "step", "N", ArgumentKind::number, "global step; required with data"),
+        valued('m', "mode", "M", ArgumentKind::mode, "train, eval, predict or global (default)"),
+        valued(no_letter, "mode-step", "K", ArgumentKind::number,
+               "step within the mode (default: the number of its steps saved so far; global: N)"),
+        valued('w', "worker", "W", ArgumentKind::worker, "the worker that saves (default: worker_0)"),
+        valued(no_letter, "workers", "N", ArgumentKind::number, "how many workers save (default: 1)"),
+        valued('c', "collection", "NAME", ArgumentKind::collection, "the tensors belong to this collection; repeatable")
+            .repeatable(),
+        valued('r', "reduce", "LIST", ArgumentKind::text,
+               "save reductions too: min max mean std variance sum prod l1 l2 median, each also abs_")
+            .list(),
+        flag(no_letter, "no-raw", "do not save the tensors themselves"),
+        flag(no_letter, "shape", "save shapes too"),
+        valued('C', "config", "FILE", ArgumentKind::file,
+               "hook configuration (JSON) that decides what is saved, and when"),
+        flag(no_letter, "checksum",
+             "write checksums of record contents, which the reference implementation cannot read"),
+        flag(no_letter, "append", "join what this worker saved at the step before, instead of refusing"),
+        flag(no_letter, "init", "make the trial, with its collections, even without data"),
+        flag(no_letter, "end", "mark the job as over, after everything else was saved"),
+        valued(no_letter, "lock-timeout", "D", ArgumentKind::duration,
+               "how long to wait for other processes that save into TRIAL (default: 60s): 30, 1.5s, 5m, 2h"),
+        flag(no_letter, "no-lock",
+             "save without a lock, on a file system that has none; no other process may save into TRIAL"),
+        flag(no_letter, "jsonl",
+             "read one object per tensor and line from standard input: step tensor value, optionally mode mode_step "
+             "worker dtype shape collections"),
+        valued(no_letter, "lines", "PATTERN", ArgumentKind::text,
+               "read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step")
+            .explained("Read a log of text from standard input. Of each line in which the regular expression PATTERN "
+                       "is found, the named group step is the step (default: that of --step), and every other named "
+                       "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
+                       "or is - or None or NA is not saved; nan and inf are numbers. Lines of one step belong "
+                       "together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
+                       "If PATTERN is found in no line, the status is 1."),
+        flag(no_letter, "tee", "with --lines: write what is read to standard output, too"),
+    });
 
 /// The reductions that a hook can save, each also of |x|.
 std::span<const std::string_view> saved_reductions() {
@@ -124,6 +80,12 @@ std::span<const std::string_view> saved_reductions() {
   }();
   static const std::vector<std::string_view> words(names.begin(), names.end());
   return words;
+}
+
+void refuse_if(bool wrong, const std::string& why) {
+  if (wrong) {
+    throw UsageError(why);
+  }
 }
 
 }  // namespace
@@ -183,9 +145,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.mode = line.convert("mode", [](const std::string& word) { return mode_from(word); }).value_or(Mode::global);
   options.mode_step = line.convert("mode-step", whole);
   options.worker = line.value("worker").value_or("");
-  if (line.has("worker") && options.worker.empty()) {
-    throw UsageError("--worker: the name is empty");
-  }
+  refuse_if(line.has("worker") && options.worker.empty(), "--worker: the name is empty");
   options.workers = line.convert(
       "workers", [](const std::string& text) { return static_cast<std::size_t>(parse_integer(text, 1, 1'000'000)); });
   options.collections = line.values("collection");
@@ -197,17 +157,11 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.jsonl = line.has("jsonl");
   options.lines = line.value("lines");
   options.tee = line.has("tee");
-  if (options.lines && options.jsonl) {
-    throw UsageError("--jsonl and --lines: standard input is one or the other");
-  }
-  if (options.tee && !options.lines) {
-    throw UsageError("--tee passes on what --lines reads: give --lines");
-  }
+  refuse_if(options.lines && options.jsonl, "--jsonl and --lines: standard input is one or the other");
+  refuse_if(options.tee && !options.lines, "--tee passes on what --lines reads: give --lines");
   options.lock_timeout = line.convert("lock-timeout", parse_duration);
   options.no_lock = line.has("no-lock");
-  if (options.no_lock && options.lock_timeout) {
-    throw UsageError("--lock-timeout: with --no-lock nothing is waited for");
-  }
+  refuse_if(options.no_lock && options.lock_timeout, "--lock-timeout: with --no-lock nothing is waited for");
   if (line.has("reduce") || line.has("no-raw") || line.has("shape")) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
@@ -223,9 +177,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
     }
   }
   options.trial = line.operands().front();
-  if (options.trial.empty()) {
-    throw UsageError("the trial's name is empty");
-  }
+  refuse_if(options.trial.empty(), "the trial's name is empty");
   options.remote = remote_options(line);
   bool from_stdin = options.jsonl || options.lines;
   for (std::size_t i = 1; i < line.operands().size(); ++i) {
@@ -237,19 +189,14 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
       from_stdin = true;
     }
   }
-  if (options.assignments.empty() && !from_stdin && !options.end && !options.init) {
-    throw UsageError("nothing to save: give NAME=VALUE, --jsonl, --lines, --init or --end");
-  }
-  if ((options.jsonl || options.lines) && !options.assignments.empty()) {
-    throw UsageError(std::string(options.jsonl ? "--jsonl" : "--lines") +
-                     " takes its tensors from standard input, not from NAME=VALUE");
-  }
-  if (!options.assignments.empty() && !options.step) {
-    throw UsageError("--step is missing");
-  }
-  if (options.mode == Mode::global && options.mode_step && options.mode_step != options.step) {
-    throw UsageError("--mode-step: in mode global it is the step itself");
-  }
+  refuse_if(options.assignments.empty() && !from_stdin && !options.end && !options.init,
+            "nothing to save: give NAME=VALUE, --jsonl, --lines, --init or --end");
+  refuse_if((options.jsonl || options.lines) && !options.assignments.empty(),
+            std::string(options.jsonl ? "--jsonl" : "--lines") +
+                " takes its tensors from standard input, not from NAME=VALUE");
+  refuse_if(!options.assignments.empty() && !options.step, "--step is missing");
+  refuse_if(options.mode == Mode::global && options.mode_step && options.mode_step != options.step,
+            "--mode-step: in mode global it is the step itself");
   return options;
 }
 

@@ -137,10 +137,7 @@ FileContent read_all(int descriptor, const std::string& where) {
       most = bytes_to_read({memory.get(), size}, where);
     }
     if (most && size >= *most) {
-      throw ReadError({ProblemKind::damaged,
-                       where,
-                       {},
-                       "is longer than the " + std::to_string(*most - 1) + " bytes that its header asks for"});
+      refuse_file(where, "is longer than the " + std::to_string(*most - 1) + " bytes that its header asks for");
     }
     if (got == 0) {
       return {{memory.get(), size}, memory};

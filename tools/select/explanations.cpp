@@ -7,10 +7,11 @@
 
 #include <smd/snapshot.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
 
 namespace smd::tool {
 
@@ -26,12 +27,11 @@ std::string instead_of_tensors(const Trial& trial) {
   for (const OtherValue& value : others) {
     ++kinds[value.kind == "none" ? "without a value" : value.kind];
   }
-  std::string list;
-  for (const auto& [kind, count] : kinds) {
-    list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
-  }
-  return ", but " + counted(others.size(), "record") + (others.size() == 1 ? " is no tensor (" : " are no tensors (") +
-         list + "); smd-ls --locations -v lists " + (others.size() == 1 ? "it" : "them");
+  const std::string list =
+      comma_list(kinds, [](const auto& kind) { return std::to_string(kind.second) + " " + kind.first; });
+  const bool one = others.size() == 1;
+  return fmt::format(", but {} {} ({}); smd-ls --locations -v lists {}", counted(others.size(), "record"),
+                     one ? "is no tensor" : "are no tensors", list, one ? "it" : "them");
 }
 
 /// ` in mode train`; empty for `global`.
@@ -49,7 +49,7 @@ SelectedStep own_numbers_of(const Trial& trial, GlobalStep step) {
 
 std::string text_of_range(std::span<const std::int64_t> numbers) {
   const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
-  return std::to_string(*least) + (*least == *greatest ? "" : " to " + std::to_string(*greatest));
+  return *least == *greatest ? std::to_string(*least) : fmt::format("{} to {}", *least, *greatest);
 }
 
 std::string count_and_range(std::span<const std::int64_t> numbers) {
@@ -62,21 +62,16 @@ std::string steps_and_modes(std::span<const SelectedStep> steps) {
     return {};
   }
   std::vector<std::int64_t> numbers;
-  std::string modes;
+  std::map<Mode, std::vector<std::int64_t>> by_mode;  // in the order train, eval, predict
   for (const SelectedStep& step : steps) {
     numbers.push_back(step.step.value);
+    by_mode[step.mode].push_back(step.mode_step.value);
   }
-  for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
-    std::vector<std::int64_t> of_mode;
-    for (const SelectedStep& step : steps) {
-      if (step.mode == mode) {
-        of_mode.push_back(step.mode_step.value);
-      }
-    }
-    if (!of_mode.empty()) {
-      modes += (modes.empty() ? "" : "; ") + std::string(mode_text(mode)) +
-               (of_mode.size() == numbers.size() ? " " + text_of_range(of_mode) : ": " + count_and_range(of_mode));
-    }
+  by_mode.erase(Mode::global);
+  std::string modes;
+  for (const auto& [mode, own] : by_mode) {
+    modes += fmt::format("{}{}{}", modes.empty() ? "" : "; ", mode_text(mode),
+                         own.size() == numbers.size() ? " " + text_of_range(own) : ": " + count_and_range(own));
   }
   return count_and_range(numbers) + (modes.empty() ? "" : " (" + modes + ")");
 }
@@ -100,9 +95,9 @@ std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
 std::string not_saved_in(const Trial& trial, Mode mode, std::span<const SelectedStep> own) {
   for (const GlobalStep step : repeating_steps(trial, mode)) {
     if (std::any_of(own.begin(), own.end(), [&](const SelectedStep& saved) { return saved.step == step; })) {
-      return " was saved" + in_the_mode(mode) +
-             " only at steps whose numbers earlier steps have, which answer; without -m, -s " +
-             std::to_string(step.value) + " shows it";
+      return fmt::format(
+          " was saved{} only at steps whose numbers earlier steps have, which answer; without -m, -s {} shows it",
+          in_the_mode(mode), step.value);
     }
   }
   return " was not saved at any step" + in_the_mode(mode);
@@ -114,15 +109,13 @@ std::string without_modes(const Trial& trial, Mode asked) {
                             : asked == Mode::eval ? "eval|evaluation|val|valid|validation|test|holdout|dev"
                                                   : std::string(mode_text(asked));
   std::vector<std::string> names = trial.tensor_names({.regex = {"(?i)(?<![a-z])(?:" + words + ")(?![a-z])"}});
-  const bool of_side = !names.empty();
-  if (!of_side) {
+  const char* shown = "; tensor names show them, such as ";
+  if (names.empty()) {
     names = trial.tensor_names();
+    shown = "; tensor names may show them; there is ";
   }
-  return "the steps of this trial have no modes" +
-         (names.empty() ? std::string()
-                        : (of_side ? "; tensor names show them, such as " : "; tensor names may show them; there is ") +
-                              single_quoted(names.front())) +
-         "; -n and -e select by name";
+  return fmt::format("the steps of this trial have no modes{}; -n and -e select by name",
+                     names.empty() ? "" : shown + single_quoted(names.front()));
 }
 
 void say(Diagnostics& messages, std::string_view tag, std::string_view text) {
@@ -173,13 +166,9 @@ void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, D
   if (mode != Mode::global && !trial.layout().has_modes) {
     say(messages, "StepUnavailable", without_modes(trial, mode));
   } else if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
-    std::string names;
-    for (const Mode other : saved) {
-      names += (names.empty() ? "" : ", ") + std::string(mode_text(other));
-    }
     say(messages, "StepUnavailable",
         "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
-            (names.empty() ? std::string("; steps were saved without a mode") : "; modes saved: " + names));
+            (saved.empty() ? "; steps were saved without a mode" : "; modes saved: " + comma_list(saved, mode_text)));
   } else if (!candidates_in(trial, request, mode, true).empty()) {
     say(messages, "StepNotYetAvailable",
         tensor + (tensor.empty() ? "" : ": ") + "no step" + in_the_mode(mode) +
@@ -203,8 +192,8 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   const std::string subject = tensor + (tensor.empty() ? "" : ": ");
   if (counts_from_end(term)) {
     say(messages, "StepUnavailable",
-        subject + "there is no " + kind_of_step(mode) + " " + term.text + ": " + counted(numbers.size(), "step") +
-            (numbers.size() == 1 ? " was saved" : " were saved"));
+        fmt::format("{}there is no {} {}: {} {} saved", subject, kind_of_step(mode), term.text,
+                    counted(numbers.size(), "step"), numbers.size() == 1 ? "was" : "were"));
     return;
   }
   const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
@@ -231,8 +220,8 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   const SavedForms there = tensor.empty() ? SavedForms() : forms_of(trial, request.tensors.front(), at->step);
   if (request.options.worker && !there.workers.empty()) {
     say(messages, "InvalidWorker",
-        tensor + " at " + name + ": not saved by " + single_quoted(*request.options.worker) + "; by " +
-            listed(there.workers));
+        fmt::format("{} at {}: not saved by {}; by {}", tensor, name, single_quoted(*request.options.worker),
+                    listed(there.workers)));
   } else {
     say(messages, tensor.empty() ? "StepUnavailable" : "TensorUnavailableForStep",
         (tensor.empty() ? name + " was not saved" : tensor + " was not saved at " + name) + nearest);
@@ -242,9 +231,9 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
 void say_fewer_steps(Mode mode, const StepTerm& term, std::span<const std::string> tensors, std::size_t steps_of_first,
                      Diagnostics& messages) {
   say(messages, "StepUnavailable",
-      "there is no " + kind_of_step(mode) + " " + term.text + " of " + quoted_list(tensors, 3) +
-          (tensors.size() == 1 ? ": it was saved at " + counted(steps_of_first, "step")
-                               : ": they were saved at fewer steps"));
+      fmt::format("there is no {} {} of {}: {}", kind_of_step(mode), term.text, quoted_list(tensors, 3),
+                  tensors.size() == 1 ? "it was saved at " + counted(steps_of_first, "step")
+                                      : "they were saved at fewer steps"));
 }
 
 void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Diagnostics& messages) {
@@ -268,8 +257,8 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
   if (!numbers.empty()) {
     const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
     say(messages, "TensorUnavailableForStep",
-        quoted_tensor(request) + " was not saved in that range; it was at " + counted(numbers.size(), "step") + ", " +
-            std::to_string(*least) + " to " + std::to_string(*greatest));
+        fmt::format("{} was not saved in that range; it was at {}, {} to {}", quoted_tensor(request),
+                    counted(numbers.size(), "step"), *least, *greatest));
   }
 }
 
@@ -289,14 +278,11 @@ void say_no_value(const Trial& trial, const SelectionOptions& options, const std
     return;
   }
   std::string instead;
-  for (const std::string& reduction : saved.reductions) {
-    instead += (instead.empty() ? "" : ", ") + reduction;
-  }
-  if (!instead.empty()) {
-    instead = ", only reductions (" + instead + "); try " +
-              (saved.only_buckets()                      ? "--hist"
-               : saved.reductions.contains(buckets_name) ? "smd-reduce -r saved, or --hist for the histogram"
-                                                         : "smd-reduce -r saved");
+  if (!saved.reductions.empty()) {
+    instead = fmt::format(", only reductions ({}); try {}", fmt::join(saved.reductions, ", "),
+                          saved.only_buckets()                      ? "--hist"
+                          : saved.reductions.contains(buckets_name) ? "smd-reduce -r saved, or --hist for the histogram"
+                                                                    : "smd-reduce -r saved");
   } else if (saved.shape) {
     instead = ", only its shape; see smd-ls -l";
   }
@@ -311,13 +297,10 @@ void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& me
   if (steps.size() < 2) {
     return;
   }
-  std::string others;
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    others += (others.empty() ? "" : ", ") + std::to_string(steps[i].value);
-  }
-  messages.note(kind_of_step(step.mode) + " " + std::to_string(step.mode_step.value) +
-                " was saved more than once: global step " + std::to_string(steps.front().value) +
-                " answers; without -m, -s " + others + " shows the rest");
+  messages.note(fmt::format(
+      "{} {} was saved more than once: global step {} answers; without -m, -s {} shows the rest",
+      kind_of_step(step.mode), step.mode_step.value, steps.front().value,
+      comma_list(std::span(steps).subspan(1), [](GlobalStep other) { return std::to_string(other.value); })));
 }
 
 void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
@@ -325,9 +308,10 @@ void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<
   std::vector<GlobalStep> steps = repeating_steps(trial, mode);
   std::erase_if(steps, [&](GlobalStep step) { return !std::binary_search(own.begin(), own.end(), step); });
   if (!steps.empty() && steps.back() > last) {
-    messages.note("the last " + kind_of_step(mode) + " by its number is global step " + std::to_string(last.value) +
-                  ", and the job counted anew after it; without -m, -s " + std::to_string(steps.back().value) +
-                  " shows what it saved last");
+    messages.note(fmt::format(
+        "the last {} by its number is global step {}, and the job counted anew after it; without -m, -s {} shows what "
+        "it saved last",
+        kind_of_step(mode), last.value, steps.back().value));
   }
 }
 
@@ -344,13 +328,10 @@ std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wa
 }
 
 std::string modes_that_have(const Trial& trial, Mode asked, std::int64_t number) {
-  std::string names;
   const auto has = [&](Mode mode) { return mode != asked && trial.global_step(mode, ModeStep(number)); };
-  for (const Mode mode : trial.modes()) {
-    if (has(mode)) {
-      names += (names.empty() ? "" : ", ") + std::string(mode_text(mode));
-    }
-  }
+  std::vector<Mode> modes = trial.modes();
+  std::erase_if(modes, [&](Mode mode) { return !has(mode); });
+  const std::string names = comma_list(modes, mode_text);
   // Not "in mode global": the trial may have saved nothing without a mode.
   const std::string global = has(Mode::global) ? "a global step " + std::to_string(number) : "";
   if (names.empty()) {
@@ -370,10 +351,10 @@ std::string undefined_collection(std::string_view name, const Trial& trial) {
 }
 
 void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::string_view saved) {
-  messages.nothing("StepUnavailable", std::string(trial) +
-                                          ": nothing is selected: no step saved is among those asked for; " +
-                                          (saved.empty() ? std::string() : "saved: " + std::string(saved) + "; ") +
-                                          "smd-ls --steps lists them");
+  messages.nothing("StepUnavailable",
+                   fmt::format("{}: nothing is selected: no step saved is among those asked for; {}{}{}smd-ls --steps "
+                               "lists them",
+                               trial, saved.empty() ? "" : "saved: ", saved, saved.empty() ? "" : "; "));
 }
 
 bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
@@ -437,10 +418,10 @@ NothingSelected no_tensor(const Trial& trial, const SelectionOptions& options, T
     text += "; -x drops " + (matching == 1 ? "the only tensor" : "all " + counted(matching, "tensor")) +
             (options.selects_tensors() ? " selected" : "");
   }
-  const bool one = names.size() == 1;
-  return {"TensorUnavailable", (text.empty() ? "no tensor is among those asked for" : text.substr(2)) +
-                                   as_far_as_read(trial) + "; " + counted(names.size(), "tensor") +
-                                   (one ? " was saved, smd-ls lists it" : " were saved, smd-ls lists them")};
+  return {"TensorUnavailable",
+          fmt::format("{}{}; {} {}", text.empty() ? "no tensor is among those asked for" : text.substr(2),
+                      as_far_as_read(trial), counted(names.size(), "tensor"),
+                      names.size() == 1 ? "was saved, smd-ls lists it" : "were saved, smd-ls lists them")};
 }
 
 /// Whether a SPEC that gives steps by their numbers includes the step of an entry.
@@ -483,12 +464,12 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
   const std::string subject = one ? single_quoted(tensors.front()) : counted(tensors.size(), "tensor") + " match";
   const std::string were = one ? " was" : ", but were";
   if (steps.empty()) {
-    return {"InvalidWorker",
-            subject + were + " not saved by " + single_quoted(options.worker.value_or("")) + "; by " + listed(workers)};
+    return {"InvalidWorker", fmt::format("{} not saved by {}; by {}", subject + were,
+                                         single_quoted(options.worker.value_or("")), listed(workers))};
   }
   if (!at_steps_asked.empty() && !at_steps_asked.contains(*options.worker)) {
-    return {"InvalidWorker", subject + were + " not saved by " + single_quoted(*options.worker) +
-                                 " at the steps asked for; by " + listed(at_steps_asked)};
+    return {"InvalidWorker", fmt::format("{} not saved by {} at the steps asked for; by {}", subject + were,
+                                         single_quoted(*options.worker), listed(at_steps_asked))};
   }
   if (!complete && !options.incomplete) {
     return {"StepNotYetAvailable", subject + were + " saved at " + steps_and_modes(steps) +

@@ -5,7 +5,6 @@
 #include <smd/trial.hpp>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/diagnostics.hpp"

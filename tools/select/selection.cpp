@@ -136,76 +136,41 @@ std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {
 
 namespace {
 
-constexpr std::array<OptionSpec, 1> tensor_name_table = {{
-    {.short_name = 'n',
-     .name = "name",
-     .metavar = "NAME",
-     .help = "tensors of exactly this name",
-     .group = group::selection,
-     .kind = ArgumentKind::tensor,
-     .repeat = Repeat::adds_up},
-}};
+constexpr auto tensor_name_table =
+    in_group(group::selection,
+             {
+                 valued('n', "name", "NAME", ArgumentKind::tensor, "tensors of exactly this name").repeatable(),
+             });
 
-constexpr std::array<OptionSpec, 8> selection_table = {{
-    {.short_name = 'e',
-     .name = "regex",
-     .metavar = "RE",
-     .help = "tensors in whose name RE (PCRE2) is found",
-     .group = group::selection,
-     .kind = ArgumentKind::pattern,
-     .repeat = Repeat::adds_up},
-    {.short_name = 'c',
-     .name = "collection",
-     .metavar = "NAME",
-     .help = "tensors of this collection, by name or by its patterns",
-     .group = group::selection,
-     .kind = ArgumentKind::collection,
-     .repeat = Repeat::adds_up},
-    {.short_name = 'x',
-     .name = "exclude",
-     .metavar = "RE",
-     .help = "drop tensors in whose name RE is found",
-     .group = group::selection,
-     .kind = ArgumentKind::pattern,
-     .repeat = Repeat::adds_up,
-     .manual = "Drop tensors in whose name RE is found, however they were chosen."},
-    {.short_name = 'm',
-     .name = "mode",
-     .metavar = "M[,M]",
-     .help = "steps of these modes: train, eval, predict or global (default: global, all steps)",
-     .group = group::selection,
-     .kind = ArgumentKind::mode,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Only steps of these modes: train, eval, predict or global, in any case of letters. The default, "
-               "global, means all steps."},
-    {.short_name = 's',
-     .name = "step",
-     .metavar = "SPEC",
-     .help = "steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end",
-     .group = group::selection,
-     .kind = ArgumentKind::step,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative numbers "
-               "count from the end. In smd-tensor and smd-reduce, first, last and negative numbers count each selected "
-               "tensor's own steps, elsewhere those of the trial. A range in which no step can lie, such as 20:0, is "
-               "refused."},
-    {.name = "every",
-     .metavar = "N",
-     .help = "keep every Nth of these steps",
-     .group = group::selection,
-     .kind = ArgumentKind::number},
-    {.short_name = 'w',
-     .name = "worker",
-     .metavar = "W",
-     .help = "what this worker saved; all: every worker (default for values: the first by name)",
-     .group = group::selection,
-     .kind = ArgumentKind::worker,
-     .manual = "Only what this worker saved; all stands for every worker. By default, values are those of the first "
-               "worker by name that has them."},
-    {.name = "incomplete", .help = "also steps that not all workers have written", .group = group::selection},
-}};
+constexpr auto selection_table = in_group(
+    group::selection,
+    {
+        valued('e', "regex", "RE", ArgumentKind::pattern, "tensors in whose name RE (PCRE2) is found").repeatable(),
+        valued('c', "collection", "NAME", ArgumentKind::collection,
+               "tensors of this collection, by name or by its patterns")
+            .repeatable(),
+        valued('x', "exclude", "RE", ArgumentKind::pattern, "drop tensors in whose name RE is found")
+            .repeatable()
+            .explained("Drop tensors in whose name RE is found, however they were chosen."),
+        valued('m', "mode", "M[,M]", ArgumentKind::mode,
+               "steps of these modes: train, eval, predict or global (default: global, all steps)")
+            .list()
+            .explained("Only steps of these modes: train, eval, predict or global, in any case of letters. The "
+                       "default, global, means all steps."),
+        valued('s', "step", "SPEC", ArgumentKind::step,
+               "steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end")
+            .list()
+            .explained("Only these steps, counted in the mode: N, A:B (without B), A:B:S, first, last or all. Negative "
+                       "numbers count from the end. In smd-tensor and smd-reduce, first, last and negative numbers "
+                       "count each selected tensor's own steps, elsewhere those of the trial. A range in which no step "
+                       "can lie, such as 20:0, is refused."),
+        valued(no_letter, "every", "N", ArgumentKind::number, "keep every Nth of these steps"),
+        valued('w', "worker", "W", ArgumentKind::worker,
+               "what this worker saved; all: every worker (default for values: the first by name)")
+            .explained("Only what this worker saved; all stands for every worker. By default, values are those of the "
+                       "first worker by name that has them."),
+        flag(no_letter, "incomplete", "also steps that not all workers have written"),
+    });
 
 // A pattern that begins with a star does not compile: it was meant as a glob.
 std::string pattern_from(const std::string& text) {

@@ -16,16 +16,12 @@ namespace {
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0;;) {
-    const std::size_t end = text.find(separator, at);
-    parts.push_back(text::trimmed(text.substr(at, end - at), " "));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    at = end + 1;
+std::vector<std::string_view> trimmed_parts(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts = split(text, separator);
+  for (std::string_view& part : parts) {
+    part = text::trimmed(part, " ");
   }
+  return parts;
 }
 
 std::int64_t parse_index(std::string_view text) {
@@ -49,7 +45,7 @@ SliceTerm parse_term(std::string_view text) {
     term.kind = SliceTerm::Kind::ellipsis;
     return term;
   }
-  const std::vector<std::string_view> parts = split(text, ':');
+  const std::vector<std::string_view> parts = trimmed_parts(text, ":");
   if (parts.size() == 1) {
     term.kind = SliceTerm::Kind::index;
     term.index = parse_index(text);
@@ -117,7 +113,7 @@ std::vector<std::int64_t> whole_strides(const Shape& shape) {
 
 SliceSpec SliceSpec::parse(std::string_view text) {
   SliceSpec spec;
-  std::vector<std::string_view> items = split(text, ',');
+  std::vector<std::string_view> items = trimmed_parts(text, ",");
   if (items.size() > 1 && items.back().empty()) {
     items.pop_back();  // `0,` is a tuple of one in Python
   }

@@ -5,7 +5,6 @@
 #include "cli/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 
@@ -192,14 +191,10 @@ StepTerm StepSpec::parse_term(std::string_view text) {
 
 StepSpec StepSpec::parse(std::string_view text) {
   std::vector<StepTerm> terms;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    terms.push_back(parse_term(text.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return StepSpec(std::move(terms));
-    }
-    text.remove_prefix(comma + 1);
+  for (const std::string_view item : split(text, ",")) {
+    terms.push_back(parse_term(item));
   }
+  return StepSpec(std::move(terms));
 }
 
 bool StepSpec::all() const noexcept { return terms_.empty() || std::any_of(terms_.begin(), terms_.end(), is_all); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -21,14 +22,50 @@ std::int64_t age_of(const FileTotals& files) {
   return std::max<std::int64_t>(age, 0);
 }
 
+namespace {
+
+/// A record whose time is to be read.
+struct TimedRecord {
+  Place place;
+  std::string name;
+};
+
+/// Calls `consider(place, name)` for each part of an entry; `name` makes the tensor's name in that record.
+template <class Consider>
+void for_each_part(const TensorEntry& entry, Consider&& consider) {
+  if (entry.value) {
+    consider(*entry.value, [&] { return std::string(entry.tensor); });
+  }
+  for (const SavedReduction& reduction : entry.reductions) {
+    consider(reduction.place, [&] { return reduction_tensor_name(reduction.name, entry.tensor); });
+  }
+}
+
+/// Calls `take(i, time)` for each record that is readable, and reports the others.
+void read_times(const Trial& trial, const std::vector<TimedRecord>& records, Diagnostics& messages,
+                const std::function<void(std::size_t, double)>& take) {
+  std::vector<WantedValue> wanted;
+  wanted.reserve(records.size());
+  for (const TimedRecord& record : records) {
+    wanted.push_back({record.place, record.name});
+  }
+  const auto take_result = [&](std::size_t i, ReadResult&& result) {
+    if (result.problem) {
+      messages.report(*result.problem, trial.path());
+    } else {
+      take(i, result.wall_time);
+    }
+    return true;
+  };
+  trial.read(wanted, take_result, {}, [](std::size_t, Extent&) { return false; });
+}
+
+}  // namespace
+
 std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<const GlobalStep> steps,
                                                 const EntryQuery& query, Diagnostics& messages) {
   std::vector<std::optional<StepTime>> times(steps.size());
-  struct Smallest {
-    Place place;
-    std::string name;
-  };
-  std::vector<std::optional<Smallest>> smallest(steps.size());
+  std::vector<std::optional<TimedRecord>> smallest(steps.size());
   std::size_t at = 0;
   const auto consider = [&](const Place& place, const auto& name) {
     if (!place.has_record()) {
@@ -44,32 +81,19 @@ std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<co
       ++at;
     }
     if (at < steps.size() && steps[at] == entry.step) {
-      if (entry.value) {
-        consider(*entry.value, [&] { return std::string(entry.tensor); });
-      }
-      for (const SavedReduction& reduction : entry.reductions) {
-        consider(reduction.place, [&] { return reduction_tensor_name(reduction.name, entry.tensor); });
-      }
+      for_each_part(entry, consider);
     }
     return at < steps.size();
   });
-  std::vector<WantedValue> wanted;
+  std::vector<TimedRecord> wanted;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < smallest.size(); ++i) {
     if (smallest[i] && !times[i]) {
-      wanted.push_back({smallest[i]->place, smallest[i]->name});
+      wanted.push_back(*std::move(smallest[i]));
       places.push_back(i);
     }
   }
-  const auto take = [&](std::size_t i, ReadResult&& result) {
-    if (result.problem) {
-      messages.report(*result.problem, trial.path());
-    } else {
-      times[places[i]] = StepTime{result.wall_time, result.wall_time};
-    }
-    return true;
-  };
-  trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
+  read_times(trial, wanted, messages, [&](std::size_t i, double time) { times[places[i]] = StepTime{time, time}; });
   return times;
 }
 
@@ -78,38 +102,24 @@ double first_time(const Trial& trial, Diagnostics& messages) {
   steps.resize(std::min<std::size_t>(steps.size(), 1));
   std::optional<double> first;
   const auto take_time = [&first](double time) { first = std::min(first.value_or(time), time); };
-  std::map<std::string, std::pair<Place, std::string>> records;  // the first one of each file
+  std::map<std::string, TimedRecord> records;  // the first one of each file
   const auto consider = [&](const Place& place, const auto& name) {
     if (!place.has_record()) {
       take_time(place.wall_time);
     } else if (const auto [known, fresh] = records.try_emplace(*place.file);
-               fresh || place.offset < known->second.first.offset) {
-      known->second = {place, std::string(name())};
+               fresh || place.offset < known->second.place.offset) {
+      known->second = {place, name()};
     }
   };
   trial.for_each_entry({.steps = steps, .include_incomplete = true}, [&](const TensorEntry& entry) {
-    if (entry.value) {
-      consider(*entry.value, [&] { return entry.tensor; });
-    }
-    for (const SavedReduction& reduction : entry.reductions) {
-      consider(reduction.place, [&] { return reduction_tensor_name(reduction.name, entry.tensor); });
-    }
+    for_each_part(entry, consider);
     return true;
   });
-  std::vector<WantedValue> wanted;
-  wanted.reserve(records.size());
-  for (const auto& [file, record] : records) {
-    wanted.push_back({record.first, record.second});
+  std::vector<TimedRecord> wanted;
+  for (auto& [file, record] : records) {
+    wanted.push_back(std::move(record));
   }
-  const auto take = [&](std::size_t, ReadResult&& result) {
-    if (result.problem) {
-      messages.report(*result.problem, trial.path());
-    } else {
-      take_time(result.wall_time);
-    }
-    return true;
-  };
-  trial.read(wanted, take, {}, [](std::size_t, Extent&) { return false; });
+  read_times(trial, wanted, messages, [&](std::size_t, double time) { take_time(time); });
   return first.value_or(0);
 }
 

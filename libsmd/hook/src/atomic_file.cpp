@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "atomic_file.hpp"
 
+#include <smd/limits.hpp>
+
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::hook {
@@ -15,98 +16,84 @@ std::span<const std::byte> bytes_of(std::string_view text) { return std::as_byte
 
 }  // namespace
 
-Status AtomicFile::open() {
-  auto made = output_.create(name_);
-  if (!made) {
-    return std::move(made.problem());
+void AtomicFile::write(std::string_view bytes) {
+  if (!file_) {
+    file_ = or_throw(output_.create(name_));
   }
-  file_ = std::move(*made);
-  return ok();
-}
-
-Status AtomicFile::write(std::string_view bytes) {
   size_ += bytes.size();
   const bool large = bytes.size() > gathered_bytes / 2;
   if (large || gathered_.size() + bytes.size() > gathered_bytes) {
-    if (Status flushed = flush(); !flushed) {
-      return flushed;
-    }
+    flush();
   }
   if (large) {
-    return file_->write(bytes_of(bytes));
+    or_throw(file_->write(bytes_of(bytes)));
+  } else {
+    gathered_.append(bytes);
   }
-  gathered_.append(bytes);
-  return ok();
 }
 
-Status AtomicFile::flush() {
-  if (gathered_.empty()) {
-    return ok();
+void AtomicFile::flush() {
+  if (!gathered_.empty()) {
+    or_throw(file_->write(bytes_of(gathered_)));
+    gathered_.clear();
   }
-  Status written = file_->write(bytes_of(gathered_));
-  gathered_.clear();
-  return written;
 }
 
-Status AtomicFile::copy_to(AtomicFile& to) {
-  if (Status flushed = flush(); !flushed) {
-    return flushed;
-  }
-  return append_blocks(to, size_,
-                       [this](std::uint64_t at, std::span<std::byte> into) { return file_->read_back(at, into); });
+void AtomicFile::copy_to(AtomicFile& to) {
+  flush();
+  append_blocks(to, size_, [this](std::uint64_t at, std::span<std::byte> into) { return file_->read_back(at, into); });
 }
 
-Status AtomicFile::finish(bool sync) {
-  if (Status flushed = flush(); !flushed) {
-    return flushed;
-  }
+void AtomicFile::finish(bool sync) {
+  flush();
   if (sync) {
-    if (Status synced = file_->sync(); !synced) {
-      return synced;
-    }
+    or_throw(file_->sync());
   }
-  return file_->close();
+  or_throw(file_->close());
 }
 
-Status AtomicFile::publish(bool sync) {
-  Status published = file_->publish();
-  return published && sync ? file_->sync_name() : published;
+void AtomicFile::publish(bool sync) {
+  or_throw(file_->publish());
+  if (sync) {
+    or_throw(file_->sync_name());
+  }
 }
 
-Status AtomicFile::commit(bool sync) {
-  Status finished = finish(sync);
-  return finished ? publish(sync) : finished;
+void AtomicFile::commit(bool sync) {
+  finish(sync);
+  publish(sync);
 }
 
-Status append_blocks(AtomicFile& to, std::uint64_t size,
-                     const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read) {
+void append_blocks(AtomicFile& to, std::uint64_t size,
+                   const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read) {
   std::vector<char> block(static_cast<std::size_t>(std::min<std::uint64_t>(block_bytes, size)));
   for (std::uint64_t at = 0; at < size;) {
     const std::size_t most = std::min<std::uint64_t>(block.size(), size - at);
-    auto got = read(at, std::as_writable_bytes(std::span(block).first(most)));
-    if (!got) {
-      return std::move(got.problem());
-    }
-    if (*got == 0) {
+    const std::size_t got = or_throw(read(at, std::as_writable_bytes(std::span(block).first(most))));
+    if (got == 0) {
       break;
     }
-    if (Status written = to.write({block.data(), *got}); !written) {
-      return written;
-    }
-    at += *got;
+    to.write({block.data(), got});
+    at += got;
   }
-  return ok();
 }
 
-Status write_atomically(Output& output, const std::string& name, std::string_view content, bool sync) {
+void write_atomically(Output& output, const std::string& name, std::string_view content, bool sync) {
   AtomicFile file(output, name);
-  if (Status opened = file.open(); !opened) {
-    return opened;
+  file.write(content);
+  file.commit(sync);
+}
+
+std::string read_text(Output& output, const std::string& name) try {
+  const auto file = or_throw(output.open(name));
+  if (file->size() > limits::json_bytes) {
+    throw ReadError({ProblemKind::damaged, {}, {}, "longer than the limit (json_bytes)"});
   }
-  if (Status written = file.write(content); !written) {
-    return written;
-  }
-  return file.commit(sync);
+  std::string text(file->size(), '\0');
+  text.resize(or_throw(file->read_at(0, std::as_writable_bytes(std::span(text)))));
+  return text;
+} catch (const ReadError& error) {
+  throw ReadError(located(output, name, error.problem));
 }
 
 }  // namespace smd::detail::hook

@@ -13,28 +13,27 @@
 
 namespace smd::detail::hook {
 
-/// A file that gets its name only when it is complete. Buffers small writes. A file that is not published is removed.
+/// A file that gets its name only when it is complete; the first `write` begins it. Buffers small writes. A file that
+/// is not published is removed. All calls throw ReadError if the system refuses.
 class AtomicFile {
  public:
   AtomicFile(Output& output, std::string name) : output_(output), name_(std::move(name)) {}
 
-  Status open();
-  Status write(std::string_view bytes);
+  void write(std::string_view bytes);
   /// Before `finish`: appends all bytes written so far to another file.
-  Status copy_to(AtomicFile& to);
+  void copy_to(AtomicFile& to);
   /// After the last `write`. With `sync`, the bytes are on disk when this returns.
-  Status finish(bool sync);
+  void finish(bool sync);
   /// After `finish`: gives the file its name. With `sync`, the name is on disk when this returns.
-  Status publish(bool sync);
+  void publish(bool sync);
   /// `finish` and `publish`.
-  Status commit(bool sync);
+  void commit(bool sync);
 
-  [[nodiscard]] bool is_open() const noexcept { return file_ != nullptr; }
   /// The number of bytes written so far.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
  private:
-  Status flush();
+  void flush();
 
   Output& output_;
   std::string name_;
@@ -43,11 +42,14 @@ class AtomicFile {
   std::uint64_t size_ = 0;
 };
 
-/// Appends `size` bytes, block by block: read(offset, block) returns how many it read, 0 at the end.
-Status append_blocks(AtomicFile& to, std::uint64_t size,
-                     const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read);
+/// Appends `size` bytes, block by block: read(offset, block) returns how many it read, 0 at the end. @throws ReadError.
+void append_blocks(AtomicFile& to, std::uint64_t size,
+                   const std::function<Outcome<std::size_t>(std::uint64_t, std::span<std::byte>)>& read);
 
-/// Writes and publishes a small file.
-Status write_atomically(Output& output, const std::string& name, std::string_view content, bool sync);
+/// Writes and publishes a small file. @throws ReadError.
+void write_atomically(Output& output, const std::string& name, std::string_view content, bool sync);
+
+/// Returns the text of a file of JSON. @throws ReadError, also if it is longer than the limit.
+std::string read_text(Output& output, const std::string& name);
 
 }  // namespace smd::detail::hook

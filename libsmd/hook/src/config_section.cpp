@@ -29,17 +29,17 @@ bool is_step_key(std::string_view key) {
          std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
 }
 
-void split(std::string_view text, std::vector<std::string>& list) {
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    if (const std::string_view part = text::trimmed(text.substr(0, comma)); !part.empty()) {
+/// Returns the parts between commas, without blanks around them and without empty ones.
+std::vector<std::string> listed(std::string_view text) {
+  std::vector<std::string> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (const std::string_view part = text::trimmed(text.substr(at, end - at)); !part.empty()) {
       list.emplace_back(part);
     }
-    if (comma == text.npos) {
-      return;
-    }
-    text.remove_prefix(comma + 1);
+    at = end + 1;
   }
+  return list;
 }
 
 std::string shown(const json& value) { return printable(text::json_excerpt(value)); }
@@ -96,79 +96,67 @@ const json* Section::find(const std::string& key) const {
   return at == object_.end() || at->is_null() ? nullptr : &*at;
 }
 
-std::optional<std::string> Section::text(const std::string& key) const {
+template <class Read>
+auto Section::read(const std::string& key, Read&& read_value) const {
   const json* const value = find(key);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  if (!value->is_string()) {
-    throw InvalidArgument(named(key) + " is not a text");
-  }
-  return value->get<std::string>();
+  return value == nullptr ? std::nullopt : std::optional(read_value(*value));
+}
+
+std::optional<std::string> Section::text(const std::string& key) const {
+  return read(key, [&](const json& value) {
+    if (!value.is_string()) {
+      throw InvalidArgument(named(key) + " is not a text");
+    }
+    return value.get<std::string>();
+  });
 }
 
 std::optional<bool> Section::truth(const std::string& key) const {
-  const json* const value = find(key);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  if (value->is_boolean()) {
-    return value->get<bool>();
-  }
-  std::string word = value->is_string() ? value->get<std::string>() : text::json_excerpt(*value);
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (word == "true" || word == "1") {
-    return true;
-  }
-  if (word == "false" || word == "0") {
-    return false;
-  }
-  throw InvalidArgument(named(key) + " is neither true nor false: " + shown(*value));
+  return read(key, [&](const json& value) {
+    std::string word = value.is_string() ? value.get<std::string>() : text::json_excerpt(value);
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool truth = word == "true" || word == "1";
+    if (!truth && word != "false" && word != "0") {
+      throw InvalidArgument(named(key) + " is neither true nor false: " + shown(value));
+    }
+    return truth;
+  });
 }
 
 std::optional<std::int64_t> Section::number(const std::string& key, std::int64_t least) const {
-  const json* const value = find(key);
-  return value == nullptr ? std::nullopt : std::optional(number_of(*value, key, least));
+  return read(key, [&](const json& value) { return number_of(value, key, least); });
 }
 
 std::optional<std::vector<std::string>> Section::texts(const std::string& key) const {
-  const json* const value = find(key);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  std::vector<std::string> list;
-  if (value->is_string()) {
-    split(value->get_ref<const std::string&>(), list);
-  } else if (value->is_array() &&
-             std::all_of(value->begin(), value->end(), [](const json& item) { return item.is_string(); })) {
-    list = value->get<std::vector<std::string>>();
-  } else {
-    throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(*value));
-  }
-  return list;
+  return read(key, [&](const json& value) {
+    std::vector<std::string> list;
+    if (value.is_string()) {
+      list = listed(value.get_ref<const std::string&>());
+    } else if (value.is_array() &&
+               std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); })) {
+      list = value.get<std::vector<std::string>>();
+    } else {
+      throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(value));
+    }
+    return list;
+  });
 }
 
 std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key) const {
-  const json* const value = find(key);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
-  std::vector<std::int64_t> list;
-  if (value->is_array()) {
-    for (const json& item : *value) {
-      list.push_back(number_of(item, key, 0));
+  return read(key, [&](const json& value) {
+    std::vector<std::int64_t> list;
+    const auto add = [&](const json& item) { list.push_back(number_of(item, key, 0)); };
+    if (value.is_array()) {
+      std::for_each(value.begin(), value.end(), add);
+    } else if (value.is_string()) {
+      const std::vector<std::string> parts = listed(value.get_ref<const std::string&>());
+      std::for_each(parts.begin(), parts.end(), add);
+    } else {
+      add(value);
     }
-  } else if (value->is_string()) {
-    std::vector<std::string> parts;
-    split(value->get_ref<const std::string&>(), parts);
-    for (const std::string& part : parts) {
-      list.push_back(number_of(json(part), key, 0));
-    }
-  } else {
-    list.push_back(number_of(*value, key, 0));
-  }
-  return list;
+    return list;
+  });
 }
 
 std::int64_t Section::number_of(const json& value, const std::string& key, std::int64_t least) const {

@@ -45,6 +45,8 @@ class Section {
   [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers(const std::string& key) const;
 
  private:
+  template <class Read>
+  auto read(const std::string& key, Read&& read_value) const;
   [[nodiscard]] std::int64_t number_of(const nlohmann::json& value, const std::string& key, std::int64_t least) const;
 
   const nlohmann::json& object_;

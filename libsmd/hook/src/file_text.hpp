@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 /// The texts of index files and collections files (docs/format.md), character by character as Python's `json.dumps`
@@ -36,9 +35,6 @@ struct IndexContent {
   std::vector<RecordEntry> records;
   std::vector<ShapeEntry> shapes;
 };
-
-/// Appends a JSON string: ASCII, `\u` escapes, surrogate pairs. Precondition: valid UTF-8.
-void append_json_string(std::string& out, std::string_view text);
 
 [[nodiscard]] std::string index_text(const IndexContent& content);
 [[nodiscard]] std::string collections_text(const std::map<std::string, Collection>& collections,

@@ -218,8 +218,10 @@ void mark_job_ended(const HookConfig& config) {
   }
   const auto output = open_or_throw(config.out_dir, config.remote);
   const std::string name(detail::layout::end_marker);
-  if (auto written = detail::hook::write_atomically(*output, name, {}, config.sync == SyncPolicy::files); !written) {
-    throw WriteError(std::move(written.problem()));
+  try {
+    detail::hook::write_atomically(*output, name, {}, config.sync == SyncPolicy::files);
+  } catch (const ReadError& error) {
+    throw WriteError(error.problem);
   }
 }
 

@@ -24,7 +24,6 @@ namespace {
 namespace hook = detail::hook;
 namespace layout = detail::layout;
 namespace wire = detail::wire;
-using detail::Status;
 
 /// Bytes that a step counts in the queue besides its records, so that the queue bounds the number of small steps too.
 constexpr std::size_t bytes_of_step = std::size_t{4} << 10;
@@ -72,15 +71,14 @@ wire::TensorExtent extent_of(const TensorView& value) { return {value.dtype(), v
 /// The largest number of bytes read at once.
 constexpr std::uint64_t elements_read_at_once = std::uint64_t{1} << 20;
 
-/// Returns an exception from `read` as a problem, because it must not leave the queue's thread.
-Status read_into(const ReadElements& read, std::uint64_t at, std::span<std::byte> into) {
+/// Any exception from `read` becomes a ReadError, which the queue takes for a failure.
+void read_into(const ReadElements& read, std::uint64_t at, std::span<std::byte> into) {
   try {
     read(at, into);
-    return detail::ok();
-  } catch (const ReadError& error) {
-    return Problem(error.problem);
+  } catch (const ReadError&) {
+    throw;
   } catch (const std::exception& error) {
-    return Problem{ProblemKind::io, {}, {}, error.what()};
+    throw ReadError({ProblemKind::io, {}, {}, error.what()});
   }
 }
 
@@ -178,32 +176,22 @@ Hook::Impl::Impl(HookConfig in_config, std::unique_ptr<hook::Output> in_output,
       collections(config),
       queue(config.queue_bytes) {
   if (writes()) {
-    if (auto problem = hook::missing_lock(config, *output)) {
-      throw WriteError(std::move(*problem));
-    }
-    auto earlier = hook::read_collections(*output, worker_part);
-    if (!earlier) {
-      throw ReadError(std::move(earlier.problem()));
-    }
-    refuse_ended(!earlier->empty());
-    collections.merge(*earlier);
+    hook::require_lock(config, *output);
+    const hook::CollectionMap earlier = hook::read_collections(*output, worker_part);
+    refuse_ended(!earlier.empty());
+    collections.merge(earlier);
     publisher.emplace(*output, config, worker_part);
   }
   go_to(0, Mode::global, 0);
 }
 
 void Hook::Impl::refuse_ended(bool saved_before) const {
-  auto ended = output->exists(std::string(layout::end_marker));
-  if (!ended) {
-    throw ReadError(std::move(ended.problem()));
-  }
-  if (!*ended) {
+  if (!hook::or_throw(output->exists(std::string(layout::end_marker)))) {
     return;
   }
   if (saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false) {
     throw InvalidArgument(output->root() +
-                          ": this is the trial of a job that has ended: save into another folder, or "
-                          "remove " +
+                          ": this is the trial of a job that has ended: save into another folder, or remove " +
                           std::string(layout::end_marker) + " to go on with it");
   }
   log(LogLevel::warning,
@@ -211,9 +199,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
 }
 
 void Hook::Impl::throw_failure() const {
-  if (auto problem = queue.failure()) {
-    throw WriteError(std::move(*problem));
-  }
+  queue.throw_failure();
   if (closed) {
     throw InvalidArgument("the hook is closed");
   }
@@ -230,12 +216,7 @@ void Hook::Impl::begin_file() {
       *output, hook::StepOfWorker{step, mode, mode_steps.at(static_cast<std::size_t>(mode)), worker_part},
       config.existing_step, config.sync == SyncPolicy::files);
   // Checked now so that a step that was saved before is refused at once; the publisher checks again under the lock.
-  if (Status existing = begun->check_existing(); !existing) {
-    if (existing.problem().kind == ProblemKind::warning) {
-      throw StepAlreadySaved(existing.problem().text, config.worker, GlobalStep(step), existing.problem().file.empty());
-    }
-    throw ReadError(std::move(existing.problem()));
-  }
+  begun->check_existing();
   file = std::move(begun);
 }
 
@@ -298,14 +279,9 @@ bool Hook::Impl::save_planned(std::string_view name, const wire::TensorExtent& v
       for (std::uint64_t at = 0; at < bytes; at += block.size()) {
         const auto piece =
             std::span(block).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, block.size())));
-        if (Status got = read_into(read, at, piece); !got) {
-          return got;
-        }
-        if (Status taken = take(piece); !taken) {
-          return taken;
-        }
+        read_into(read, at, piece);
+        take(piece);
       }
-      return detail::ok();
     });
   }
   return true;
@@ -322,8 +298,7 @@ wire::EventHeader Hook::Impl::event_header(std::string_view name) const {
 void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
   hook::check_value(name, value);
   if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
-    save_later(name, extent_of(value), value.bytes().size(),
-               [kept = *owned](const auto& take) { return take(kept.bytes()); });
+    save_later(name, extent_of(value), value.bytes().size(), [kept = *owned](const auto& take) { take(kept.bytes()); });
     return;
   }
   begin_file();
@@ -333,9 +308,8 @@ void Hook::Impl::save(std::string_view name, const TensorView& value, const Tens
   const std::size_t bytes = record.size() + wire::footer_bytes + name.size();
   queue.push(bytes, [this, to = file, tensor = std::string(name), record = std::move(record)]() mutable {
     wire::frame_in_place(record, 0, protection());
-    Status added = to->add_record(std::move(tensor), [&](const auto& write) { return write(record); });
+    to->add_record(std::move(tensor), [&](const auto& write) { write(record); });
     queue.give_back(std::move(record));
-    return added;
   });
 }
 
@@ -355,24 +329,18 @@ void Hook::Impl::save_later(std::string_view name, const wire::TensorExtent& val
     const auto add_to_crc = [&](std::string_view piece) {
       crc = checked ? detail::crc32c(std::as_bytes(std::span(piece)), crc) : crc;
     };
-    Status added = to->add_record(std::move(tensor), [&](const auto& write) -> Status {
+    to->add_record(std::move(tensor), [&](const auto& write) {
       add_to_crc(std::string_view(front).substr(wire::header_bytes));
-      if (Status written = write(front); !written) {
-        return written;
-      }
-      Status given = elements([&](std::span<const std::byte> piece) {
+      write(front);
+      elements([&](std::span<const std::byte> piece) {
         add_to_crc(chars_of(piece));
-        return write(chars_of(piece));
+        write(chars_of(piece));
       });
-      if (!given) {
-        return given;
-      }
       add_to_crc(back);
       wire::append_footer(back, crc, protection());
-      return write(back);
+      write(back);
     });
     queue.give_back(std::move(front));
-    return added;
   });
 }
 
@@ -408,10 +376,7 @@ void Hook::Impl::save_shape(std::string_view name, const Shape& shape, std::stri
   begin_file();
   queue.push(name.size(), [to = file, entry = hook::ShapeEntry{
                                           std::string(name), std::string(original_name.empty() ? name : original_name),
-                                          shape}]() mutable {
-    to->add_shape(std::move(entry));
-    return detail::ok();
-  });
+                                          shape}]() mutable { to->add_shape(std::move(entry)); });
 }
 
 void Hook::Impl::export_value(std::string_view name, const TensorView& value, const hook::SavingPlan& plan) {
@@ -447,14 +412,7 @@ void Hook::Impl::export_event(std::string event) {
     tensorboard_file = std::make_shared<hook::AtomicFile>(*tensorboard, hook::tensorboard_file(mode, step));
   }
   const std::size_t bytes = event.size();
-  queue.push(bytes, [to = tensorboard_file, event = std::move(event)] {
-    if (!to->is_open()) {
-      if (Status opened = to->open(); !opened) {
-        return opened;
-      }
-    }
-    return to->write(event);
-  });
+  queue.push(bytes, [to = tensorboard_file, event = std::move(event)] { to->write(event); });
 }
 
 void Hook::Impl::end_step() {
@@ -467,13 +425,13 @@ void Hook::Impl::end_step() {
       changed = collections.content();
     }
     const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
-    queue.push(bytes, [this, number = step, to = std::move(file), changed = std::move(changed)]() mutable {
-      return publisher->publish(*to, number, std::move(changed));
+    queue.push(bytes, [this, to = std::move(file), changed = std::move(changed)]() mutable {
+      publisher->publish(*to, std::move(changed));
     });
     file.reset();
   }
   if (tensorboard_file) {
-    queue.push(0, [to = std::move(tensorboard_file), sync] { return to->commit(sync); });
+    queue.push(0, [to = std::move(tensorboard_file), sync] { to->commit(sync); });
     tensorboard_file.reset();
   }
   queue.start();
@@ -494,37 +452,30 @@ void Hook::Impl::throw_refused() {
 
 void Hook::Impl::close() {
   if (closed) {
-    if (auto problem = queue.failure()) {
-      throw WriteError(std::move(*problem));
-    }
+    queue.throw_failure();
     return;
   }
   if (writes() && !queue.failure()) {
     end_step();
     queue.drain();  // so that `exists` below sees all files
     // If nothing was saved, an earlier run's collections file stays as it is.
-    auto there = output->exists(hook::collections_name(worker_part));
-    if (!there) {
-      throw ReadError(std::move(there.problem()));
-    }
-    if ((last_saved >= 0 && collections.changed()) || !*there) {
+    const bool there = hook::or_throw(output->exists(hook::collections_name(worker_part)));
+    if ((last_saved >= 0 && collections.changed()) || !there) {
       hook::CollectionMap content = collections.content();
       const std::size_t bytes = bytes_of(content);
       queue.push(bytes, [this, content = std::move(content)]() mutable {
-        return publisher->publish_collections(std::move(content));
+        publisher->publish_collections(std::move(content));
       });
     }
     if (config.end_marker.value_or(!hook::in_sagemaker())) {
-      queue.push(0, [this] { return publisher->publish_end_marker(); });
+      queue.push(0, [this] { publisher->publish_end_marker(); });
     }
   }
   file.reset();
   tensorboard_file.reset();
   closed = true;
   queue.drain();
-  if (auto problem = queue.failure()) {
-    throw WriteError(std::move(*problem));
-  }
+  queue.throw_failure();
   throw_refused();
 }
 

@@ -24,7 +24,7 @@ namespace smd {
 
 namespace detail::hook {
 /// Passes the bytes of a tensor's elements to `take`, piece by piece.
-using GiveElements = std::function<Status(const std::function<Status(std::span<const std::byte> piece)>& take)>;
+using GiveElements = std::function<void(const std::function<void(std::span<const std::byte> piece)>& take)>;
 
 /// @throws InvalidArgument for a name or value that cannot be saved.
 void check_value(std::string_view name, const TensorView& value);

@@ -9,6 +9,8 @@
 #include <smd/hook_config.hpp>
 #include <smd/limits.hpp>
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -69,12 +71,9 @@ std::optional<ReductionConfig> reductions_of(const Section& section) {
   if (!raw && !shape && !list) {
     return std::nullopt;
   }
-  std::string joined;
-  for (const std::string& name : list.value_or(std::vector<std::string>{})) {
-    joined += name + ",";
-  }
   try {
-    ReductionConfig config = ReductionConfig::parse(joined, false, shape.value_or(false));
+    const std::string names = fmt::format("{}", fmt::join(list.value_or(std::vector<std::string>{}), ","));
+    ReductionConfig config = ReductionConfig::parse(names, false, shape.value_or(false));
     config.save_raw_tensor = raw.value_or(config.reductions.empty() && !config.save_shape);
     return config;
   } catch (const InvalidArgument& error) {
@@ -289,14 +288,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) {
-    text += (text.empty() ? "" : ",") + item;
-  }
-  return text;
-}
-
 /// Writes one string with commas, as SageMaker requires; a JSON list if an item has a comma itself.
 void set_texts(Json& object, const char* key, const std::vector<std::string>& items) {
   if (items.empty()) {
@@ -304,7 +295,7 @@ void set_texts(Json& object, const char* key, const std::vector<std::string>& it
   }
   const bool commas =
       std::any_of(items.begin(), items.end(), [](const std::string& item) { return item.find(',') != item.npos; });
-  object[key] = commas ? Json(items) : Json(joined(items));
+  object[key] = commas ? Json(items) : Json(fmt::format("{}", fmt::join(items, ",")));
 }
 
 void set_true(Json& object, const char* key, bool truth) {
@@ -323,11 +314,7 @@ Json steps_json(const SaveConfigMode& config, const SaveConfigMode& base, bool n
     set("save_interval", std::to_string(config.save_interval));
   }
   if (config.save_steps != base.save_steps) {
-    std::string steps;
-    for (const std::int64_t step : config.save_steps) {
-      steps += (steps.empty() ? "" : ",") + std::to_string(step);
-    }
-    set("save_steps", std::move(steps));
+    set("save_steps", fmt::format("{}", fmt::join(config.save_steps, ",")));
   }
   if (config.start_step != base.start_step) {
     set("start_step", std::to_string(config.start_step));

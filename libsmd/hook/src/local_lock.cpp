@@ -93,26 +93,19 @@ Outcome<std::unique_ptr<OutputLock>> LocalLock::take(std::chrono::nanoseconds ti
                                                      const std::function<bool()>& stop) {
   const Clock::time_point begun = Clock::now();
   std::chrono::milliseconds pause = shortest_pause;
+  const auto problem = [this](std::string text) { return Problem{ProblemKind::io, path_, {}, std::move(text)}; };
   while (!try_lock(descriptor())) {
     const int error = errno;
     if (!may_succeed_later(error)) {
-      return Problem{ProblemKind::io, path_, {}, "cannot be locked: " + std::generic_category().message(error)};
+      return problem("cannot be locked: " + std::generic_category().message(error));
     }
     if (Clock::now() - begun >= timeout) {
-      const double seconds = std::chrono::duration<double>(timeout).count();
-      return Problem{
-          ProblemKind::io,
-          path_,
-          {},
-          error == EINTR
-              ? fmt::format("cannot be written: signals have kept us from the trial's lock for longer than {} s",
-                            seconds)
-              : fmt::format("cannot be written: another process has held the trial's lock for longer than {} s",
-                            seconds)};
+      return problem(fmt::format("cannot be written: {} the trial's lock for longer than {} s",
+                                 error == EINTR ? "signals have kept us from" : "another process has held",
+                                 std::chrono::duration<double>(timeout).count()));
     }
     if (stop && stop()) {
-      return Problem{
-          ProblemKind::io, path_, {}, "cannot be written: stopped while another process held the trial's lock"};
+      return problem("cannot be written: stopped while another process held the trial's lock");
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, longest_pause);

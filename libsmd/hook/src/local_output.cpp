@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <smd/log.hpp>
+#include <smd/temporary_file.hpp>
+
 #include "local_lock.hpp"
-#include "local_pending_file.hpp"
 #include "output.hpp"
 #include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
+#include "storage/system_problem.hpp"
+
+#include <fmt/format.h>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace smd::detail::hook {
@@ -20,6 +30,169 @@ using storage::Descriptor;
 using storage::uninterrupted;
 
 constexpr mode_t folder_mode = 0777;  // umask removes from these
+constexpr mode_t file_mode = 0666;
+
+constinit TemporaryFileObserver observer;
+
+/// Returns the problem of writing `file` for an errno value.
+Problem write_problem(int error, std::string file) {
+  const auto refused = [&file](ProblemKind kind, std::string_view why) {
+    return Problem{kind, std::move(file), {}, "cannot be written: " + std::string(why)};
+  };
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return refused(ProblemKind::io, "no space is left there; free some");
+    case EFBIG:
+      return refused(ProblemKind::io, "larger than files may be here; see ulimit -f");
+    case EROFS:
+      return refused(ProblemKind::access_denied, "the file system is read-only");
+    case EISDIR:
+    case ENOTEMPTY:
+    case EEXIST:
+      return refused(ProblemKind::io, "a directory is in its place");
+    case ENOTDIR:
+      return refused(ProblemKind::io, "a part of the path is not a directory");
+    case ENOENT:
+      return refused(ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing");
+    case EXDEV:
+      return refused(
+          ProblemKind::io,
+          "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads");
+    default:
+      break;
+  }
+  Problem problem = storage::system_problem(error, std::move(file));
+  constexpr std::string_view of_reading = "cannot be read: ";
+  if (problem.text.starts_with(of_reading)) {
+    problem.text.replace(0, of_reading.size(), "cannot be written: ");
+  }
+  if (problem.kind == ProblemKind::damaged) {
+    problem.kind = ProblemKind::io;
+  }
+  return problem;
+}
+
+/// A temporary file with a name that no other writer uses, `LEAF.0123456789abcdef.tmp`, in a folder opened by O_PATH;
+/// `publish` renames it to `leaf`. `full_name` is for messages.
+class LocalPendingFile final : public PendingFile {
+ public:
+  LocalPendingFile(Descriptor folder, std::string leaf, std::string full_name)
+      : folder_(std::move(folder)), leaf_(std::move(leaf)), full_name_(std::move(full_name)) {}
+
+  ~LocalPendingFile() override {
+    if (there_) {
+      if (::unlinkat(folder_.get(), temporary_.c_str(), 0) != 0 && errno != ENOENT) {
+        warn_of_remains(errno);
+      }
+      observed_gone();
+    }
+  }
+
+  /// Removes a file `LEAF.tmp` that another writer left: the reference's hook would append to it. Opens with O_EXCL, so
+  /// that an existing file of the temporary name is never opened: a link would lead elsewhere,
+  /// and a FIFO would block.
+  Status open() {
+    std::uint64_t own = 0;
+    if (uninterrupted([&] { return ::getrandom(&own, sizeof own, 0); }) != static_cast<ssize_t>(sizeof own)) {
+      return problem();
+    }
+    temporary_ = fmt::format("{}.{:016x}.tmp", leaf_, own);
+    observed_ = full_name_.substr(0, full_name_.size() - leaf_.size()) + temporary_;
+    ::unlinkat(folder_.get(), (leaf_ + ".tmp").c_str(), 0);
+    if (observer.making != nullptr) {
+      observer.making(observed_.c_str());
+    }
+    file_ = Descriptor(uninterrupted([&] {
+      return ::openat(folder_.get(), temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+                      file_mode);
+    }));
+    there_ = static_cast<bool>(file_);
+    if (there_) {
+      return ok();
+    }
+    Status failed = problem();
+    observed_gone();
+    return failed;
+  }
+
+  Status write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = uninterrupted([&] { return ::write(file_.get(), bytes.data(), bytes.size()); });
+      if (written < 0) {
+        return problem();
+      }
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return ok();
+  }
+
+  Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      const ssize_t got = uninterrupted([&] {
+        return ::pread(file_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+      });
+      if (got < 0) {
+        return std::move(problem().problem());
+      }
+      if (got == 0) {
+        break;
+      }
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Status sync() override {
+    return uninterrupted([&] { return ::fsync(file_.get()); }) == 0 ? ok() : problem();
+  }
+
+  Status close() override {
+    // Not repeated after EINTR: the descriptor is closed already.
+    return ::close(file_.release()) == 0 || errno == EINTR ? ok() : problem();
+  }
+
+  Status publish() override {
+    if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), leaf_.c_str()) != 0) {
+      return problem();
+    }
+    there_ = false;
+    observed_gone();
+    return ok();
+  }
+
+  Status sync_name() override {
+    const Descriptor opened(
+        uninterrupted([&] { return ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+    return opened && uninterrupted([&] { return ::fsync(opened.get()); }) == 0 ? ok() : problem();
+  }
+
+ private:
+  [[nodiscard]] Status problem() const { return write_problem(errno, full_name_); }
+
+  void warn_of_remains(int error) const noexcept {
+    try {
+      log(LogLevel::warning, fmt::format("'{}' is a temporary file that could not be removed: {}", observed_,
+                                         std::generic_category().message(error)));
+    } catch (const std::exception&) {  // no memory for a message
+    }
+  }
+
+  void observed_gone() const noexcept {
+    if (observer.gone != nullptr) {
+      observer.gone(observed_.c_str());
+    }
+  }
+
+  Descriptor folder_;
+  std::string leaf_;
+  std::string full_name_;
+  std::string temporary_;
+  std::string observed_;  // the path of the temporary file
+  Descriptor file_;
+  bool there_ = false;  // whether the temporary file exists
+};
 
 /// Splits `events/000000000001/x` into `events/000000000001` and `x`.
 std::pair<std::string, std::string> folder_and_leaf(const std::string& name) {
@@ -38,7 +211,11 @@ class LocalOutput final : public Output {
     if (!opened) {
       return write_problem(errno, full(folder));
     }
-    return create_local_file(std::move(opened), std::move(leaf), full(name));
+    auto file = std::make_unique<LocalPendingFile>(std::move(opened), std::move(leaf), full(name));
+    if (Status made = file->open(); !made) {
+      return std::move(made.problem());
+    }
+    return std::unique_ptr<PendingFile>(std::move(file));
   }
 
   Outcome<bool> exists(const std::string& name) override {
@@ -127,3 +304,9 @@ Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& pa
 }
 
 }  // namespace smd::detail::hook
+
+namespace smd {
+
+void observe_temporary_files(TemporaryFileObserver observer) noexcept { detail::hook::observer = observer; }
+
+}  // namespace smd

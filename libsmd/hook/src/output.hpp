@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/error.hpp>
 #include <smd/remote.hpp>
 
 #include "storage/beneath.hpp"
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace smd::detail::hook {
 
@@ -86,6 +88,15 @@ class Output {
 [[nodiscard]] inline Problem located(const Output& output, const std::string& name, Problem problem) {
   problem.file = output.root() + "/" + name;
   return problem;
+}
+
+/// Returns the value. @throws ReadError with the problem; one of writing leaves the hook as a WriteError.
+template <class T>
+T or_throw(Outcome<T> outcome) {
+  if (!outcome) {
+    throw ReadError(std::move(outcome.problem()));
+  }
+  return std::move(*outcome);
 }
 
 /// Which file the lock of a local folder is on.

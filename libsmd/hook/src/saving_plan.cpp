@@ -83,18 +83,13 @@ Collections::Collections(const HookConfig& config)
     const bool known = by_name_.contains(own.name);
     Entry& entry = entries_[find_or_add(own.name)];
     entry.included = true;
-    auto& patterns = entry.config.include_regex;
-    if (!known) {
-      // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
-      patterns = patterns_in_any_framework(own.name);
-    }
+    // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
+    auto patterns = known ? std::move(entry.config.include_regex) : patterns_in_any_framework(own.name);
     patterns.insert(patterns.end(), own.include_regex.begin(), own.include_regex.end());
     std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
-    entry.config.tensor_names = own.tensor_names;
-    entry.config.reduction_config = own.reduction_config;
+    entry.config = own;
+    entry.config.include_regex = std::move(patterns);
     entry.own_reductions = own.reduction_config.has_value();
-    entry.config.save_config = own.save_config;
-    entry.config.save_histogram = own.save_histogram;
   }
   for (const std::string& name : config.include_collections) {
     entries_[find_or_add(name)].included = true;

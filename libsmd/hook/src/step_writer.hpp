@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,39 +24,44 @@ struct StepOfWorker {
 };
 
 /// Passes a framed record to `write`, piece by piece.
-using WriteRecord = std::function<Status(const std::function<Status(std::string_view piece)>& write)>;
+using WriteRecord = std::function<void(const std::function<void(std::string_view piece)>& write)>;
 
 /// Writes the event file and the index file of one step and worker. The first record creates the event file. Readers
-/// see neither file before it is published; the event file is published first.
+/// see neither file before it is published; the event file is published first. All calls throw ReadError if files
+/// cannot be read or written.
 class StepWriter {
  public:
   StepWriter(Output& output, StepOfWorker step, ExistingStep existing, bool sync);
 
-  /// Checks that the files that exist allow this step to be saved. A problem of kind `warning`: the step was saved
-  /// before, and must not be appended to, or has another mode or mode step. A damaged index file is a problem too.
-  Status check_existing();
+  /// Checks that the files that exist allow this step to be saved. @throws StepAlreadySaved if the step was saved
+  /// before, and must not be appended to, or has another mode or mode step; ReadError also for a damaged index file.
+  void check_existing();
 
-  Status add_record(std::string tensor, const WriteRecord& write_record);
+  void add_record(std::string tensor, const WriteRecord& write_record);
   void add_shape(ShapeEntry entry) { content_.shapes.push_back(std::move(entry)); }
 
   /// Call this after the last record. Does the slow part of publishing before the lock is taken.
-  Status finish();
-  /// Under the lock: checks again, joins the existing records, and publishes the event file. A problem of kind
-  /// `warning` with a file: this index file, which has another name, names the event file; appending cannot join it.
-  Status publish_events();
+  void finish();
+  /// Under the lock: checks again, joins the existing records, and publishes the event file. @throws StepAlreadySaved
+  /// as `check_existing`, or without `can_append`: an index file of another name names the event file.
+  void publish_events();
   /// Publishes the index file. Call this last.
-  Status publish_index();
+  void publish_index();
 
  private:
-  /// Returns a reader if the step was saved before, else null. Problems as `check_existing`.
-  Outcome<std::unique_ptr<storage::Storage>> look();
-  /// Returns the content of the existing index file. Problems as `check_existing`.
-  Outcome<IndexContent> existing(storage::Storage& trial);
+  /// @throws StepAlreadySaved, whose text begins with the step.
+  [[noreturn]] void refuse(const std::string& why, bool can_append) const;
+  /// ` of worker 'NAME'`.
+  [[nodiscard]] std::string of_worker() const;
+  /// Returns whether the step was saved before. @throws as `check_existing`.
+  bool is_there();
+  /// Returns the content of the existing index file. @throws as `check_existing`.
+  IndexContent existing();
   /// Checks that no index file of another name names the existing event file, which would be lost. Reads the whole
   /// index only if an event file exists that this step's index file does not name.
-  Status check_events_unnamed();
+  void check_events_unnamed();
   /// Puts the existing records before the new ones.
-  Status join(storage::Storage& trial, IndexContent there);
+  void join(IndexContent there);
 
   Output& output_;
   StepOfWorker step_;

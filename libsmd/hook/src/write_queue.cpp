@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write_queue.hpp"
 
+#include <smd/error.hpp>
+
 #include <iterator>
 #include <new>
 #include <system_error>
@@ -80,6 +82,12 @@ std::optional<Problem> WriteQueue::failure() const {
   return failure_;
 }
 
+void WriteQueue::throw_failure() const {
+  if (auto problem = failure()) {
+    throw WriteError(std::move(*problem));
+  }
+}
+
 std::string WriteQueue::take_buffer(std::size_t bytes) {
   std::string buffer;
   std::unique_lock lock(mutex_);
@@ -117,9 +125,9 @@ void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::optional<Problem> problem;
   try {
-    if (Status done = next.task(); !done) {
-      problem = std::move(done.problem());
-    }
+    next.task();
+  } catch (const ReadError& error) {
+    problem = error.problem;
   } catch (const std::bad_alloc&) {
     problem = Problem{ProblemKind::io, {}, {}, "memory ran out while writing"};
   }

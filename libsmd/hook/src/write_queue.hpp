@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "types/outcome.hpp"
+#include <smd/problem.hpp>
 
 #include <condition_variable>
 #include <cstddef>
@@ -16,13 +16,13 @@
 namespace smd::detail::hook {
 
 /// Runs tasks on a thread of its own, in the order of `push`. Waiting tasks are bounded in bytes: a caller that is
-/// faster than the disk waits in `push`, and no task is dropped. After the first failure no task runs. If the system
-/// refuses a thread, tasks run in the caller's thread.
+/// faster than the disk waits in `push`, and no task is dropped. A task fails by a ReadError; after the first no task
+/// runs. If the system refuses a thread, tasks run in the caller's thread.
 ///
 /// Waking a thread costs the caller as much as saving a small tensor, so small tasks wait for `start`.
 class WriteQueue {
  public:
-  using Task = std::function<Status()>;
+  using Task = std::function<void()>;
 
   explicit WriteQueue(std::size_t most_bytes);
   WriteQueue(const WriteQueue&) = delete;
@@ -39,6 +39,8 @@ class WriteQueue {
   void drain();
   /// Returns the first failure, which is never cleared; nullopt if there was none.
   [[nodiscard]] std::optional<Problem> failure() const;
+  /// @throws WriteError with the first failure, if there was one.
+  void throw_failure() const;
 
   /// Returns an empty string with room for `bytes`, to be filled and moved into a task. Prefers a buffer that a task
   /// gave back: touching the pages of new memory costs several times what copying into them does.

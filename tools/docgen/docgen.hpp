@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_definition.hpp"
+#include "cli/exit_status.hpp"
+
+/// Makes manual pages, completions and tables of documents of the commands' definitions and the rules' descriptions.
+namespace smd::docgen {
+
+using Definitions = std::vector<const tool::CommandDefinition*>;
+
+// roff.cpp
+
+/// Writes mdoc source without findings of `mandoc -Tlint`: one sentence per line, no line too long, no text mistaken
+/// for a macro.
+class Roff {
+ public:
+  /// Writes a line unchanged: `.Sh NAME`.
+  void macro(std::string_view line);
+  /// Writes paragraphs separated by blank lines. Options in them are bold.
+  void prose(std::string_view text);
+  /// Writes lines unchanged.
+  void literal(std::string_view text);
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  void paragraph(std::string_view text);
+
+  std::string text_;
+};
+
+/// Returns a word escaped for roff; hyphens become minus signs.
+[[nodiscard]] std::string roff_word(std::string_view word);
+
+/// Returns a text with a backslash before each of these characters.
+[[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
+
+/// Capitalises the first letter and adds a full stop, unless the text has one.
+[[nodiscard]] std::string as_sentence(std::string_view text);
+
+// facts.cpp
+
+/// A limit of <smd/limits.hpp>, in a form for readers.
+struct Limit {
+  std::string_view name;  ///< As in the header.
+  std::string value;      ///< `2 GiB - 1 byte`
+  std::string_view of;    ///< What is limited.
+};
+
+[[nodiscard]] std::span<const Limit> limits();
+
+/// The meaning of an exit status for all commands.
+struct StatusFact {
+  tool::ExitStatus status;
+  std::string_view meaning;
+};
+
+[[nodiscard]] std::span<const StatusFact> statuses() noexcept;
+
+/// Returns the text that a manual page has before a group of options; empty if there is none.
+[[nodiscard]] std::string_view group_note(std::string_view group, std::string_view command) noexcept;
+
+/// Returns the text about every command's exit statuses.
+[[nodiscard]] std::string status_note();
+
+/// Returns the statuses in order of precedence: `2, 3, …`.
+[[nodiscard]] std::string status_order();
+
+// rules.cpp
+
+/// The words that shells complete for a rule.
+struct RuleWords {
+  std::vector<std::string> names;  ///< The rule's name, then its alias.
+  std::vector<std::string> parameters;
+};
+
+[[nodiscard]] std::vector<RuleWords> rule_words();
+
+/// Returns the built-in rules as subsections of a manual page.
+[[nodiscard]] std::string rule_sections();
+/// As above, for a Markdown document, preceded by a table of all rules.
+[[nodiscard]] std::string rule_chapters();
+
+/// Returns the choices made where the descriptions of a rule are silent or contradictory; empty if there are none.
+[[nodiscard]] std::string_view rule_choice(std::string_view rule) noexcept;
+
+// slots.cpp
+
+using Slots = std::map<std::string, std::string, std::less<>>;
+
+/// Returns a text with each `@NAME@` (capitals and `_`) replaced; a slot whose text ends in a newline replaces its
+/// line's newline.
+/// @throws std::runtime_error for an unknown slot.
+[[nodiscard]] std::string filled(std::string_view text, const Slots& slots);
+
+/// Returns the word for a kind of value in the completions' templates; empty if nothing is offered.
+[[nodiscard]] std::string_view kind_word(const tool::OptionSpec& spec) noexcept;
+[[nodiscard]] std::string_view kind_word(tool::ArgumentKind kind) noexcept;
+
+/// Returns what is offered for the value of an option: its choices, or the command's formats or columns.
+[[nodiscard]] std::vector<std::string_view> offered(const tool::OptionSpec& spec,
+                                                    const tool::CommandDefinition& definition);
+
+/// Returns a text in single quotes, as all three shells read it; `quote` represents a single quote.
+[[nodiscard]] std::string in_quotes(std::string_view text, std::string_view quote);
+
+// completions.cpp
+
+/// Returns the file for bash, for all commands: the template with its slots filled.
+[[nodiscard]] std::string bash_completion(const Definitions& commands, std::string_view page);
+/// Returns the file for zsh, for all commands.
+[[nodiscard]] std::string zsh_completion(const Definitions& commands, std::string_view page);
+/// Returns the fish functions that all commands share, and the file of one command.
+[[nodiscard]] std::string fish_functions(const Definitions& commands, std::string_view page);
+[[nodiscard]] std::string fish_completion(const tool::CommandDefinition& definition);
+
+// command_page.cpp, slots.cpp
+
+/// The date of all pages: that of the last visible change.
+inline constexpr std::string_view manual_date = "November 21, 2026";
+
+/// Returns the manual page of a command, section 1, in mdoc.
+[[nodiscard]] std::string command_page(const tool::CommandDefinition& definition);
+
+/// Returns a hand-written page with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`, `@RULES@`.
+/// @throws std::runtime_error for an unknown slot.
+[[nodiscard]] std::string filled_page(std::string_view page);
+
+/// As above, for a Markdown document: `@LIMITS@`, `@STATUSES@` and `@NOTES@` (the meaning of statuses for each
+/// command) are tables.
+[[nodiscard]] std::string filled_document(std::string_view text, const Definitions& commands);
+
+}  // namespace smd::docgen
