@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
-#include "framework/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -173,33 +172,15 @@ RuleDescription class_imbalance_rule() {
           "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position. Label and prediction "
           "tensors are paired by the order of their names. Needs raw values.",
       .frameworks = "all",
-      .collections = {},
-      .parameters = {{.name = "threshold_imbalance",
-                      .type = ParameterType::number,
-                      .default_text = "10",
-                      .help = "greatest tolerated ratio of the largest class to the smallest"},
-                     {.name = "threshold_misprediction",
-                      .type = ParameterType::number,
-                      .default_text = "0.7",
-                      .help = "greatest tolerated fraction of a class that is mispredicted"},
-                     {.name = "samples",
-                      .type = ParameterType::integer,
-                      .default_text = "500",
-                      .help = "labels to see first",
-                      .at_least = 1},
-                     {.name = "argmax",
-                      .type = ParameterType::boolean,
-                      .default_text = "False",
-                      .help = "predictions are rows of scores, of which the largest counts"},
-                     {.name = "labels_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*labels",
-                      .help = "tensors of labels"},
-                     {.name = "predictions_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*predictions",
-                      .help = "tensors of predictions"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<ClassImbalance>(parameters); },
+      .parameters = {{"threshold_imbalance", Type::number, "10",
+                      "greatest tolerated ratio of the largest class to the smallest"},
+                     {"threshold_misprediction", Type::number, "0.7",
+                      "greatest tolerated fraction of a class that is mispredicted"},
+                     at_least(1, {"samples", Type::integer, "500", "labels to see first"}),
+                     {"argmax", Type::boolean, "False", "predictions are rows of scores, of which the largest counts"},
+                     {"labels_regex", Type::pattern, ".*labels", "tensors of labels"},
+                     {"predictions_regex", Type::pattern, ".*predictions", "tensors of predictions"}},
+      .create = create<ClassImbalance>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("labels", {parameters.text("labels_regex")}),

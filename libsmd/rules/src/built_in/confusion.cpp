@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -16,6 +15,16 @@
 namespace smd::detail::rules {
 
 namespace {
+
+/// Returns the pattern that matches one name.
+std::string exactly(std::string_view name) {
+  std::string pattern = "^";
+  for (const char c : name) {
+    pattern += std::string_view(R"(\^$.|?*+()[]{})").find(c) == std::string_view::npos ? "" : "\\";
+    pattern += c;
+  }
+  return pattern + "$";
+}
 
 /// Counts how often each label was predicted as each class.
 class Matrix {
@@ -247,39 +256,19 @@ RuleDescription confusion_rule() {
           "largest. Needs raw values.",
       .frameworks = "all",
       .collections = {"labels", "predictions"},
-      .parameters = {{.name = "category_no",
-                      .type = ParameterType::integer,
-                      .help = "how many classes there are: 0 to one less; not given: any number",
-                      .at_least = 2},
-                     {.name = "labels",
-                      .type = ParameterType::text,
-                      .default_text = "labels",
-                      .help = "tensor of labels, or a collection that has it"},
-                     {.name = "predictions",
-                      .type = ParameterType::text,
-                      .default_text = "predictions",
-                      .help = "tensor of predictions, or a collection that has it"},
-                     {.name = "labels_collection",
-                      .type = ParameterType::text,
-                      .default_text = "labels",
-                      .help = "collection of the labels, if there is no tensor of that name"},
-                     {.name = "predictions_collection",
-                      .type = ParameterType::text,
-                      .default_text = "predictions",
-                      .help = "collection of the predictions, likewise"},
-                     {.name = "min_diag",
-                      .type = ParameterType::number,
-                      .default_text = "0.9",
-                      .help = "least share of right predictions, of all of a class",
-                      .at_least = 0,
-                      .at_most = 1},
-                     {.name = "max_off_diag",
-                      .type = ParameterType::number,
-                      .default_text = "0.1",
-                      .help = "greatest share of one other class in the predictions of a class",
-                      .at_least = 0,
-                      .at_most = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Confusion>(parameters); },
+      .parameters =
+          {at_least(
+               2,
+               {"category_no", Type::integer, {}, "how many classes there are: 0 to one less; not given: any number"}),
+           {"labels", Type::text, "labels", "tensor of labels, or a collection that has it"},
+           {"predictions", Type::text, "predictions", "tensor of predictions, or a collection that has it"},
+           {"labels_collection", Type::text, "labels", "collection of the labels, if there is no tensor of that name"},
+           {"predictions_collection", Type::text, "predictions", "collection of the predictions, likewise"},
+           between(0, 1, {"min_diag", Type::number, "0.9", "least share of right predictions, of all of a class"}),
+           between(0, 1,
+                   {"max_off_diag", Type::number, "0.1",
+                    "greatest share of one other class in the predictions of a class"})},
+      .create = create<Confusion>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{

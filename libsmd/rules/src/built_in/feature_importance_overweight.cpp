@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/elements.hpp>
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -95,21 +94,10 @@ RuleDescription feature_importance_overweight_rule() {
           "threshold\n"
           "Needs raw values and a sum above 0.",
       .frameworks = "XGBoost",
-      .collections = {},
-      .parameters = {{.name = "threshold",
-                      .type = ParameterType::number,
-                      .default_text = "0.8",
-                      .help = "greatest tolerated share of the largest features"},
-                     {.name = "nfeatures",
-                      .type = ParameterType::integer,
-                      .default_text = "3",
-                      .help = "how many of the largest features count",
-                      .at_least = 1},
-                     {.name = "tensor_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*feature_importance/weight",
-                      .help = "tensors of feature importance"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<FeatureImportanceOverweight>(parameters); },
+      .parameters = {{"threshold", Type::number, "0.8", "greatest tolerated share of the largest features"},
+                     at_least(1, {"nfeatures", Type::integer, "3", "how many of the largest features count"}),
+                     {"tensor_regex", Type::pattern, ".*feature_importance/weight", "tensors of feature importance"}},
+      .create = create<FeatureImportanceOverweight>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("feature_importance", {parameters.text("tensor_regex")})};

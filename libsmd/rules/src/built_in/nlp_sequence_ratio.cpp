@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <smd/elements.hpp>
 
@@ -47,11 +46,10 @@ std::uint32_t count_equal(const Elements& x, std::size_t first, std::size_t n, d
   return found;
 }
 
-class NlpSequenceRatio final : public Rule {
+class NlpSequenceRatio final : public UnitRule {
  public:
   explicit NlpSequenceRatio(const Parameters& parameters)
-      : Rule(parameters),
-        sequences_(select({.regex = parameters.list("tensor_regex")})),
+      : UnitRule(parameters, {.regex = parameters.list("tensor_regex")}),
         tokens_(parameters.numbers("token_values")),
         most_(parameters.numbers("token_thresholds_percent")) {
     if (tokens_.size() != most_.size()) {
@@ -67,30 +65,19 @@ class NlpSequenceRatio final : public Rule {
     }
   }
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(sequences_)) {
-      step.value(unit);
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(sequences_)) {
-      const TensorValue* const value = step.value(unit);
-      if (value == nullptr) {
-        continue;
-      }
-      step.evaluated();
-      const std::vector<std::uint64_t> found = count(value->view());
-      for (std::size_t i = 0; i < tokens_.size(); ++i) {
-        const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
-        if (percent > most_[i]) {
-          step.trigger(unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
-        }
-      }
-    }
-  }
-
  private:
+  void evaluate(StepView& step, const Unit& unit) override {
+    const TensorValue* const value = step.value(unit);
+    if (value == nullptr) {
+      return;
+    }
+    const std::vector<std::uint64_t> found = count(value->view());
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
+      trigger_if(step, unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
+    }
+  }
+
   /// Counts all tokens in one pass, in blocks that stay in the nearest cache.
   [[nodiscard]] std::vector<std::uint64_t> count(const TensorView& view) const {
     constexpr std::size_t block = 2048;
@@ -105,7 +92,6 @@ class NlpSequenceRatio final : public Rule {
     return found;
   }
 
-  SelectionId sequences_;
   std::vector<double> tokens_;
   std::vector<double> most_;
 };
@@ -121,20 +107,11 @@ RuleDescription nlp_sequence_ratio_rule() {
           "per tensor and worker, for each token t: 100 * (elements equal to t) / elements > its threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning applications",
-      .collections = {},
-      .parameters = {{.name = "tensor_regex",
-                      .type = ParameterType::pattern_list,
-                      .default_text = ".*embedding0_input_0",
-                      .help = "tensors of token sequences"},
-                     {.name = "token_values",
-                      .type = ParameterType::number_list,
-                      .default_text = "0",
-                      .help = "the tokens to count"},
-                     {.name = "token_thresholds_percent",
-                      .type = ParameterType::number_list,
-                      .default_text = "50",
-                      .help = "greatest tolerated percentage of each token; as many as tokens"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<NlpSequenceRatio>(parameters); },
+      .parameters = {{"tensor_regex", Type::pattern_list, ".*embedding0_input_0", "tensors of token sequences"},
+                     {"token_values", Type::number_list, "0", "the tokens to count"},
+                     {"token_thresholds_percent", Type::number_list, "50",
+                      "greatest tolerated percentage of each token; as many as tokens"}},
+      .create = create<NlpSequenceRatio>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("input_sequence", parameters.list("tensor_regex"))};

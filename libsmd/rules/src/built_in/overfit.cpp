@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -70,26 +69,17 @@ RuleDescription overfit_rule() {
           "this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{.name = "tensor_regex",
-                      .type = ParameterType::pattern_list,
-                      .help = "tensors of one element to look at instead of the collection losses; where names tell "
-                              "training from validation, those of validation"},
+      .parameters = {{"tensor_regex",
+                      Type::pattern_list,
+                      {},
+                      "tensors of one element to look at instead of the collection losses; where names tell "
+                      "training from validation, those of validation"},
                      pairs_parameter(),
-                     {.name = "start_step",
-                      .type = ParameterType::integer,
-                      .default_text = "0",
-                      .help = "global step; earlier steps are ignored",
-                      .at_least = 0},
-                     {.name = "patience",
-                      .type = ParameterType::integer,
-                      .default_text = "1",
-                      .help = "so many phases in succession trigger",
-                      .at_least = 1},
-                     {.name = "ratio_threshold",
-                      .type = ParameterType::number,
-                      .default_text = "0.1",
-                      .help = "greatest tolerated difference, as a share of the training loss"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Overfit>(parameters); },
+                     at_least(0, {"start_step", Type::integer, "0", "global step; earlier steps are ignored"}),
+                     at_least(1, {"patience", Type::integer, "1", "so many phases in succession trigger"}),
+                     {"ratio_threshold", Type::number, "0.1",
+                      "greatest tolerated difference, as a share of the training loss"}},
+      .create = create<Overfit>,
       .saves =
           [](const Parameters& parameters) {
             const std::vector<std::string>& patterns = parameters.list("tensor_regex");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -84,23 +83,12 @@ RuleDescription overtraining_rule() {
           "those of Overfit.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{.name = "patience_train",
-                      .type = ParameterType::integer,
-                      .default_text = "5",
-                      .help = "so many training losses in succession that are no better trigger",
-                      .at_least = 1},
-                     {.name = "patience_validation",
-                      .type = ParameterType::integer,
-                      .default_text = "10",
-                      .help = "so many validation losses in succession that are no better trigger",
-                      .at_least = 1},
-                     {.name = "delta",
-                      .type = ParameterType::number,
-                      .default_text = "0.01",
-                      .help = "least improvement",
-                      .at_least = 0},
-                     pairs_parameter()},
-      .create = [](const Parameters& parameters) { return std::make_unique<Overtraining>(parameters); },
+      .parameters = {at_least(1, {"patience_train", Type::integer, "5",
+                                  "so many training losses in succession that are no better trigger"}),
+                     at_least(1, {"patience_validation", Type::integer, "10",
+                                  "so many validation losses in succession that are no better trigger"}),
+                     at_least(0, {"delta", Type::number, "0.01", "least improvement"}), pairs_parameter()},
+      .create = create<Overtraining>,
       .saves =
           [](const Parameters& /*parameters*/) {
             return Collections{only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))};

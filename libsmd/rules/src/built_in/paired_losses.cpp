@@ -51,11 +51,11 @@ std::optional<double> mean_over_workers(const StepView& step, const std::string&
 }  // namespace
 
 ParameterSpec pairs_parameter() {
-  return {.name = "pairs",
-          .type = ParameterType::list,
-          .help =
-              "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons "
-              "is split where both parts are names of tensors; names with commas cannot be given"};
+  return {"pairs",
+          Type::list,
+          {},
+          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons "
+          "is split where both parts are names of tensors; names with commas cannot be given"};
 }
 
 std::vector<TensorPair> readings_of_pair(std::string_view item) {

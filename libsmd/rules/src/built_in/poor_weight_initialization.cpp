@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
-#include "framework/common.hpp"
 #include "framework/evaluated_trial.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -204,29 +202,14 @@ RuleDescription poor_weight_initialization_rule() {
           "Saved variances (or std) are enough; gradients need raw values; of losses the saved mean is enough.",
       .frameworks = "deep learning",
       .collections = {"gradients", "losses"},
-      .parameters = {{.name = "activation_inputs_regex",
-                      .type = ParameterType::pattern_list,
-                      .default_text = ".*relu_input",
-                      .help = "layers whose variances are compared"},
-                     {.name = "threshold",
-                      .type = ParameterType::number,
-                      .default_text = "10.0",
-                      .help = "greatest tolerated ratio of variances"},
-                     {.name = "distribution_range",
-                      .type = ParameterType::number,
-                      .default_text = "0.001",
-                      .help = "least spread of gradients, from the 5th to the 95th percentile"},
-                     {.name = "patience",
-                      .type = ParameterType::integer,
-                      .default_text = "5",
-                      .help = "so many steps without a better loss trigger",
-                      .at_least = 1},
-                     {.name = "steps",
-                      .type = ParameterType::number,
-                      .default_text = "10",
-                      .help = "how many steps are analysed",
-                      .at_least = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<PoorWeightInitialization>(parameters); },
+      .parameters = {{"activation_inputs_regex", Type::pattern_list, ".*relu_input",
+                      "layers whose variances are compared"},
+                     {"threshold", Type::number, "10.0", "greatest tolerated ratio of variances"},
+                     {"distribution_range", Type::number, "0.001",
+                      "least spread of gradients, from the 5th to the 95th percentile"},
+                     at_least(1, {"patience", Type::integer, "5", "so many steps without a better loss trigger"}),
+                     at_least(1, {"steps", Type::number, "10", "how many steps are analysed"})},
+      .create = create<PoorWeightInitialization>,
       .saves =
           [](const Parameters& parameters) {
             const auto training = [](CollectionConfig one) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -169,7 +167,7 @@ RuleDescription similar_across_runs_rule() {
                      collection_names_parameter("of this trial; neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor")},
       .other_trials = 1,
-      .create = [](const Parameters& parameters) { return std::make_unique<SimilarAcrossRuns>(parameters); },
+      .create = create<SimilarAcrossRuns>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "similar_across_runs", {}, "all"); },
   };
 }

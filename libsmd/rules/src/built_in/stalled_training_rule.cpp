@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/error.hpp>
@@ -165,19 +164,13 @@ RuleDescription stalled_training_rule_rule() {
           "step's records; without an end marker also now - time(last step) >= threshold, where the last step's "
           "event file is not there yet with the time at which the newest file was written",
       .frameworks = "all",
-      .parameters = {{.name = "threshold",
-                      .type = ParameterType::integer,
-                      .default_text = "1800",
-                      .help = "seconds without new data that trigger",
-                      .at_least = 1},
-                     {.name = "stop_training_on_fire",
-                      .type = ParameterType::boolean,
-                      .default_text = "False",
-                      .help = "stop the training job when it stalls: the only one in progress that "
-                              "training_job_name_prefix names"},
-                     {.name = "training_job_name_prefix",
-                      .help = "how the job's name begins, for stop_training_on_fire"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
+      .parameters =
+          {at_least(1, {"threshold", Type::integer, "1800", "seconds without new data that trigger"}),
+           {"stop_training_on_fire", Type::boolean, "False",
+            "stop the training job when it stalls: the only one in progress that "
+            "training_job_name_prefix names"},
+           {"training_job_name_prefix", Type::text, {}, "how the job's name begins, for stop_training_on_fire"}},
+      .create = create<StalledTrainingRule>,
       .saves =
           [](const Parameters& /*parameters*/) {
             return Collections{collection_of("losses")};  // any tensor shows progress

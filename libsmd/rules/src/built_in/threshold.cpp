@@ -2,8 +2,6 @@
 #include "built_in/builtin.hpp"
 
 #include "built_in/buckets.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 
@@ -56,76 +54,45 @@ Reduction reduction_of(const Parameters& parameters) {
   return *reduction;
 }
 
-/// Returns whether every hook can save the reduction.
-bool can_be_saved(const Reduction& reduction) { return facts_of(reduction.kind).saved_by == SavedBy::every_hook; }
-
-/// Returns whether the condition is met; false for NaN.
-bool holds(double value, std::string_view relation, double threshold) {
-  if (std::isnan(value)) {
-    return false;
-  }
-  if (relation == "<") {
-    return value < threshold;
-  }
-  if (relation == "<=") {
-    return value <= threshold;
-  }
-  if (relation == ">") {
-    return value > threshold;
-  }
-  if (relation == ">=") {
-    return value >= threshold;
-  }
-  return relation == "==" ? value == threshold : value != threshold;
-}
-
-class Threshold final : public Rule {
+class Threshold final : public UnitRule {
  public:
-  explicit Threshold(const Parameters& parameters)
-      : Rule(parameters),
-        tensors_(select(selection_of(parameters, false))),
-        reduction_(reduction_of(parameters)),
+  Threshold(const Parameters& parameters, TensorSelection selection, const Reduction& reduction, std::string relation,
+            Mode mode, std::int64_t for_steps)
+      : UnitRule(parameters, std::move(selection)),
+        reduction_(reduction),
         check_(to_string(reduction_)),
-        relation_(parameters.text("operator")),
+        relation_(std::move(relation)),
         threshold_(parameters.number("threshold")),
-        mode_(parse_mode(parameters.text("mode")).value_or(Mode::global)),
-        for_steps_(parameters.integer("for_steps")) {
-    require_selection(parameters);
-  }
-
-  void set_required_tensors(StepNeeds& step) override {
-    if (applies(step)) {
-      for (const Unit& unit : step.units(tensors_)) {
-        if (!bound_of(unit).empty()) {
-          need_buckets(step, unit);
-        } else {
-          step.measure(unit, reduction_);
-        }
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    if (!applies(step)) {
-      return;
-    }
-    for (const Unit& unit : step.units(tensors_)) {
-      const std::optional<double> value = measure(step, unit);
-      if (!value) {
-        continue;
-      }
-      step.evaluated();
-      std::int64_t& steps = steps_[{std::string(unit.tensor()), std::string(unit.worker()), step.mode()}];
-      steps = holds(*value, relation_, threshold_) ? steps + 1 : 0;
-      if (steps >= for_steps_) {
-        trigger(step, unit, *value, steps);
-      }
-    }
-  }
+        mode_(mode),
+        for_steps_(for_steps) {}
 
  private:
-  [[nodiscard]] bool applies(const StepTensors& step) const noexcept {
+  [[nodiscard]] bool looks_at(const StepTensors& step) const override {
     return mode_ == Mode::global || step.mode() == mode_;
+  }
+
+  void need(StepNeeds& step, const Unit& unit) override {
+    if (!bound_of(unit).empty()) {
+      need_buckets(step, unit);
+    } else {
+      step.measure(unit, reduction_);
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    const std::optional<double> value = measure(step, unit);
+    if (!value) {
+      return;
+    }
+    step.evaluated();
+    std::int64_t steps = holds(*value, relation_, threshold_) ? 1 : 0;
+    if (for_steps_ > 1) {
+      std::int64_t& before = steps_[{std::string(unit.tensor()), std::string(unit.worker()), step.mode()}];
+      steps = before = steps == 0 ? 0 : before + 1;
+    }
+    if (steps >= for_steps_) {
+      trigger(step, unit, *value, steps);
+    }
   }
 
   /// Returns which bound of the measurement a unit's buckets give, `at most` or `at least`; empty if the measurement is
@@ -147,13 +114,7 @@ class Threshold final : public Rule {
   }
 
   void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
-    Finding finding;
-    finding.tensor = std::string(unit.tensor());
-    finding.worker = std::string(unit.worker());
-    finding.check = check_;
-    finding.value = value;
-    finding.relation = relation_;
-    finding.threshold = threshold_;
+    Finding finding = finding_of(unit, check_, value, relation_, threshold_);
     finding.message = finding_text(finding, bound_of(unit));
     if (for_steps_ > 1) {
       finding.message += fmt::format(" for {} steps", steps);
@@ -162,7 +123,6 @@ class Threshold final : public Rule {
     step.trigger(std::move(finding));
   }
 
-  SelectionId tensors_;
   Reduction reduction_;
   std::string check_;
   std::string relation_;
@@ -173,6 +133,12 @@ class Threshold final : public Rule {
 };
 
 }  // namespace
+
+std::unique_ptr<Rule> make_threshold_rule(const Parameters& parameters, TensorSelection selection,
+                                          const Reduction& reduction, std::string relation, Mode mode,
+                                          std::int64_t for_steps) {
+  return std::make_unique<Threshold>(parameters, std::move(selection), reduction, std::move(relation), mode, for_steps);
+}
 
 RuleDescription threshold_rule() {
   return {
@@ -191,10 +157,7 @@ RuleDescription threshold_rule() {
                 "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, nan, "
                 "inf, zero, zero_fraction and the like, also with abs_ in front",
             .required = true},
-           {.name = "abs",
-            .type = ParameterType::boolean,
-            .default_text = "False",
-            .help = "measure absolute values, as abs_ in front does"},
+           {"abs", Type::boolean, "False", "measure absolute values, as abs_ in front does"},
            {.name = "operator",
             .help = "how the measurement must compare with the threshold to trigger",
             .required = true,
@@ -205,18 +168,19 @@ RuleDescription threshold_rule() {
            {.name = "mode",
             .help = "only steps of this mode; GLOBAL or not given: all, each mode counted by itself",
             .choices = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}},
-           {.name = "for_steps",
-            .type = ParameterType::integer,
-            .default_text = "1",
-            .help = "successive steps that must meet the condition",
-            .at_least = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Threshold>(parameters); },
+           at_least(1, {"for_steps", Type::integer, "1", "successive steps that must meet the condition"})},
+      .create =
+          [](const Parameters& parameters) {
+            const Reduction reduction = reduction_of(parameters);
+            return make_threshold_rule(
+                parameters, required_selection(parameters), reduction, parameters.text("operator"),
+                parse_mode(parameters.text("mode")).value_or(Mode::global), parameters.integer("for_steps"));
+          },
       .saves =
           [](const Parameters& parameters) {
             const Reduction reduction = reduction_of(parameters);
-            Collections all = selected(
-                parameters, "threshold",
-                can_be_saved(reduction) ? std::vector<std::string>{to_string(reduction)} : std::vector<std::string>{});
+            const bool can_be_saved = facts_of(reduction.kind).saved_by == SavedBy::every_hook;
+            Collections all = selected(parameters, "threshold", can_be_saved ? Texts{to_string(reduction)} : Texts());
             if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
               for (CollectionConfig& one : all) {
                 one = only_in({*mode}, std::move(one));

@@ -2,7 +2,6 @@
 #include <smd/custom_rule.hpp>
 
 #include "framework/common.hpp"
-#include "framework/condition_met.hpp"
 
 #include <smd/error.hpp>
 #include <smd/refresh.hpp>

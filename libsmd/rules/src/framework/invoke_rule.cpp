@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/invoke_rule.hpp"
 
-#include "framework/condition_met.hpp"
+#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 
 #include <smd/evaluator.hpp>

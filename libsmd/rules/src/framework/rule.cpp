@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule.hpp>
 
+#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/step_context.hpp"
 
@@ -60,14 +61,7 @@ const std::optional<WaitOptions>& StepView::wait() const noexcept { return conte
 void StepView::evaluated() { context_->evaluated = true; }
 void StepView::trigger(const Unit& unit, std::string_view check, double value, std::string_view relation,
                        double threshold) {
-  Finding finding;
-  finding.tensor = std::string(unit.tensor());
-  finding.worker = std::string(unit.worker());
-  finding.check = check;
-  finding.value = value;
-  finding.relation = relation;
-  finding.threshold = threshold;
-  context_->trigger(std::move(finding));
+  context_->trigger(detail::rules::finding_of(unit, check, value, relation, threshold));
 }
 void StepView::trigger(Finding finding) { context_->trigger(std::move(finding)); }
 void StepView::done() { context_->done = true; }
