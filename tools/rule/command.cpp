@@ -148,7 +148,7 @@ class Runner {
     }
   }
 
-  void evaluate(const Visit& visit, const std::stop_token& stop, ReportSink& records) {
+  void evaluate(const Visit& visit, const std::stop_token& stop, RecordSink& records) {
     EvaluationContext context = context_;
     context.jobs = visit.jobs != 0 ? visit.jobs : context.jobs;
     TrialOptions options = trial_options();

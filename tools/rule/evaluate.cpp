@@ -26,7 +26,7 @@ EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& tr
 }
 
 TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name,
-                                 EvaluationOptions options, ReportSink* reports)
+                                 EvaluationOptions options, RecordSink* reports)
     : context_(context), trial_(trial), name_(name), reports_(reports) {
   if (reports != nullptr) {
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
@@ -43,7 +43,7 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
 
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
   const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
-  reports_->finding(record);
+  reports_->take(record);
   // One command for each step, however many tensors are concerned.
   const GlobalStep step = finding.step.value_or(GlobalStep(-1));
   if (context_.options.on_trigger && triggered_[rule] != step) {
@@ -151,11 +151,11 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
     messages.raise(result_status(result));
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-  reports_->result({RecordKind::result, name_, result, first, result.findings.size()});
+  reports_->take({RecordKind::result, name_, result, first, result.findings.size()});
 }
 
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    ReportSink& reports) {
+                    RecordSink& reports) {
   EvaluationOptions options = evaluation_options(context, trial);
   Progress progress("evaluating steps", 0);
   watch_evaluation(options, progress, stop);
@@ -170,7 +170,7 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
 }
 
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
-                   ReportSink& reports) {
+                   RecordSink& reports) {
   for (const RuleRequest& request : context.requests) {
     const RuleConfiguration& configuration = request.configuration;
     RuleResult result;
@@ -187,7 +187,7 @@ void report_unread(const EvaluationContext& context, std::string_view name, cons
         result.status = RuleStatus::not_evaluated;
       }
     }
-    reports.result({RecordKind::result, name, result, nullptr});
+    reports.take({RecordKind::result, name, result, nullptr});
   }
 }
 

@@ -41,7 +41,7 @@ class TrialEvaluation {
  public:
   /// If `reports` is null, nothing is evaluated (--explain).
   TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
-                  ReportSink* reports);
+                  RecordSink* reports);
   TrialEvaluation(const TrialEvaluation&) = delete;
   TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
@@ -64,7 +64,7 @@ class TrialEvaluation {
   const EvaluationContext& context_;
   Trial& trial_;
   std::string name_;
-  ReportSink* reports_;
+  RecordSink* reports_;
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
@@ -74,11 +74,11 @@ class TrialEvaluation {
 
 /// Evaluates what was saved so far. If a stop is requested, reports what was found by then.
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    ReportSink& reports);
+                    RecordSink& reports);
 /// Reports results for a trial that cannot be read, or need not be: `why` is empty if no rule could be evaluated
 /// anyway.
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
-                   ReportSink& reports);
+                   RecordSink& reports);
 
 /// What a triggered result adds if its configuration asked for StopTraining, which a file of rules alone does not
 /// perform. Empty if it did not ask, or if -p did.

@@ -74,9 +74,9 @@ struct Suite {
 
 class JunitReport : public Report {
  public:
-  explicit JunitReport(ReportContext context) : context_(std::move(context)), started_(time_stamp()) {}
+  explicit JunitReport(const ReportContext& context) : Report(context), started_(time_stamp()) {}
 
-  void result(const ReportRecord& record) override {
+  void take(const ReportRecord& record) override {
     const RuleResult& result = record.result;
     // Records of trials that are followed at once come in turns.
     const auto [known, is_new] = numbers_.try_emplace(std::string(record.trial), suites_.size());
@@ -162,7 +162,6 @@ class JunitReport : public Report {
             "</" + element + ">\n    </testcase>\n";
   }
 
-  ReportContext context_;
   std::string started_;
   std::vector<Suite> suites_;
   std::unordered_map<std::string, std::size_t> numbers_;  // of suites, by trial

@@ -6,7 +6,6 @@
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "reports.hpp"
-#include "result_line.hpp"
 
 #include <fmt/format.h>
 
@@ -139,16 +138,15 @@ class Replay {
 
  private:
   void show(const ReportRecord& record) {
+    const RuleResult& result = record.result;
     if (record.kind == RecordKind::finding) {
       messages_.raise(ExitStatus::no);
-      reports_.finding(record);
-      return;
+    } else {
+      any_result_ = true;
+      evaluated_here_ = evaluated_here_ || !result.error_kind || !evaluated_elsewhere(*result.error_kind);
+      messages_.raise(result_status(result));
     }
-    const RuleResult& result = record.result;
-    any_result_ = true;
-    evaluated_here_ = evaluated_here_ || !result.error_kind || !evaluated_elsewhere(*result.error_kind);
-    messages_.raise(result_status(result));
-    reports_.result(record);
+    reports_.take(record);
   }
 
   Reports& reports_;

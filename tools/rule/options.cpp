@@ -3,7 +3,7 @@
 
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
-#include "record.hpp"
+#include "report.hpp"
 #include "requests/evaluation.hpp"
 
 #include <sys/stat.h>
@@ -212,14 +212,13 @@ Task task_from(const CommandLine& line) {
   return task;
 }
 
-/// Whether a format prints records, which may be findings, as rows or lines.
-bool prints_records(std::string_view format) {
-  constexpr std::array<std::string_view, 6> formats = {"text", "table", "tsv", "csv", "json", "jsonl"};
-  return std::find(formats.begin(), formats.end(), format) != formats.end();
-}
-
 bool only_of_findings(const OutputOptions& output) {
-  return !output.columns.empty() && prints_records(output.format) &&
+  const auto in_finding = [](std::string_view column) {
+    const std::span<const RecordKey> keys = record_keys();
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const RecordKey& key) { return key.name == column && key.in_finding; });
+  };
+  return !output.columns.empty() && report_format(output.format).records &&
          std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
@@ -277,7 +276,7 @@ void check(const RuleCommandOptions& options, const CommandLine& line) {
   if (options.asked.empty() && options.pythons.empty()) {
     throw UsageError("no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
   }
-  if (options.findings_only && !prints_records(options.output.format)) {
+  if (options.findings_only && !report_format(options.output.format).records) {
     throw UsageError("--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
                      " has results only");
   }
