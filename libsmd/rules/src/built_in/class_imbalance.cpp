@@ -96,26 +96,18 @@ class ClassImbalance final : public Rule {
       return;
     }
     const Classes of_labels = Classes::of_labels(labels->view());
+    std::optional<Classes> predicted;
     if (predictions != nullptr) {
-      const Classes predicted =
-          arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
-      if (predicted.size() == of_labels.size()) {
-        for_class_pairs(of_labels, predicted, [&](double label, double prediction) {
-          if (!std::isnan(label)) {
-            Count& one = counts.classes[label];
-            ++counts.labels;
-            ++one.labels;
-            ++one.paired;
-            one.wrong += prediction == label ? 0 : 1;
-          }
-        });
-        return;
-      }
+      predicted = arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
     }
-    for_class_pairs(of_labels, of_labels, [&](double label, double /*same*/) {
+    const bool paired = predicted && predicted->size() == of_labels.size();
+    for_class_pairs(of_labels, paired ? *predicted : of_labels, [&](double label, double prediction) {
       if (!std::isnan(label)) {
+        Count& one = counts.classes[label];
         ++counts.labels;
-        ++counts.classes[label].labels;
+        ++one.labels;
+        one.paired += paired ? 1 : 0;
+        one.wrong += prediction == label ? 0 : 1;
       }
     });
   }
@@ -124,7 +116,7 @@ class ClassImbalance final : public Rule {
     std::uint64_t smallest = 0;
     std::uint64_t largest = 0;
     double worst = -1;
-    counts.classes.for_each([&](const Count& one) {
+    counts.classes.for_each([&](double /*number*/, const Count& one) {
       if (one.labels > 0) {
         smallest = smallest == 0 ? one.labels : std::min(smallest, one.labels);
         largest = std::max(largest, one.labels);

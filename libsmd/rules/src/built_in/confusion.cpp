@@ -26,35 +26,8 @@ std::string exactly(std::string_view name) {
   return pattern + "$";
 }
 
-/// Counts how often each label was predicted as each class.
-class Matrix {
- public:
-  using Cells = std::map<std::pair<double, double>, std::uint64_t>;
-
-  void add(double label, double prediction) {
-    if (label < small && prediction < small) {
-      ++small_[static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction)];
-    } else {
-      ++others_[{label, prediction}];
-    }
-  }
-  /// Returns all counts that are not 0, by label, then prediction.
-  [[nodiscard]] Cells cells() const {
-    Cells cells = others_;
-    for (std::size_t i = 0; i < small_.size(); ++i) {
-      if (small_[i] != 0) {
-        const std::size_t label = i / small;
-        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i - label * small)), small_[i]);
-      }
-    }
-    return cells;
-  }
-
- private:
-  static constexpr std::size_t small = 64;
-  std::vector<std::uint64_t> small_ = std::vector<std::uint64_t>(small * small);
-  Cells others_;
-};
+/// How often each label was predicted as each class.
+using Matrix = PerClass<PerClass<std::uint64_t, 64>, 64>;
 
 /// Finds the tensor of a step that holds the labels, or the predictions: the one with a given name, else the first of a
 /// given collection, else the first of the collection with that name.
@@ -120,7 +93,7 @@ class Confusion final : public Rule {
         count(matrix, true_classes->view(), predicted->view());
       }
     });
-    evaluate(step, matrix.cells(), tensor);
+    evaluate(step, matrix, tensor);
   }
 
   void summarize(RuleSummary& summary) override {
@@ -172,7 +145,7 @@ class Confusion final : public Rule {
     const auto add = [&](const Classes& predicted) {
       for_class_pairs(true_classes, predicted, [&](double label, double prediction) {
         if (in_range(label) && in_range(prediction)) {
-          matrix.add(label, prediction);
+          ++matrix[label][prediction];
         }
       });
     };
@@ -185,7 +158,15 @@ class Confusion final : public Rule {
     }
   }
 
-  void evaluate(StepView& step, const Matrix::Cells& cells, std::string_view tensor) const {
+  void evaluate(StepView& step, const Matrix& matrix, std::string_view tensor) const {
+    std::map<std::pair<double, double>, std::uint64_t> cells;  // without zeros, by label, then prediction
+    matrix.for_each([&](double label, const auto& row) {
+      row.for_each([&](double prediction, std::uint64_t n) {
+        if (n != 0) {
+          cells.emplace(std::pair(label, prediction), n);
+        }
+      });
+    });
     if (cells.empty()) {
       return;
     }

@@ -33,13 +33,8 @@ class FeatureImportanceOverweight final : public Rule {
       }
     }
     for (auto& [worker, importances] : workers) {
-      const std::optional<double> share = importances.share_of_largest(count_);
-      if (!share) {
-        continue;
-      }
-      step.evaluated();
-      if (*share > most_) {
-        step.trigger(*importances.of_largest, "share", *share, ">", most_);
+      if (const std::optional<double> share = importances.share_of_largest(count_)) {
+        trigger_if(step, *importances.of_largest, "share", *share, ">", most_);
       }
     }
   }

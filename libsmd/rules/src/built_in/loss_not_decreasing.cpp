@@ -177,7 +177,7 @@ class LossNotDecreasing final : public Rule {
   [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const {
     std::vector<Unit> units = losses_.units(step);
     if (only_ && !base_trial().layout().has_modes) {
-      const auto sides = RuleAccess::context(step).run().base().sides();
+      const auto sides = RuleAccess::context(step).run.base().sides();
       const Side wanted = *only_ == Mode::train ? Side::train : Side::eval;
       std::erase_if(units, [&](const Unit& unit) { return sides->of(unit.tensor()) != wanted; });
     }

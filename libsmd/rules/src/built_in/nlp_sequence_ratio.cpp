@@ -17,33 +17,25 @@ namespace {
 template <class Elements>
 std::uint32_t count_equal(const Elements& x, std::size_t first, std::size_t n, double token) {
   using T = decltype(x[0]);
-  const std::size_t end = first + n;
-  constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
-  std::uint32_t found = 0;
-  if constexpr (std::is_same_v<T, float>) {
-    const auto narrow = static_cast<float>(token);
-    if (static_cast<double>(narrow) == token) {
-      for (std::size_t i = first; i < end; ++i) {
-        found += x[i] == narrow ? 1 : 0;
-      }
+  const auto count = [&](auto wanted) {
+    std::uint32_t found = 0;
+    for (std::size_t i = first; i < first + n; ++i) {
+      found += static_cast<decltype(wanted)>(x[i]) == wanted ? 1 : 0;
     }
     return found;
+  };
+  constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
+  if constexpr (std::is_same_v<T, float>) {
+    const auto narrow = static_cast<float>(token);
+    return static_cast<double>(narrow) == token ? count(narrow) : 0;
   } else if constexpr (std::is_integral_v<T>) {
     if (token > -exact && token < exact) {
       const auto whole = static_cast<std::int64_t>(token);
       const auto narrow = static_cast<T>(whole);
-      if (static_cast<double>(whole) == token && static_cast<double>(narrow) == token) {
-        for (std::size_t i = first; i < end; ++i) {
-          found += x[i] == narrow ? 1 : 0;
-        }
-      }
-      return found;
+      return static_cast<double>(whole) == token && static_cast<double>(narrow) == token ? count(narrow) : 0;
     }
   }
-  for (std::size_t i = first; i < end; ++i) {
-    found += static_cast<double>(x[i]) == token ? 1 : 0;
-  }
-  return found;
+  return count(token);
 }
 
 class NlpSequenceRatio final : public UnitRule {

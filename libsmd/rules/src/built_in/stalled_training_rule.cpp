@@ -36,7 +36,7 @@ class StalledTrainingRule final : public Rule {
     }
     const std::optional<double> time = step.wall_time();
     if (!time) {
-      unread_ = Seen{step.step(), step.mode(), step.mode_step(), 0};
+      unread_ = Seen{place_of(step), 0};
       return;
     }
     unread_.reset();
@@ -47,7 +47,7 @@ class StalledTrainingRule final : public Rule {
         warn_of_stop(step);
       }
     }
-    last_ = {step.step(), step.mode(), step.mode_step(), *time};
+    last_ = {place_of(step), *time};
   }
 
   void at_end(RuleEnd& end) override {
@@ -90,19 +90,16 @@ class StalledTrainingRule final : public Rule {
 
  private:
   struct Seen {
-    GlobalStep step;
-    Mode mode = Mode::global;
-    ModeStep mode_step;
+    Finding place;  ///< With nothing but the step.
     double time = 0;
   };
 
+  static Finding place_of(const StepTensors& step) {
+    return {.step = step.step(), .mode = step.mode(), .mode_step = step.mode_step()};
+  }
+
   [[nodiscard]] Finding finding(double seconds) const {
-    Finding found;
-    if (last_) {
-      found.step = last_->step;
-      found.mode = last_->mode;
-      found.mode_step = last_->mode_step;
-    }
+    Finding found = last_ ? last_->place : Finding();
     found.check = "seconds";
     found.value = seconds;
     found.relation = ">=";

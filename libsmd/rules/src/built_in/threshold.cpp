@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include "built_in/buckets.hpp"
+#include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+
+#include <smd/elements.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -52,6 +55,67 @@ Reduction reduction_of(const Parameters& parameters) {
     }
   }
   return *reduction;
+}
+
+/// Each of these is NaN if an element is.
+constexpr std::array<std::string_view, 4> of_all_elements = {"min", "max", "mean", "l2"};
+/// The number of elements, including those outside all buckets.
+constexpr std::string_view number_of_elements = "num";
+
+/// Returns whether a histogram is all that is known of a unit's absolute values: neither the value nor their mean was
+/// saved.
+bool has_only_buckets(const Unit& unit) {
+  return !unit.has_value() && !unit.has_reduction("abs_mean") && unit.has_reduction(saved_histogram);
+}
+
+/// Bounds of the mean of the absolute values.
+struct AbsMeanBounds {
+  double least = 0;
+  double most = 0;
+};
+
+/// Requests what `abs_mean_bounds` needs.
+void need_buckets(StepNeeds& step, const Unit& unit) {
+  StepContext& context = RuleAccess::context(step);
+  context.want(unit, context.saved_position(unit, saved_histogram), Ask::Kind::value);
+  for (const std::string_view name : of_all_elements) {
+    step.saved(unit, name);
+  }
+  step.saved(unit, number_of_elements);
+}
+
+/// Returns the means that result if all elements lie at the edge of their bucket that is nearer to 0 (at 0 if the
+/// bucket contains it), and if all lie at the other edge. Edges are clamped to the saved min and max. Both are NaN if
+/// an element is NaN. Returns nullopt if there are no elements.
+std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
+  StepContext& context = RuleAccess::context(step);
+  const Slot* const slot = context.asked(unit, context.saved_position(unit, saved_histogram), Ask::Kind::value);
+  if (slot == nullptr || !slot->have_value || slot->value.shape().size() != 2 || slot->value.shape()[1] != 3) {
+    return std::nullopt;
+  }
+  for (const std::string_view name : of_all_elements) {
+    if (std::isnan(step.saved(unit, name).value_or(0))) {
+      return AbsMeanBounds{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+    }
+  }
+  const double min = step.saved(unit, "min").value_or(-std::numeric_limits<double>::infinity());
+  const double max = step.saved(unit, "max").value_or(std::numeric_limits<double>::infinity());
+  const std::vector<double> numbers = to_doubles(slot->value.view());
+  double elements = 0;
+  AbsMeanBounds sums;
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+    const double count = numbers[i + 2];
+    if (count == 0) {
+      continue;  // the edges of an empty bucket may be infinite
+    }
+    const double left = std::min(std::max(numbers[i], min), max);
+    const double right = std::min(std::max(numbers[i + 1], min), max);
+    elements += count;
+    sums.least += left < 0 && right > 0 ? 0 : count * std::min(std::abs(left), std::abs(right));
+    sums.most += count * std::max(std::abs(left), std::abs(right));
+  }
+  elements = std::max(elements, step.saved(unit, number_of_elements).value_or(0));
+  return elements > 0 ? std::optional(AbsMeanBounds{sums.least / elements, sums.most / elements}) : std::nullopt;
 }
 
 class Threshold final : public UnitRule {

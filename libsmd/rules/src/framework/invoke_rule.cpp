@@ -34,24 +34,6 @@ void look_for_news(const Trial& trial) {
   static_cast<void>(TrialSnapshot::take(trial));
 }
 
-/// Logs one line for each step at which the condition is met, as the reference does.
-class TriggerLog {
- public:
-  explicit TriggerLog(std::string rule) : rule_(std::move(rule)) {}
-
-  void add(const Finding& finding) {
-    const GlobalStep step = finding.step.value_or(GlobalStep());
-    if (last_ != step) {
-      log(LogLevel::info, detail::rules::condition_met_text(rule_, step));
-      last_ = step;
-    }
-  }
-
- private:
-  std::string rule_;
-  std::optional<GlobalStep> last_;
-};
-
 /// Passes the steps of a trial to an evaluator, as they become available while the job runs.
 class Invocation {
  public:
@@ -201,7 +183,8 @@ RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, Glo
     throw InvalidArgument("the rule has no trial: call set_trials first");
   }
   const bool ended = rule.base_trial().ended();
-  std::optional<TriggerLog> triggers;
+  std::string name;
+  std::optional<GlobalStep> logged;
   EvaluationOptions options;
   options.start = start_step;
   options.end = end_step;
@@ -210,11 +193,17 @@ RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, Glo
   options.rethrow = true;
   options.wait = wait;
   if (!raise_eval_cond) {
-    options.on_finding = [&](std::size_t, const Finding& finding) { triggers->add(finding); };
+    options.on_finding = [&](std::size_t, const Finding& finding) {  // one line for each step, as the reference does
+      const GlobalStep step = finding.step.value_or(GlobalStep());
+      if (logged != step) {
+        log(LogLevel::info, detail::rules::condition_met_text(name, step));
+        logged = step;
+      }
+    };
   }
   Evaluator evaluator(rule.base_trial(), options);
   evaluator.add(rule);
-  triggers.emplace(evaluator.results().front().rule);
+  name = evaluator.results().front().rule;
   WaitOutcome how = WaitOutcome::reached;
   try {
     how = Invocation(evaluator, rule, start_step, end_step, wait, now).run(ended);

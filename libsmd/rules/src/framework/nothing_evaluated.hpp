@@ -5,8 +5,6 @@
 #include "text/words.hpp"
 
 #include <smd/problem.hpp>
-#include <smd/rule_config.hpp>
-#include <smd/rule_registry.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,18 +68,5 @@ class Unread {
   std::vector<Problem> problems_;
   std::set<std::string> texts_;  // of `problems_`
 };
-
-}  // namespace smd::detail::rules
-
-/// Rules of SageMaker's jobs that the library does not evaluate.
-namespace smd::detail::rules {
-
-/// Returns the rule with this name or alias; nullopt if there is none.
-[[nodiscard]] std::optional<RuleDescription> known_rule(const std::string& name);
-
-/// Returns why a configuration is evaluated elsewhere, whatever else is wrong with it; nullopt if it is evaluated here.
-/// `image`: its RuleEvaluatorImage.
-[[nodiscard]] std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration,
-                                                          const std::string& image);
 
 }  // namespace smd::detail::rules

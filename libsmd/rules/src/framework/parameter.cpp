@@ -3,6 +3,7 @@
 
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+#include "text/number.hpp"
 #include "text/pattern.hpp"
 #include "text/trim.hpp"
 
@@ -91,54 +92,7 @@ std::string range_text(const ParameterSpec& spec) {
 
 namespace {
 
-bool equal_any_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string_view trim(std::string_view text) { return text::trimmed(text, " \t\r\n\v\f"); }
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  text = trim(text);
-  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
-    text.remove_prefix(1);
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  text = trim(text);
-  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
-    text.remove_prefix(1);
-  }
-  const auto parsed = [text](auto& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-  };
-  double value = 0;
-  if (!parsed(value)) {
-    // A number out of double's range becomes 0 or infinity, as in Python.
-    long double wide = 0;
-    if (!parsed(wide)) {
-      return std::nullopt;
-    }
-    value = static_cast<double>(wide);
-  }
-  return std::isnan(value) ? std::nullopt : std::optional(value);
-}
-
-std::optional<bool> parse_boolean(std::string_view text) {
-  text = trim(text);
-  if (equal_any_case(text, "true") || text == "1") {
-    return true;
-  }
-  if (equal_any_case(text, "false") || text == "0") {
-    return false;
-  }
-  return std::nullopt;
-}
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> items;
@@ -171,11 +125,7 @@ class ParameterParser {
         value.number = number(text, text);
         break;
       case ParameterType::boolean:
-        if (const auto parsed = parse_boolean(text)) {
-          value.boolean = *parsed;
-        } else {
-          refuse(text, "True, False, 1 or 0");
-        }
+        value.boolean = boolean(text);
         break;
       case ParameterType::list:
         value.list = split(text);
@@ -220,20 +170,35 @@ class ParameterParser {
     return low && high && !(spec_.not_zero && value == 0);
   }
 
-  [[nodiscard]] std::int64_t integer(std::string_view text) const {
-    const auto value = parse_integer(text);
-    if (!value || !in_range(static_cast<double>(*value))) {
-      refuse(text, wanted("a whole number"));
+  [[nodiscard]] std::int64_t integer(std::string_view given) const {
+    std::string_view text = trim(given);
+    if (text.starts_with('+') && !text.starts_with("+-")) {
+      text.remove_prefix(1);
+    }
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !in_range(static_cast<double>(value))) {
+      refuse(given, wanted("a whole number"));
+    }
+    return value;
+  }
+
+  /// A number beyond the range of a double is 0 or infinity, as in Python.
+  [[nodiscard]] double number(std::string_view item, std::string_view text) const {
+    const std::optional<double> value = text::number_of(trim(item));
+    if (!value || std::isnan(*value) || !in_range(*value)) {
+      refuse(text, wanted(spec_.type == ParameterType::number_list ? "numbers" : "a number"));
     }
     return *value;
   }
 
-  [[nodiscard]] double number(std::string_view item, std::string_view text) const {
-    const auto value = parse_number(item);
-    if (!value || !in_range(*value)) {
-      refuse(text, wanted(spec_.type == ParameterType::number_list ? "numbers" : "a number"));
+  [[nodiscard]] bool boolean(std::string_view text) const {
+    const std::string word = detail::folded(trim(text));
+    const bool truth = word == "true" || word == "1";
+    if (!truth && word != "false" && word != "0") {
+      refuse(text, "True, False, 1 or 0");
     }
-    return *value;
+    return truth;
   }
 
   void check_pattern(const std::string& text) const {
@@ -248,7 +213,7 @@ class ParameterParser {
       return;
     }
     for (const std::string& choice : spec_.choices) {
-      if (equal_any_case(trim(*value.text), choice)) {
+      if (detail::folded(trim(*value.text)) == detail::folded(choice)) {
         value.text = choice;
         return;
       }
@@ -338,21 +303,26 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterText
   }
 }
 
-const Parameters::Value& Parameters::value(std::string_view name) const {
+const Parameters::Value* Parameters::find(std::string_view name) const noexcept {
   const auto it = std::find_if(values_.begin(), values_.end(), [&](const Value& value) { return value.name == name; });
-  if (it == values_.end()) {
+  return it == values_.end() ? nullptr : &*it;
+}
+
+const Parameters::Value& Parameters::value(std::string_view name) const {
+  const Value* const found = find(name);
+  if (found == nullptr) {
     throw InvalidArgument(fmt::format("the rule's table has no parameter '{}'", name));
   }
-  return *it;
+  return *found;
 }
 
 bool Parameters::has(std::string_view name) const noexcept {
-  return std::any_of(values_.begin(), values_.end(),
-                     [&](const Value& value) { return value.name == name && value.text.has_value(); });
+  const Value* const found = find(name);
+  return found != nullptr && found->text;
 }
 bool Parameters::given(std::string_view name) const noexcept {
-  return std::any_of(values_.begin(), values_.end(),
-                     [&](const Value& value) { return value.name == name && value.given; });
+  const Value* const found = find(name);
+  return found != nullptr && found->given;
 }
 std::int64_t Parameters::integer(std::string_view name) const { return value(name).integer; }
 double Parameters::number(std::string_view name) const { return value(name).number; }
