@@ -9,8 +9,6 @@
 #include "cli/interruption.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
-#include "explain.hpp"
-#include "live.hpp"
 #include "merge.hpp"
 #include "operands/in_turn.hpp"
 #include "operands/operands.hpp"

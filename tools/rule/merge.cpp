@@ -20,6 +20,16 @@ namespace {
 
 constexpr std::string_view what_lines = "the JSON lines that smd-rule --jsonl wrote";
 
+/// Lines of a file that belong together: a part, or results of no part.
+struct ResultLines {
+  std::string file;
+  std::uint64_t begin = 0;  ///< Bytes of the file, half open.
+  std::uint64_t end = 0;
+  std::uint64_t records = 0;
+  bool foreign = false;  ///< Whether lines that are no results, already reported, are among them.
+  std::optional<PartLine> part = {};
+};
+
 /// What reports must know before the first record, found in a first reading.
 class Survey {
  public:
@@ -155,36 +165,6 @@ class Replay {
   bool evaluated_here_ = false;  // whether one of the results was evaluated here
 };
 
-}  // namespace
-
-void merge_results(const std::vector<std::string>& files, const RuleCommandOptions& options, Diagnostics& messages) {
-  Survey survey(options, messages);
-  {
-    Progress progress("reading parts", files.size());
-    for (const std::string& file : files) {
-      survey.read(file);
-      progress.advance();
-    }
-  }
-  survey.check_findings();
-  Reports reports(options, survey.several_trials(), survey.rule_width(), messages);
-  const std::vector<ResultLines> all = order_parts(std::move(survey).take(), messages);
-  Replay replay(reports, messages);
-  Progress progress("merging parts", all.size());
-  for (const ResultLines& lines : all) {
-    replay.lines(lines);
-    progress.advance();
-  }
-  replay.end();
-  if (all.empty()) {
-    messages.warning("there is no result in what is given");
-    messages.raise(ExitStatus::nothing_evaluated);
-  }
-  reports.close();
-}
-
-namespace {
-
 std::string name_of(const Shard& shard) { return fmt::format("part {} of {}", shard.index, shard.count); }
 
 void check_same_whole(const ResultLines& one, const ResultLines& first) {
@@ -231,8 +211,9 @@ void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages
                 ExitStatus::unreadable);
 }
 
-}  // namespace
-
+/// Puts parts in the order of the trials of the whole, and reports what is wrong with them. If there are parts, lines
+/// that belong to no part are dropped; without any part, the lines stay as they are.
+/// @throws UsageError if parts are of different wholes, or one is given twice.
 std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics& messages) {
   const bool any = std::any_of(given.begin(), given.end(), [](const ResultLines& one) { return one.part.has_value(); });
   if (!any) {
@@ -272,6 +253,34 @@ std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics
   }
   report_missing(parts, messages);
   return parts;
+}
+
+}  // namespace
+
+void merge_results(const std::vector<std::string>& files, const RuleCommandOptions& options, Diagnostics& messages) {
+  Survey survey(options, messages);
+  {
+    Progress progress("reading parts", files.size());
+    for (const std::string& file : files) {
+      survey.read(file);
+      progress.advance();
+    }
+  }
+  survey.check_findings();
+  Reports reports(options, survey.several_trials(), survey.rule_width(), messages);
+  const std::vector<ResultLines> all = order_parts(std::move(survey).take(), messages);
+  Replay replay(reports, messages);
+  Progress progress("merging parts", all.size());
+  for (const ResultLines& lines : all) {
+    replay.lines(lines);
+    progress.advance();
+  }
+  replay.end();
+  if (all.empty()) {
+    messages.warning("there is no result in what is given");
+    messages.raise(ExitStatus::nothing_evaluated);
+  }
+  reports.close();
 }
 
 }  // namespace smd::tool::rule

@@ -38,10 +38,9 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .group = rules_group,
      .kind = ArgumentKind::file,
      .repeat = Repeat::adds_up,
-     .manual =
-         "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that derives "
-         "from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
-         "with your rights: name only what you trust. See RULES IN PYTHON."},
+     .manual = "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that "
+               "derives from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
+               "with your rights: name only what you trust. See RULES IN PYTHON."},
     {.name = "python-command",
      .metavar = "CMD",
      .help = "the program that runs --python (default: python3)",
@@ -64,10 +63,9 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .group = group::view,
      .manual =
          "Print the configuration of a hook, as JSON, that saves what the rules need and no more: for smd-save "
-         "--config, "
-         "for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions are saved "
-         "where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it configures are "
-         "taken from there; otherwise the steps are the hook's own default."},
+         "--config, for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions "
+         "are saved where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it "
+         "configures are taken from there; otherwise the steps are the hook's own default."},
     {.short_name = 'k',
      .name = "keep-going",
      .help = "go on after a step that triggered, and print every finding",
@@ -90,13 +88,12 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .help = "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input",
      .group = rules_group,
      .kind = ArgumentKind::text,
-     .manual =
-         "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
-         "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
-         "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
-         "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its own; "
-         "what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets SIGTERM, "
-         "and SIGKILL a second later."},
+     .manual = "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
+               "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
+               "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
+               "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its "
+               "own; what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets "
+               "SIGTERM, and SIGKILL a second later."},
     {.name = "trigger-timeout",
      .metavar = "D",
      .help = "end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL",
@@ -126,16 +123,14 @@ constexpr std::array<OptionSpec, 3> step_options = {{
      .name = "step",
      .metavar = "SPEC",
      .help = "evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; "
-             "with -F "
-             "one range A:B",
+             "with -F one range A:B",
      .group = group::selection,
      .kind = ArgumentKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual =
-         "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
-         "over the parameters start_step and end_step. With --follow it is one range A:B of global steps, whose ends "
-         "may be open; one step is 300:301."},
+     .manual = "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. "
+               "Wins over the parameters start_step and end_step. With --follow it is one range A:B of global steps, "
+               "whose ends may be open; one step is 300:301."},
     {.short_name = 'm',
      .name = "mode",
      .metavar = "M[,M]",
@@ -222,80 +217,66 @@ bool only_of_findings(const OutputOptions& output) {
          std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
-// Options that say what is evaluated, and how, must be given when the results are made.
-void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
-  if (options.shard) {
-    throw UsageError("--shard makes parts and --merge takes them: one at a time");
-  }
-  for (const std::string_view name : {"rule", "param", "config", "other", "now", "on-trigger", "step", "mode", "worker",
-                                      "keep-going", "findings", "plugin", "python"}) {
-    if (line.has(name)) {
-      throw UsageError("--merge takes results as they are: give --" + std::string(name) + " where they are made");
-    }
-  }
-  if (options.task != Task::evaluate) {
-    throw UsageError("--merge prints results: it takes no other view");
-  }
-  if (options.operands.empty()) {
-    throw UsageError("the files of results are missing");
+std::string first_operand(const RuleCommandOptions& options) {
+  return options.operands.empty() ? std::string() : single_quoted(options.operands.front());
+}
+
+void refuse_if(bool contradiction, const std::string& why) {
+  if (contradiction) {
+    throw UsageError(why);
   }
 }
 
-void check_sharding(const RuleCommandOptions& options) {
-  if (options.task != Task::evaluate) {
-    throw UsageError("--shard evaluates a part of the trials: it takes no other view");
+// Options that say what is evaluated, and how, must be given when the results are made.
+void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
+  refuse_if(options.shard.has_value(), "--shard makes parts and --merge takes them: one at a time");
+  for (const std::string_view name : {"rule", "param", "config", "other", "now", "on-trigger", "step", "mode", "worker",
+                                      "keep-going", "findings", "plugin", "python"}) {
+    refuse_if(line.has(name),
+              "--merge takes results as they are: give --" + std::string(name) + " where they are made");
   }
-  if (options.output.limit || !options.output.sort.empty()) {
-    throw UsageError("--shard makes parts to be merged whole: give --sort and --limit with --merge");
-  }
+  refuse_if(options.task != Task::evaluate, "--merge prints results: it takes no other view");
+  refuse_if(options.operands.empty(), "the files of results are missing");
+}
+
+void check_about_rules(const RuleCommandOptions& options) {
+  const bool list = options.task == Task::list;
+  refuse_if(!options.operands.empty(), (list ? "--list" : "--describe") +
+                                           std::string(" is about rules: it takes no TRIAL, and there is ") +
+                                           first_operand(options));
+  refuse_if(!options.asked.empty(),
+            list ? "--list lists all rules: it takes no -r and no -C" : "--describe RULE takes no -r and no -C");
 }
 
 void check(const RuleCommandOptions& options, const CommandLine& line) {
-  if (options.following.follow && (options.shard || options.merge)) {
-    throw UsageError("--follow: not with --shard or --merge, which take what is there");
-  }
+  refuse_if(options.following.follow && (options.shard || options.merge),
+            "--follow: not with --shard or --merge, which take what is there");
   if (options.merge) {
     check_merging(options, line);
     return;
   }
-  if (options.shard) {
-    check_sharding(options);
-  }
-  const bool about_rules = options.task == Task::list || options.task == Task::describe;
-  if (about_rules && !options.operands.empty()) {
-    throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
-                     " is about rules: it takes no TRIAL, and there is " + single_quoted(options.operands.front()));
-  }
-  if (about_rules && (!options.asked.empty())) {
-    throw UsageError(options.task == Task::list ? "--list lists all rules: it takes no -r and no -C"
-                                                : "--describe RULE takes no -r and no -C");
-  }
-  if (about_rules) {
+  const bool evaluates = options.task == Task::evaluate;
+  refuse_if(options.shard && !evaluates, "--shard evaluates a part of the trials: it takes no other view");
+  refuse_if(options.shard && (options.output.limit || !options.output.sort.empty()),
+            "--shard makes parts to be merged whole: give --sort and --limit with --merge");
+  if (options.task == Task::list || options.task == Task::describe) {
+    check_about_rules(options);
     return;
   }
-  if (options.asked.empty() && options.pythons.empty()) {
-    throw UsageError("no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
-  }
-  if (options.findings_only && !report_format(options.output.format).records) {
-    throw UsageError("--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
-                     " has results only");
-  }
-  if (options.task == Task::hook_config && !options.operands.empty()) {
-    throw UsageError("--hook-config is about rules: it takes no TRIAL, and there is " +
-                     single_quoted(options.operands.front()));
-  }
-  if (options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config) {
-    throw UsageError("TRIAL is missing");
-  }
-  if (!options.following.follow) {
-    return;
-  }
-  if (options.task != Task::evaluate) {
-    throw UsageError("--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
-  }
-  const SelectionOptions& selection = options.selection;
-  if (!plain_range(selection) && (selection.steps || selection.modes.size() > 1)) {
-    throw UsageError("--follow takes one mode, or steps as one range of global steps, such as 300: or 300:301");
+  refuse_if(options.asked.empty() && options.pythons.empty(),
+            "no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
+  refuse_if(options.findings_only && !report_format(options.output.format).records,
+            "--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
+                " has results only");
+  refuse_if(options.task == Task::hook_config && !options.operands.empty(),
+            "--hook-config is about rules: it takes no TRIAL, and there is " + first_operand(options));
+  refuse_if(options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config,
+            "TRIAL is missing");
+  if (options.following.follow) {
+    refuse_if(!evaluates, "--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
+    const SelectionOptions& selection = options.selection;
+    refuse_if(!plain_range(selection) && (selection.steps || selection.modes.size() > 1),
+              "--follow takes one mode, or steps as one range of global steps, such as 300: or 300:301");
   }
 }
 

@@ -2,66 +2,66 @@
 #include "cli/text.hpp"
 #include "options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace smd::tool::rule {
 
 namespace {
 
-/// Reads a text from the left; `ok_` is false from the first mismatch on.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : rest_(text) {}
+/// Whether a text has a form, in which 0 stands for a digit and T for what separates a date from a time of day.
+bool has_form(std::string_view text, std::string_view form) {
+  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
+    return wanted == '0' ? c >= '0' && c <= '9' : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
+  });
+}
 
-  [[nodiscard]] bool done() const noexcept { return ok_ && rest_.empty(); }
-  /// A number of exactly `count` digits.
-  unsigned digits(std::size_t count) {
-    unsigned number = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i >= rest_.size() || rest_[i] < '0' || rest_[i] > '9') {
-        ok_ = false;
-        return 0;
-      }
-      number = number * 10 + static_cast<unsigned>(rest_[i] - '0');
-    }
-    rest_.remove_prefix(count);
-    return number;
-  }
-  /// The next character, if it is one of these; else 0.
-  char one_of(std::string_view choices) {
-    if (rest_.empty() || choices.find(rest_.front()) == std::string_view::npos) {
-      return '\0';
-    }
-    const char found = rest_.front();
-    rest_.remove_prefix(1);
-    return found;
-  }
-  char require(std::string_view choices) {
-    const char found = one_of(choices);
-    ok_ = ok_ && found != '\0';
-    return found;
-  }
-  /// Digits after a point.
-  double fraction() {
-    double value = 0;
-    double weight = 0.1;
-    const std::size_t before = rest_.size();
-    while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
-      value += weight * (rest_.front() - '0');
-      weight /= 10;
-      rest_.remove_prefix(1);
-    }
-    ok_ = ok_ && rest_.size() < before;
-    return value;
-  }
-  void refuse_unless(bool condition) { ok_ = ok_ && condition; }
+template <class Number>
+Number number_of(std::string_view text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
 
- private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
+/// Nullopt if the text is no time of RFC 3339.
+std::optional<double> seconds_of_date(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  const auto part = [&](std::size_t place) { return number_of<unsigned>(text.substr(place, 2)); };
+  if (!has_form(text.substr(0, form.size()), form)) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(number_of<int>(text.substr(0, 4))),
+                                         std::chrono::month(part(5)), std::chrono::day(part(8))};
+  if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
+    return std::nullopt;
+  }
+  double fraction = 0;
+  double offset = 0;
+  std::string_view zone = text.substr(form.size());
+  if (zone.starts_with('.')) {
+    const std::size_t end = std::min(zone.find_first_not_of("0123456789", 1), zone.size());
+    if (end == 1) {
+      return std::nullopt;
+    }
+    fraction = number_of<double>(zone.substr(0, end));
+    zone.remove_prefix(end);
+  }
+  if (has_form(zone, "+00:00") || has_form(zone, "-00:00")) {
+    const unsigned hours = number_of<unsigned>(zone.substr(1, 2));
+    const unsigned minutes = number_of<unsigned>(zone.substr(4));
+    if (hours >= 24 || minutes >= 60) {
+      return std::nullopt;
+    }
+    offset = (zone[0] == '-' ? -60.0 : 60.0) * (60 * hours + minutes);
+  } else if (zone != "Z" && zone != "z") {
+    return std::nullopt;
+  }
+  const auto days = std::chrono::sys_days(date).time_since_epoch();
+  return static_cast<double>(days.count()) * 86400 + part(11) * 3600 + part(14) * 60 + part(17) + fraction - offset;
+}
 
 }  // namespace
 
@@ -72,35 +72,10 @@ double parse_time(std::string_view text) {
   if (error == std::errc() && rest == end && std::isfinite(seconds)) {
     return seconds;
   }
-  Scanner scanner(text);
-  const unsigned year = scanner.digits(4);
-  scanner.require("-");
-  const unsigned month = scanner.digits(2);
-  scanner.require("-");
-  const unsigned day = scanner.digits(2);
-  scanner.require("Tt ");
-  const unsigned hour = scanner.digits(2);
-  scanner.require(":");
-  const unsigned minute = scanner.digits(2);
-  scanner.require(":");
-  const unsigned second = scanner.digits(2);
-  const double fraction = scanner.one_of(".") != '\0' ? scanner.fraction() : 0;
-  double offset = 0;
-  if (const char sign = scanner.require("Zz+-"); sign == '+' || sign == '-') {
-    const unsigned hours = scanner.digits(2);
-    scanner.require(":");
-    const unsigned minutes = scanner.digits(2);
-    scanner.refuse_unless(hours < 24 && minutes < 60);
-    offset = (sign == '-' ? -60.0 : 60.0) * (60 * hours + minutes);
+  if (const std::optional<double> date = seconds_of_date(text)) {
+    return *date;
   }
-  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)), std::chrono::month(month),
-                                         std::chrono::day(day)};
-  scanner.refuse_unless(date.ok() && hour < 24 && minute < 60 && second <= 60);
-  if (!scanner.done()) {
-    throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
-  }
-  const auto days = std::chrono::sys_days(date).time_since_epoch();
-  return static_cast<double>(days.count()) * 86400 + hour * 3600 + minute * 60 + second + fraction - offset;
+  throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
 }
 
 }  // namespace smd::tool::rule

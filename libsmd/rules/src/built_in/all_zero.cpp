@@ -78,12 +78,11 @@ class AllZero final : public UnitRule {
 RuleDescription all_zero_rule() {
   return {
       .name = "AllZero",
-      .alias = "all_zero",
       .summary = "all values, or a given percentage of them, are zero",
       .condition =
           "per tensor and worker: 100 x #{x : x = 0} / #x >= threshold\n"
-          "Where the raw value was not saved and the threshold is 100, the first of these that was saved "
-          "decides: abs_max; min and max; l1; abs_l1; abs_sum.",
+          "Where the raw value was not saved and the threshold is 100, the first of these that was saved decides: "
+          "abs_max; min and max; l1; abs_l1; abs_sum.",
       .frameworks = "all",
       .parameters = {collection_names_parameter("one of the two is required"),
                      tensor_regex_parameter("one of the two is required"),

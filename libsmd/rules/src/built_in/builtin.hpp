@@ -102,7 +102,7 @@ void need_variance(StepNeeds& step, const Unit& unit);
                                                         const Reduction& reduction, std::string relation,
                                                         Mode mode = Mode::global, std::int64_t for_steps = 1);
 
-using Collections = std::vector<CollectionConfig>;  // returned by `RuleDescription::saves`
+using Collections = std::vector<CollectionConfig>;
 using Texts = std::vector<std::string>;
 
 /// Returns a collection of a built-in collection's tensors, and of those in whose names a pattern is found.
@@ -117,5 +117,10 @@ using Texts = std::vector<std::string>;
 /// empty. Saves only `reductions`; if they are empty, the tensors themselves.
 [[nodiscard]] Collections selected(const Parameters& parameters, const std::string& own, const Texts& reductions = {},
                                    const std::string& everything = {});
+
+/// The `saves` of a description: the same collection whatever the parameters are.
+[[nodiscard]] inline auto saves_always(CollectionConfig collection) {
+  return [collection = std::move(collection)](const Parameters&) { return Collections{collection}; };
+}
 
 }  // namespace smd::detail::rules

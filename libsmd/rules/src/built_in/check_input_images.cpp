@@ -168,7 +168,6 @@ class CheckInputImages final : public Rule {
 RuleDescription check_input_images_rule() {
   return {
       .name = "CheckInputImages",
-      .alias = "check_input_images",
       .summary = "input images are not centred: a channel's mean is far from zero",
       .condition =
           "per tensor and mode, over all steps so far and all workers, once there were threshold_samples images:\n"

@@ -154,7 +154,6 @@ class ClassImbalance final : public Rule {
 RuleDescription class_imbalance_rule() {
   return {
       .name = "ClassImbalance",
-      .alias = "class_imbalance",
       .summary = "some classes have far more labels than others, or a class is mostly mispredicted",
       .condition =
           "per mode, over all steps so far and all workers, once there were samples labels:\n"

@@ -227,7 +227,6 @@ class Confusion final : public Rule {
 RuleDescription confusion_rule() {
   return {
       .name = "Confusion",
-      .alias = "confusion",
       .summary = "too few predictions of a class are right, or too many are of one other class",
       .condition =
           "per step, with C[i][j] = labels i predicted as j, of all workers, and S[i] = sum over j of C[j][i]:\n"

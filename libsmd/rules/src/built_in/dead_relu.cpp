@@ -30,7 +30,6 @@ class DeadRelu final : public UnitRule {
 RuleDescription dead_relu_rule() {
   return {
       .name = "DeadRelu",
-      .alias = "dead_relu",
       .summary = "most nodes of a layer are almost never above zero",
       .condition =
           "per tensor and worker, axis 0 the samples and every position of the other axes a node:\n"

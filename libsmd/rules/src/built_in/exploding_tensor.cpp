@@ -77,12 +77,11 @@ class ExplodingTensor final : public UnitRule {
 RuleDescription exploding_tensor_rule() {
   return {
       .name = "ExplodingTensor",
-      .alias = "exploding_tensor",
       .summary = "a value holds NaN or an infinity",
       .condition =
           "per tensor and worker: #{x : x is NaN or, unless only_nan, infinite} > 0\n"
-          "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with "
-          "only_nan only of those that do not turn an infinity into NaN.",
+          "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with only_nan "
+          "only of those that do not turn an infinity into NaN.",
       .frameworks = "deep learning",
       .parameters = {collection_names_parameter("neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor"),

@@ -82,7 +82,6 @@ class FeatureImportanceOverweight final : public Rule {
 RuleDescription feature_importance_overweight_rule() {
   return {
       .name = "FeatureImportanceOverweight",
-      .alias = "feature_importance_overweight",
       .summary = "a few features hold most of the importance",
       .condition =
           "per worker, over all elements of all matching tensors: sum of the nfeatures largest / sum of all > "

@@ -58,10 +58,10 @@ class LossNotDecreasing final : public Rule {
         least_decrease_(parameters.number("diff_percent")),
         greatest_increase_(parameters.number("increase_threshold_percent")) {
     if (!parameters.boolean("use_losses_collection") && !has_lists()) {
-      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
-                               "parameter 'collection_names' or 'tensor_regex' is needed when "
-                               "'use_losses_collection' is False",
-                               "collection_names");
+      throw ConfigurationError(
+          ConfigurationErrorKind::missing_parameter,
+          "parameter 'collection_names' or 'tensor_regex' is needed when 'use_losses_collection' is False",
+          "collection_names");
     }
     if (parameters.has("mode")) {
       const std::string& mode = parameters.text("mode");
@@ -374,7 +374,6 @@ class LossNotDecreasing final : public Rule {
 RuleDescription loss_not_decreasing_rule() {
   return {
       .name = "LossNotDecreasing",
-      .alias = "loss_not_decreasing",
       .summary = "the loss does not decrease by enough in a number of steps",
       .condition =
           "per tensor, worker and mode, with old = the loss at the newest step <= p - num_steps, and at least "
@@ -386,40 +385,39 @@ RuleDescription loss_not_decreasing_rule() {
           "are mode steps; with mode GLOBAL, global steps of all modes in one row.\n"
           "Where steps have no modes (log directories, checkpoints), per tensor and worker, when n losses were seen, "
           "first at n = 4 * num_steps, then at max(n + num_steps, n * 5 / 4): 100 * (old - new) / |old| < "
-          "diff_percent, "
-          "or new is NaN, with new = the median of the newest quarter of the n losses and old = that of the quarter "
-          "before.",
+          "diff_percent, or new is NaN, with new = the median of the newest quarter of the n losses and old = that of "
+          "the quarter before.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters =
           {{"collection_names", Type::list, {}, "collections whose tensors are losses, of any number of elements"},
            {"tensor_regex", Type::pattern_list, {}, "tensors of one element that are losses too"},
            {"use_losses_collection", Type::boolean, "True",
-            "look at the collection losses too; if the trial does not define it and no list is "
-            "given, at every tensor of one element. False needs a list"},
+            "look at the collection losses too; if the trial does not define it and no list is given, at every tensor "
+            "of one element. False needs a list"},
            at_least(1, {"num_steps", Type::integer, "10",
                         "least distance of the two losses, in steps; where steps have no modes, a quarter of the "
                         "fewest losses that are compared"}),
            {.name = "diff_percent",
             .type = ParameterType::number,
             .default_text = "0.1",
-            .help = "a loss that did not rise (where steps have no modes: any) triggers if it fell by less "
-                    "percent than this",
+            .help = "a loss that did not rise (where steps have no modes: any) triggers if it fell by less percent "
+                    "than this",
             .at_least = 0,
             .at_most = 100,
             .exclusive = true},
            {.name = "increase_threshold_percent",
             .type = ParameterType::number,
             .default_text = "5",
-            .help = "a loss that rose by more percent than this triggers; rises in succession add up. Where "
-                    "steps have no modes, it has no effect",
+            .help = "a loss that rose by more percent than this triggers; rises in succession add up. Where steps have "
+                    "no modes, it has no effect",
             .at_least = 0,
             .at_most = 100,
             .exclusive = true},
            {.name = "mode",
             .type = ParameterType::text,
-            .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "
-                    "In a log directory: only tensors whose names say so",
+            .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. In a log "
+                    "directory: only tensors whose names say so",
             .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
       .create = create<LossNotDecreasing>,
       .saves =

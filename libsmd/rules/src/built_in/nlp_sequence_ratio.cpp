@@ -93,7 +93,6 @@ class NlpSequenceRatio final : public UnitRule {
 RuleDescription nlp_sequence_ratio_rule() {
   return {
       .name = "NLPSequenceRatio",
-      .alias = "nlp_sequence_ratio",
       .summary = "too much of the input sequences is a given token, such as padding",
       .condition =
           "per tensor and worker, for each token t: 100 * (elements equal to t) / elements > its threshold\n"

@@ -55,25 +55,22 @@ class Overfit final : public PhaseRule {
 RuleDescription overfit_rule() {
   return {
       .name = "Overfit",
-      .alias = "overfit",
       .summary = "the validation loss is well above the training loss",
       .condition =
           "per tensor, when a validation phase closes: (mean validation - mean training) / |mean training| > "
           "ratio_threshold, patience times in succession\n"
           "A phase is what EVAL steps there are before the next TRAIN step, or the end; training is what came since "
-          "the "
-          "phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, test-, "
-          "dev-). The loss of a step is the mean over workers.\n"
+          "the phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, "
+          "test-, dev-). The loss of a step is the mean over workers.\n"
           "In a log directory, or with pairs: per pair of tensors, at each step at which that of validation has a "
-          "value: "
-          "this value against the mean of the training values since the pair's step before, up to this one.",
+          "value: this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},
       .parameters = {{"tensor_regex",
                       Type::pattern_list,
                       {},
-                      "tensors of one element to look at instead of the collection losses; where names tell "
-                      "training from validation, those of validation"},
+                      "tensors of one element to look at instead of the collection losses; where names tell training "
+                      "from validation, those of validation"},
                      pairs_parameter(),
                      at_least(0, {"start_step", Type::integer, "0", "global step; earlier steps are ignored"}),
                      at_least(1, {"patience", Type::integer, "1", "so many phases in succession trigger"}),

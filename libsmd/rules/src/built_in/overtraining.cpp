@@ -73,11 +73,10 @@ class Overtraining final : public PhaseRule {
 RuleDescription overtraining_rule() {
   return {
       .name = "Overtraining",
-      .alias = "overtraining",
       .summary = "the training or the validation loss no longer improves",
       .condition =
-          "per tensor and side, each time a validation phase closes: observations since the best one >= "
-          "patience_train (patience_validation)\n"
+          "per tensor and side, each time a validation phase closes: observations since the best one >= patience_train "
+          "(patience_validation)\n"
           "An observation is the mean training loss since the phase before, or the mean validation loss of the phase; "
           "better is loss < best and best - loss >= delta. Phases, and pairs of tensors where there are no modes, are "
           "those of Overfit.",
@@ -89,10 +88,7 @@ RuleDescription overtraining_rule() {
                                   "so many validation losses in succession that are no better trigger"}),
                      at_least(0, {"delta", Type::number, "0.01", "least improvement"}), pairs_parameter()},
       .create = create<Overtraining>,
-      .saves =
-          [](const Parameters& /*parameters*/) {
-            return Collections{only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))};
-          },
+      .saves = saves_always(only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))),
   };
 }
 

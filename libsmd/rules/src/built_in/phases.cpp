@@ -54,8 +54,8 @@ ParameterSpec pairs_parameter() {
   return {"pairs",
           Type::list,
           {},
-          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons "
-          "is split where both parts are names of tensors; names with commas cannot be given"};
+          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons is "
+          "split where both parts are names of tensors; names with commas cannot be given"};
 }
 
 std::vector<TensorPair> readings_of_pair(std::string_view item) {
@@ -408,9 +408,9 @@ void PhaseRule::summarize(RuleSummary& summary) {
         "no validation phase has ended after a training phase of the same loss: " + saved(training_steps_, "TRAIN") +
         ", and at " + std::to_string(validation_steps_) + " of mode EVAL");
   } else if (steps_without_mode_ > 0) {
-    summary.explain("no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
-                    " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, "
-                    "test-, dev-)");
+    summary.explain(
+        "no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
+        " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-)");
   }
 }
 

@@ -164,7 +164,6 @@ class PoorWeightInitialization final : public Rule {
 RuleDescription poor_weight_initialization_rule() {
   return {
       .name = "PoorWeightInitialization",
-      .alias = "poor_weight_initialization",
       .summary = "early in training: uneven activation variances, narrow gradients or a stuck loss",
       .condition =
           "per worker, at the first steps (TRAIN or without a mode) that have anything of this:\n"

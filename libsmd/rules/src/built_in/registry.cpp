@@ -55,7 +55,7 @@ class Registry {
   }
 
   Registry() {
-#define SMD_ADD_RULE(name) rules_.push_back(detail::rules::name##_rule());
+#define SMD_ADD_RULE(name) rules_.emplace_back(detail::rules::name##_rule()).alias = #name;
     SMD_BUILTIN_RULES(SMD_ADD_RULE)
 #undef SMD_ADD_RULE
   }

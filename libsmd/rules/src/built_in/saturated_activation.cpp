@@ -71,11 +71,10 @@ RuleDescription saturated_activation_rule() {
   regex.default_text = ".*tanh_input|.*sigmoid_input";
   return {
       .name = "SaturatedActivation",
-      .alias = "saturated_activation",
       .summary = "most nodes of a layer are almost always out of their activation's range",
       .condition =
-          "per tensor and worker, axis 0 the samples and every position of the other axes a node, min and max "
-          "those of the function in the tensor's name (tanh or sigmoid; neither: skipped):\n"
+          "per tensor and worker, axis 0 the samples and every position of the other axes a node, min and max those of "
+          "the function in the tensor's name (tanh or sigmoid; neither: skipped):\n"
           "saturated(node): 100 x #{samples : min < x < max} / #samples < threshold_inactivity\n"
           "100 x #{saturated nodes} / #nodes > threshold_layer\n"
           "Needs raw values.",

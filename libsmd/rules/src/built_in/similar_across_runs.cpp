@@ -150,15 +150,13 @@ class SimilarAcrossRuns final : public Rule {
 RuleDescription similar_across_runs_rule() {
   return {
       .name = "SimilarAcrossRuns",
-      .alias = "similar_across_runs",
       .summary = "a value differs from the other trial's",
       .condition =
           "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
-          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side "
-          "has no raw value, reduction: the same of the reductions saved by both\n"
+          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side has no "
+          "raw value, reduction: the same of the reductions saved by both\n"
           "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
-          "such "
-          "tensors are a warning.",
+          "such tensors are a warning.",
       .frameworks = "all",
       .parameters = {{.name = "other_trial",
                       .help = "path of the trial to compare with",

@@ -133,11 +133,11 @@ class StalledTrainingRule final : public Rule {
     if (!parameters().boolean("stop_training_on_fire")) {
       return;
     }
-    place.warn(parameters().has("training_job_name_prefix")
-                   ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training "
-                                 "went on",
-                                 printable(parameters().text("training_job_name_prefix")))
-                   : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
+    place.warn(
+        parameters().has("training_job_name_prefix")
+            ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training went on",
+                          printable(parameters().text("training_job_name_prefix")))
+            : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
   }
 
   double threshold_;
@@ -153,25 +153,20 @@ class StalledTrainingRule final : public Rule {
 RuleDescription stalled_training_rule_rule() {
   return {
       .name = "StalledTrainingRule",
-      .alias = "stalled_training_rule",
       .summary = "nothing new was saved for a time",
       .condition =
           "following a job: now - (time of the latest index file's appearance, at first the start) >= threshold\n"
-          "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the "
-          "step's records; without an end marker also now - time(last step) >= threshold, where the last step's "
-          "event file is not there yet with the time at which the newest file was written",
+          "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the step's "
+          "records; without an end marker also now - time(last step) >= threshold, where the last step's event file is "
+          "not there yet with the time at which the newest file was written",
       .frameworks = "all",
       .parameters =
           {at_least(1, {"threshold", Type::integer, "1800", "seconds without new data that trigger"}),
            {"stop_training_on_fire", Type::boolean, "False",
-            "stop the training job when it stalls: the only one in progress that "
-            "training_job_name_prefix names"},
+            "stop the training job when it stalls: the only one in progress that training_job_name_prefix names"},
            {"training_job_name_prefix", Type::text, {}, "how the job's name begins, for stop_training_on_fire"}},
       .create = create<StalledTrainingRule>,
-      .saves =
-          [](const Parameters& /*parameters*/) {
-            return Collections{collection_of("losses")};  // any tensor shows progress
-          },
+      .saves = saves_always(collection_of("losses")),  // any tensor shows progress
   };
 }
 

@@ -40,7 +40,6 @@ class TensorVariance final : public UnitRule {
 RuleDescription tensor_variance_rule() {
   return {
       .name = "TensorVariance",
-      .alias = "tensor_variance",
       .summary = "a variance lies above or below a bound",
       .condition =
           "per tensor and worker, v = mean((x - mean(x))^2): max: v > max_threshold; min: v < min_threshold\n"

@@ -207,32 +207,29 @@ std::unique_ptr<Rule> make_threshold_rule(const Parameters& parameters, TensorSe
 RuleDescription threshold_rule() {
   return {
       .name = "Threshold",
-      .alias = "threshold",
       .summary = "a reduction of a tensor lies above or below a bound, for a number of steps",
       .condition =
-          "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which "
-          "the tensor was evaluated\n"
+          "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which the "
+          "tensor was evaluated\n"
           "The saved reduction if there is one, else that of the raw value; of abs_mean of a histogram, what its "
           "buckets say that it is at most (at least). NaN meets no condition.",
       .frameworks = "all",
-      .parameters =
-          {{.name = "reduction",
-            .help =
-                "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, nan, "
-                "inf, zero, zero_fraction and the like, also with abs_ in front",
-            .required = true},
-           {"abs", Type::boolean, "False", "measure absolute values, as abs_ in front does"},
-           {.name = "operator",
-            .help = "how the measurement must compare with the threshold to trigger",
-            .required = true,
-            .choices = {"<", "<=", ">", ">=", "==", "!="}},
-           {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},
-           collection_names_parameter("one of the two is required"),
-           tensor_regex_parameter("one of the two is required"),
-           {.name = "mode",
-            .help = "only steps of this mode; GLOBAL or not given: all, each mode counted by itself",
-            .choices = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}},
-           at_least(1, {"for_steps", Type::integer, "1", "successive steps that must meet the condition"})},
+      .parameters = {{.name = "reduction",
+                      .help = "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, "
+                              "count, nan, inf, zero, zero_fraction and the like, also with abs_ in front",
+                      .required = true},
+                     {"abs", Type::boolean, "False", "measure absolute values, as abs_ in front does"},
+                     {.name = "operator",
+                      .help = "how the measurement must compare with the threshold to trigger",
+                      .required = true,
+                      .choices = {"<", "<=", ">", ">=", "==", "!="}},
+                     {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},
+                     collection_names_parameter("one of the two is required"),
+                     tensor_regex_parameter("one of the two is required"),
+                     {.name = "mode",
+                      .help = "only steps of this mode; GLOBAL or not given: all, each mode counted by itself",
+                      .choices = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}},
+                     at_least(1, {"for_steps", Type::integer, "1", "successive steps that must meet the condition"})},
       .create =
           [](const Parameters& parameters) {
             const Reduction reduction = reduction_of(parameters);

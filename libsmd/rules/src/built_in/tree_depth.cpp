@@ -40,7 +40,6 @@ class TreeDepth final : public UnitRule {
 RuleDescription tree_depth_rule() {
   return {
       .name = "TreeDepth",
-      .alias = "tree_depth",
       .summary = "a tree is deeper than a limit",
       .condition =
           "per worker: floor(log2(largest of trees/Node)) > depth, with 0 for a lone root\n"
@@ -48,7 +47,7 @@ RuleDescription tree_depth_rule() {
       .frameworks = "XGBoost",
       .parameters = {{"depth", Type::number, "4", "greatest tolerated depth"}},
       .create = create<TreeDepth>,
-      .saves = [](const Parameters& /*parameters*/) { return Collections{collection_of("trees")}; },
+      .saves = saves_always(collection_of("trees")),
   };
 }
 

@@ -76,7 +76,6 @@ class UnchangedTensor final : public UnitRule {
 RuleDescription unchanged_tensor_rule() {
   return {
       .name = "UnchangedTensor",
-      .alias = "unchanged_tensor",
       .summary = "the last values of a tensor are close to each other",
       .condition =
           "per tensor and worker, a the value now and b each of the num_steps - 1 values saved before in the same "

@@ -79,21 +79,19 @@ class WeightUpdateRatio final : public UnitRule {
 RuleDescription weight_update_ratio_rule() {
   return {
       .name = "WeightUpdateRatio",
-      .alias = "weight_update_ratio",
       .summary = "weights change by too much or too little",
       .condition =
-          "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of "
-          "the mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
+          "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of the "
+          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
           "large: ratio > large_threshold; else small: ratio < small_threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning",
       .collections = {"weights"},
-      .parameters = {at_least(1,
-                              {"num_steps",
-                               Type::integer,
-                               {},
-                               "mode steps to look back at most, to the earliest value saved there; not given: to the "
-                               "value saved last before"}),
+      .parameters = {at_least(1, {"num_steps",
+                                  Type::integer,
+                                  {},
+                                  "mode steps to look back at most, to the earliest value saved there; not given: to "
+                                  "the value saved last before"}),
                      {"large_threshold", Type::number, "10.0", "ratios above this trigger"},
                      {"small_threshold", Type::number, "0.00000001", "ratios below this trigger"},
                      at_least(0, {"epsilon", Type::number, "0.000000001", "added to the divisor"})},

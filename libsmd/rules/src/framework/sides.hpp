@@ -31,7 +31,6 @@ class Sides {
 
   /// Returns `train`, `eval` or `none`; `none` for an unknown name.
   [[nodiscard]] Side of(std::string_view name) const;
-  [[nodiscard]] bool knows(std::string_view name) const { return names_.contains(name); }
   /// Returns the names of a side, in byte order.
   [[nodiscard]] std::vector<std::string_view> names(Side side) const;
   /// Returns the training names with the key of a validation name, the preferred one first.
