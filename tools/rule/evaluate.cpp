@@ -2,9 +2,9 @@
 #include "evaluate.hpp"
 
 #include "cli/progress.hpp"
+#include "command_group.hpp"
 #include "requests/evaluation.hpp"
 #include "select/explanations.hpp"
-#include "trigger.hpp"
 
 #include <algorithm>
 #include <memory>

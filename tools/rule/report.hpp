@@ -58,6 +58,4 @@ struct ReportFormat {
 /// The columns of findings and results, except `trial`.
 [[nodiscard]] std::vector<Column> record_columns();
 
-std::unique_ptr<Report> make_junit_report(const ReportContext& context);
-
 }  // namespace smd::tool::rule

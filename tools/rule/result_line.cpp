@@ -3,7 +3,6 @@
 #include "text/json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -51,25 +50,15 @@ std::vector<std::string> texts(const Json& value) {
   return all;
 }
 
-template <class Kind, std::size_t Count>
-Kind kind_by_name(const std::array<Kind, Count>& kinds, std::string_view name) {
-  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](Kind kind) { return to_string(kind) == name; });
-  require(found != kinds.end());
-  return *found;
-}
-
-RuleStatus status_from(std::string_view name) {
-  return kind_by_name(std::array{RuleStatus::no_issues_found, RuleStatus::issues_found, RuleStatus::error,
-                                 RuleStatus::in_progress, RuleStatus::not_evaluated},
-                      name);
-}
-
-ConfigurationErrorKind error_kind_from(std::string_view name) {
-  using Kind = ConfigurationErrorKind;
-  return kind_by_name(
-      std::array{Kind::unknown_rule, Kind::unknown_parameter, Kind::bad_value, Kind::missing_parameter,
-                 Kind::bad_config, Kind::bad_trial, Kind::custom_rule, Kind::unsupported_rule, Kind::exception},
-      name);
+/// Returns the one of an enumeration's values up to `last` that has a name.
+template <class Kind>
+Kind kind_by_name(std::string_view name, Kind last) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) {
+    if (to_string(static_cast<Kind>(i)) == name) {
+      return static_cast<Kind>(i);
+    }
+  }
+  throw NotOurs();
 }
 
 template <class Number>
@@ -116,7 +105,7 @@ std::optional<Finding> finding_from(const Json& line) {
 RuleResult result_from(const Json& line) {
   RuleResult result;
   result.rule = text_or_null(line.at("rule_to_invoke")).value_or("");
-  result.status = status_from(text(line.at("status")));
+  result.status = kind_by_name(text(line.at("status")), RuleStatus::not_evaluated);
   result.message = text_or_null(line.at("message")).value_or("");
   for (const auto& [name, value] : line.at("params").get_ref<const Json::object_t&>()) {
     result.params.emplace_back(name, text_or_null(value));
@@ -130,7 +119,7 @@ RuleResult result_from(const Json& line) {
   if (const std::optional<std::string> kind = text_or_null(line.at("kind"))) {
     result.unread = *kind == "unread";
     if (!result.unread) {
-      result.error_kind = error_kind_from(*kind);
+      result.error_kind = kind_by_name(*kind, ConfigurationErrorKind::exception);
     }
   }
   result.error_parameter = text_or_null(line.at("parameter")).value_or("");

@@ -9,12 +9,14 @@
 #include "record.hpp"
 #include "report.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 namespace smd::tool::rule {
@@ -66,6 +68,17 @@ OutputOptions without_trial(OutputOptions options, std::span<const Column> colum
   return options;
 }
 
+/// Prints rows about no trial, which `fill` gives to a writer.
+template <class Fill>
+void print_rows(const RuleCommandOptions& options, std::span<const Column> columns, OutputFile& out,
+                Diagnostics& messages, const Fill& fill) {
+  const OutputOptions output = without_trial(options.output, columns);
+  RowWriter rows(out, output, columns, false, messages);
+  fill(rows);
+  rows.finish();
+  out.close();
+}
+
 std::string facts_of(const ParameterSpec& spec) {
   std::string text(to_string(spec.type));
   const std::string range = range_text(spec);
@@ -88,12 +101,11 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
 }
 
 /// Keeps the author's line breaks, and breaks lines that are too long.
-std::string indented(std::string_view text, std::size_t width) {
+std::string indented(const std::string& text, std::size_t width) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    out += wrapped(text.substr(0, end), width, 2);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    out += wrapped(line, width, 2);
   }
   return out;
 }
@@ -107,11 +119,7 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
     facts += "  For: " + rule.frameworks + "\n";
   }
   if (!rule.collections.empty()) {
-    std::string names;
-    for (const std::string& name : rule.collections) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    facts += wrapped("Looks at: " + names + " (default)", width, 2);
+    facts += wrapped(fmt::format("Looks at: {} (default)", fmt::join(rule.collections, ", ")), width, 2);
   }
   if (!rule.plugin.empty()) {
     facts += "  Plug-in: " + rule.plugin + "\n";
@@ -205,32 +213,33 @@ void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diag
   }
 }
 
-void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
-  const OutputOptions output = without_trial(options.output, list_columns);
-  RowWriter rows(out, output, list_columns, false, messages);
-  for (const RuleDescription& rule : rule_descriptions()) {
-    rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
-              or_missing(rule.plugin), Cell(rule.summary)});
-  }
-  rows.finish();
+void list_rules(const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
+  print_rows(options, list_columns, out, messages, [](RowWriter& rows) {
+    for (const RuleDescription& rule : rule_descriptions()) {
+      rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
+                or_missing(rule.plugin), Cell(rule.summary)});
+    }
+  });
 }
 
-void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
+void describe(const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
   const RuleDescription rule = describe_rule(options.described);
   const std::string& format = options.output.format;
   if (!options.output.asks_for_rows() && (!options.output.format_given || format == "text" || format == "table")) {
     out.write(description_text(rule, terminal_width(STDOUT_FILENO)));
+    out.close();
     return;
   }
-  const OutputOptions output = without_trial(options.output, parameter_columns);
-  RowWriter rows(out, output, parameter_columns, false, messages);
-  for (const ParameterSpec& spec : rule.parameters) {
-    const std::string range = range_text(spec);
-    rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
-              spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
-              Cell(spec.help)});
-  }
-  rows.finish();
+  print_rows(options, parameter_columns, out, messages, [&](RowWriter& rows) {
+    for (const ParameterSpec& spec : rule.parameters) {
+      const std::string range = range_text(spec);
+      rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
+                spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
+                Cell(spec.help)});
+    }
+  });
 }
 
 void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options) {
@@ -251,18 +260,17 @@ void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOpti
   out.close();
 }
 
-void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,
-                  Diagnostics& messages) {
-  const OutputOptions output = without_trial(options.output, check_columns);
-  RowWriter rows(out, output, check_columns, false, messages);
-  for (const RuleRequest& request : requests) {
-    const RuleConfiguration& configuration = request.configuration;
-    const auto& error = request.error;
-    rows.row({Cell(request.name()), or_missing(configuration.rule_to_invoke), or_missing(request.file),
-              or_missing(configuration.position), error ? Cell(to_string(error->kind)) : Cell(),
-              error ? or_missing(error->parameter) : Cell(), error ? Cell(error->what()) : Cell("valid")});
-  }
-  rows.finish();
+void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
+  print_rows(options, check_columns, out, messages, [&](RowWriter& rows) {
+    for (const RuleRequest& request : requests) {
+      const RuleConfiguration& configuration = request.configuration;
+      const auto& error = request.error;
+      rows.row({Cell(request.name()), or_missing(configuration.rule_to_invoke), or_missing(request.file),
+                or_missing(configuration.position), error ? Cell(to_string(error->kind)) : Cell(),
+                error ? or_missing(error->parameter) : Cell(), error ? Cell(error->what()) : Cell("valid")});
+    }
+  });
 }
 
 }  // namespace smd::tool::rule

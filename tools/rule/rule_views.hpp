@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "cli/output_file.hpp"
 #include "options.hpp"
 #include "requests/requests.hpp"
 #include "rows/row_writer.hpp"
@@ -26,13 +25,12 @@ void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diag
 [[nodiscard]] std::vector<ColumnTable> column_tables();
 
 /// --list.
-void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
+void list_rules(const RuleCommandOptions& options, Diagnostics& messages);
 /// --describe: text for people, or the parameters as rows if a format was asked for. @throws ConfigurationError.
-void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages);
+void describe(const RuleCommandOptions& options, Diagnostics& messages);
 /// --hook-config: of the valid requests, if there are any. @throws ConfigurationError as `hook_config_for`.
 void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options);
 /// --check-config.
-void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,
-                  Diagnostics& messages);
+void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool::rule

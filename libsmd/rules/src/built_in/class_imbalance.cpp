@@ -128,16 +128,11 @@ class ClassImbalance final : public Rule {
     step.evaluated();
     const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
     if (ratio > most_imbalance_) {
-      trigger(step, labels, "imbalance", ratio, most_imbalance_);
+      step.trigger(finding_of(labels, "imbalance", ratio, ">", most_imbalance_));
     }
     if (worst >= 0 && worst > most_wrong_) {
-      trigger(step, predictions, "misprediction", worst, most_wrong_);
+      step.trigger(finding_of(predictions, "misprediction", worst, ">", most_wrong_));
     }
-  }
-
-  static void trigger(StepView& step, std::string_view tensor, const char* check, double value, double threshold) {
-    step.trigger(
-        {.tensor = std::string(tensor), .check = check, .value = value, .relation = ">", .threshold = threshold});
   }
 
   SelectionId labels_;

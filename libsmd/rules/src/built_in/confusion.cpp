@@ -17,45 +17,29 @@ namespace smd::detail::rules {
 namespace {
 
 /// Returns the pattern that matches one name.
-std::string exactly(std::string_view name) {
-  std::string pattern = "^";
-  for (const char c : name) {
-    pattern += std::string_view(R"(\^$.|?*+()[]{})").find(c) == std::string_view::npos ? "" : "\\";
-    pattern += c;
-  }
-  return pattern + "$";
-}
+std::string exactly(std::string_view name) { return "^" + escaped(name, R"(\^$.|?*+()[]{})") + "$"; }
 
 /// How often each label was predicted as each class.
 using Matrix = PerClass<PerClass<std::uint64_t, 64>, 64>;
 
-/// Finds the tensor of a step that holds the labels, or the predictions: the one with a given name, else the first of a
-/// given collection, else the first of the collection with that name.
-class Source {
- public:
-  void by_name(SelectionId selection) { choices_.insert(choices_.begin(), selection); }
-  void by_collection(SelectionId selection) { choices_.push_back(selection); }
+/// Where the labels, or the predictions, are: the tensor with a given name, else the first of a given collection, else
+/// the first of the collection with that name.
+using Source = std::vector<SelectionId>;
 
-  [[nodiscard]] std::optional<std::string_view> tensor(const StepTensors& step) const {
-    for (const SelectionId choice : choices_) {
-      for (const Unit& unit : step.units(choice)) {
-        if (unit.has_value()) {
-          return unit.tensor();
-        }
+std::optional<std::string_view> tensor_of(const Source& source, const StepTensors& step) {
+  for (const SelectionId choice : source) {
+    for (const Unit& unit : step.units(choice)) {
+      if (unit.has_value()) {
+        return unit.tensor();
       }
     }
-    return std::nullopt;
   }
+  return std::nullopt;
+}
 
-  /// Returns whether there is such a tensor at any step.
-  [[nodiscard]] bool saved(const RuleSummary& summary) const {
-    return std::any_of(choices_.begin(), choices_.end(),
-                       [&](SelectionId choice) { return !summary.saved(choice).empty(); });
-  }
-
- private:
-  std::vector<SelectionId> choices_;
-};
+bool was_saved(const Source& source, const RuleSummary& summary) {
+  return std::any_of(source.begin(), source.end(), [&](SelectionId choice) { return !summary.saved(choice).empty(); });
+}
 
 class Confusion final : public Rule {
  public:
@@ -66,8 +50,8 @@ class Confusion final : public Rule {
     if (parameters.has("category_no")) {
       categories_ = static_cast<double>(parameters.integer("category_no"));
     }
-    labels_.by_name(select({.names = {parameters.text("labels")}}));
-    predictions_.by_name(select({.names = {parameters.text("predictions")}}));
+    labels_.push_back(select({.names = {parameters.text("labels")}}));
+    predictions_.push_back(select({.names = {parameters.text("predictions")}}));
   }
 
   void begin() override {
@@ -97,8 +81,8 @@ class Confusion final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
-    const bool labels = labels_.saved(summary);
-    const bool predictions = predictions_.saved(summary);
+    const bool labels = was_saved(labels_, summary);
+    const bool predictions = was_saved(predictions_, summary);
     if (labels != predictions) {
       const std::string lacking = labels ? "predictions" : "labels";
       summary.explain(fmt::format("{} were saved, but no {}: neither a tensor '{}' nor one of the collection '{}'",
@@ -117,15 +101,15 @@ class Confusion final : public Rule {
     }
     for (std::string& one : names) {
       if (base_trial().collection(one)) {
-        source.by_collection(select({.collections = {std::move(one)}}));
+        source.push_back(select({.collections = {std::move(one)}}));
       }
     }
   }
 
   template <class Step, class Use>
   void for_workers(Step& step, const Use& use) const {
-    const std::optional<std::string_view> labels = labels_.tensor(step);
-    const std::optional<std::string_view> predictions = predictions_.tensor(step);
+    const std::optional<std::string_view> labels = tensor_of(labels_, step);
+    const std::optional<std::string_view> predictions = tensor_of(predictions_, step);
     if (!labels || !predictions) {
       return;
     }
@@ -206,13 +190,9 @@ class Confusion final : public Rule {
 
   static void trigger(StepView& step, std::string_view tensor, const char* check, double value, const char* relation,
                       double threshold, std::pair<double, double> at) {
-    step.trigger(
-        {.tensor = std::string(tensor),
-         .check = check,
-         .value = value,
-         .relation = relation,
-         .threshold = threshold,
-         .details = {{"label", fmt::format("{:.0f}", at.first)}, {"prediction", fmt::format("{:.0f}", at.second)}}});
+    Finding finding = finding_of(tensor, check, value, relation, threshold);
+    finding.details = {{"label", fmt::format("{:.0f}", at.first)}, {"prediction", fmt::format("{:.0f}", at.second)}};
+    step.trigger(std::move(finding));
   }
 
   double least_diagonal_;

@@ -47,20 +47,15 @@ bool Losses::possible(const StepTensors& step, const Unit& unit) const {
 
 std::vector<Unit> Losses::units(const StepTensors& step) const {
   std::vector<Unit> units;
-  if (collections_) {
-    for (const Unit& unit : step.units(*collections_)) {
-      if (possible(step, unit)) {
+  const auto add = [&](const std::optional<SelectionId>& selection, bool collections) {
+    for (const Unit& unit : selection ? step.units(*selection) : std::span<const Unit>()) {
+      if (by_collection(step, unit) == collections && possible(step, unit)) {
         units.push_back(unit);
       }
     }
-  }
-  if (others_) {
-    for (const Unit& unit : step.units(*others_)) {
-      if (!by_collection(step, unit) && possible(step, unit)) {
-        units.push_back(unit);
-      }
-    }
-  }
+  };
+  add(collections_, true);
+  add(others_, false);
   return units;
 }
 

@@ -348,11 +348,8 @@ void PhaseRule::evaluate_all(Place& place, const std::vector<Phase>& phases, con
     }
     place.evaluated();
     for (const MetCondition& condition : *conditions) {
-      Finding finding{.tensor = phase.tensors.validation,
-                      .check = std::string(condition.check),
-                      .value = condition.value,
-                      .relation = std::string(condition.relation),
-                      .threshold = condition.threshold};
+      Finding finding = finding_of(phase.tensors.validation, condition.check, condition.value, condition.relation,
+                                   condition.threshold);
       if (phase.tensors.training != phase.tensors.validation) {
         finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
         finding.details.emplace_back("training", phase.tensors.training);

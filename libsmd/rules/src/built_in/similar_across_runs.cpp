@@ -56,9 +56,11 @@ class SimilarAcrossRuns final : public Rule {
     }
     const std::vector<std::string_view> here = summary.saved(tensors_, 0);
     const std::vector<std::string_view> there = summary.saved(tensors_, 1);
+    std::vector<std::string_view> common;
+    std::set_intersection(here.begin(), here.end(), there.begin(), there.end(), std::back_inserter(common));
     const std::string only_here = only_in(here, there, "this trial");
     const std::string only_there = only_in(there, here, other_trials().front()->path());
-    if (!shares_any(here, there)) {
+    if (common.empty()) {
       if (here.size() + there.size() > 0) {
         summary.explain("the trials have no selected tensor in common: " + only_here +
                         (only_here.empty() || only_there.empty() ? "" : "; ") + only_there);
@@ -85,11 +87,6 @@ class SimilarAcrossRuns final : public Rule {
     return only.empty() ? std::string()
                         : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
                               printable(place) + ": " + first_names(only);
-  }
-
-  static bool shares_any(const std::vector<std::string_view>& here, const std::vector<std::string_view>& there) {
-    return std::any_of(here.begin(), here.end(),
-                       [&](std::string_view name) { return std::binary_search(there.begin(), there.end(), name); });
   }
 
   template <class Use>

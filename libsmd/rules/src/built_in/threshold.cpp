@@ -3,7 +3,6 @@
 
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
-#include "text/nearest.hpp"
 
 #include <smd/elements.hpp>
 
@@ -38,14 +37,10 @@ Reduction reduction_of(const Parameters& parameters) {
   const std::string& name = parameters.text("reduction");
   std::optional<Reduction> reduction = parse_reduction(name);
   if (!reduction) {
-    const std::vector<std::string> near = nearest(name, kinds(), 1);
-    throw ConfigurationError(
-        ConfigurationErrorKind::bad_value,
-        fmt::format("parameter reduction: '{}' is not valid; {}", printable(name),
-                    near.empty() ? fmt::format("give one of {}, p99.9 or the like, or one with abs_ in front",
-                                               fmt::join(kinds(), ", "))
-                                 : fmt::format("did you mean {}?", near.front())),
-        "reduction", near.empty() ? std::string() : near.front());
+    throw unknown_word(
+        ConfigurationErrorKind::bad_value, fmt::format("parameter reduction: '{}' is not valid", printable(name)), name,
+        kinds(), fmt::format("give one of {}, p99.9 or the like, or one with abs_ in front", fmt::join(kinds(), ", ")),
+        "reduction");
   }
   if (parameters.boolean("abs") && !reduction->abs) {
     reduction = parse_reduction("abs_" + name);

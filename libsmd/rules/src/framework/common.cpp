@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/common.hpp"
 
+#include "text/nearest.hpp"
+
 #include <smd/error.hpp>
 
 #include <cxxabi.h>
@@ -8,6 +10,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace smd::detail::rules {
 
@@ -22,14 +26,20 @@ bool holds(double value, std::string_view relation, double threshold) {
          (relation.starts_with('>') && value > threshold);
 }
 
-Finding finding_of(const Unit& unit, std::string_view check, double value, std::string_view relation,
+Finding finding_of(std::string_view tensor, std::string_view check, double value, std::string_view relation,
                    double threshold) {
-  return {.tensor = std::string(unit.tensor()),
-          .worker = std::string(unit.worker()),
+  return {.tensor = std::string(tensor),
           .check = std::string(check),
           .value = value,
           .relation = std::string(relation),
           .threshold = threshold};
+}
+
+Finding finding_of(const Unit& unit, std::string_view check, double value, std::string_view relation,
+                   double threshold) {
+  Finding finding = finding_of(unit.tensor(), check, value, relation, threshold);
+  finding.worker = std::string(unit.worker());
+  return finding;
 }
 
 void trigger_if(StepView& step, const Unit& unit, std::string_view check, double value, std::string_view relation,
@@ -49,6 +59,23 @@ std::string finding_text(const Finding& finding, std::string_view bound) {
   }
   return fmt::format("{}{}{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
                      finding.check, bound.empty() ? "" : " ", bound, value, finding.relation, threshold);
+}
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    out += special.find(c) == std::string_view::npos ? "" : "\\";
+    out += c;
+  }
+  return out;
+}
+
+ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text, std::string_view word,
+                                std::span<const std::string_view> known, const std::string& otherwise,
+                                std::string parameter) {
+  const std::vector<std::string> near = nearest(word, known, 1);
+  const std::string meant = near.empty() ? std::string() : near.front();
+  return {kind, text + "; " + (near.empty() ? otherwise : "did you mean " + meant + "?"), std::move(parameter), meant};
 }
 
 std::string condition_met_text(const std::string& rule, GlobalStep step) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <smd/rule.hpp>
+#include <smd/rule_parameter.hpp>
 #include <smd/rule_result.hpp>
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -20,6 +22,9 @@ namespace smd::detail::rules {
 /// Returns whether a value compares so (`<`, `<=`, `>`, `>=`, `==`, `!=`) with a threshold; false for NaN.
 [[nodiscard]] bool holds(double value, std::string_view relation, double threshold);
 
+/// Returns a finding about a tensor of all workers.
+[[nodiscard]] Finding finding_of(std::string_view tensor, std::string_view check, double value,
+                                 std::string_view relation, double threshold);
 [[nodiscard]] Finding finding_of(const Unit& unit, std::string_view check, double value, std::string_view relation,
                                  double threshold);
 /// Counts a unit as evaluated, and triggers if the value compares so with the threshold.
@@ -29,6 +34,14 @@ void trigger_if(StepView& step, const Unit& unit, std::string_view check, double
 /// Returns `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, with numbers of six digits, or of all if six do not
 /// tell value and threshold apart. `bound`, such as `at most`, says that the value is a bound of the measurement.
 [[nodiscard]] std::string finding_text(const Finding& finding, std::string_view bound = {});
+
+/// Returns a text with a backslash before each of some special characters.
+[[nodiscard]] std::string escaped(std::string_view text, std::string_view special);
+
+/// Returns the error about a word that is none of `known`: `text; did you mean NEAREST?`, or `text; otherwise`.
+[[nodiscard]] ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text,
+                                              std::string_view word, std::span<const std::string_view> known,
+                                              const std::string& otherwise, std::string parameter);
 
 /// Returns the reference's message about a step at which a rule's condition is met.
 [[nodiscard]] std::string condition_met_text(const std::string& rule, GlobalStep step);

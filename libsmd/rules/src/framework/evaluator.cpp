@@ -142,23 +142,19 @@ void Evaluator::Impl::evaluate_window() {
 
 /// Reports the findings of all rules since the last call, by step, then rule.
 void Evaluator::Impl::report_new() {
-  struct New {
-    std::size_t rule;
-    const Finding* finding;
-  };
-  std::vector<New> news;
+  std::vector<std::pair<std::size_t, const Finding*>> news;  // with the rule's number
   reported.resize(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::vector<Finding>& findings = runs[i].result().findings;
     for (; reported[i] < findings.size(); ++reported[i]) {
-      news.push_back({i, &findings[reported[i]]});
+      news.emplace_back(i, &findings[reported[i]]);
     }
   }
   if (options.on_finding) {
     std::stable_sort(news.begin(), news.end(),
-                     [](const New& a, const New& b) { return a.finding->step < b.finding->step; });
-    for (const New& one : news) {
-      options.on_finding(one.rule, *one.finding);
+                     [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
+    for (const auto& [rule, finding] : news) {
+      options.on_finding(rule, *finding);
     }
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {

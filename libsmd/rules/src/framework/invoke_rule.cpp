@@ -28,12 +28,6 @@ constexpr std::size_t steps_at_once = 64;
 /// The longest time between two calls of `Rule::tick`.
 constexpr std::chrono::seconds longest_pause{1};
 
-/// Refreshes a trial, whether its queries do so or not.
-void look_for_news(const Trial& trial) {
-  const Refresh refresh(trial);
-  static_cast<void>(TrialSnapshot::take(trial));
-}
-
 /// Passes the steps of a trial to an evaluator, as they become available while the job runs.
 class Invocation {
  public:
@@ -118,7 +112,8 @@ class Invocation {
     }
     if (newest) {
       for (const Trial* const other : others_) {
-        look_for_news(*other);
+        const Refresh refresh(*other);  // whether its queries do so or not
+        static_cast<void>(TrialSnapshot::take(*other));
       }
       evaluator_.offer(newest);
       last_ = std::max(last_, newest);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule_parameter.hpp>
 
+#include "framework/common.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -19,51 +21,22 @@ namespace smd {
 
 ConfigurationError::~ConfigurationError() = default;
 
-std::string_view to_string(ConfigurationErrorKind kind) noexcept {
-  switch (kind) {
-    case ConfigurationErrorKind::unknown_rule:
-      return "unknown_rule";
-    case ConfigurationErrorKind::unknown_parameter:
-      return "unknown_parameter";
-    case ConfigurationErrorKind::bad_value:
-      return "bad_value";
-    case ConfigurationErrorKind::missing_parameter:
-      return "missing_parameter";
-    case ConfigurationErrorKind::bad_config:
-      return "bad_config";
-    case ConfigurationErrorKind::bad_trial:
-      return "bad_trial";
-    case ConfigurationErrorKind::unsupported_rule:
-      return "unsupported_rule";
-    case ConfigurationErrorKind::exception:
-      return "exception";
-    case ConfigurationErrorKind::custom_rule:
-      break;
-  }
-  return "custom_rule";
-}
+namespace {
 
-std::string_view to_string(ParameterType type) noexcept {
-  switch (type) {
-    case ParameterType::integer:
-      return "Integer";
-    case ParameterType::number:
-      return "Float";
-    case ParameterType::boolean:
-      return "Boolean";
-    case ParameterType::list:
-      return "List";
-    case ParameterType::number_list:
-      return "List of Float";
-    case ParameterType::pattern_list:
-      return "List of patterns";
-    case ParameterType::pattern:
-      return "Pattern";
-    case ParameterType::text:
-      break;
-  }
-  return "Text";
-}
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 9> error_kinds = {"unknown_rule",      "unknown_parameter", "bad_value",
+                                                         "missing_parameter", "bad_config",        "bad_trial",
+                                                         "custom_rule",       "unsupported_rule",  "exception"};
+static_assert(error_kinds.size() == static_cast<std::size_t>(ConfigurationErrorKind::exception) + 1);
+constexpr std::array<std::string_view, 8> parameter_types = {
+    "Integer", "Float", "Boolean", "List", "List of Float", "List of patterns", "Pattern", "Text"};
+static_assert(parameter_types.size() == static_cast<std::size_t>(ParameterType::text) + 1);
+
+}  // namespace
+
+std::string_view to_string(ConfigurationErrorKind kind) noexcept { return error_kinds[static_cast<std::size_t>(kind)]; }
+
+std::string_view to_string(ParameterType type) noexcept { return parameter_types[static_cast<std::size_t>(type)]; }
 
 std::string range_text(const ParameterSpec& spec) {
   if (!spec.choices.empty()) {
@@ -128,19 +101,10 @@ class ParameterParser {
         value.boolean = boolean(text);
         break;
       case ParameterType::list:
-        value.list = split(text);
-        break;
       case ParameterType::number_list:
-        value.list = split(text);
-        for (const std::string& item : value.list) {
-          value.numbers.push_back(number(item, text));
-        }
-        break;
       case ParameterType::pattern_list:
         value.list = split(text);
-        for (const std::string& item : value.list) {
-          check_pattern(item);
-        }
+        parse_items(text, value);
         break;
       case ParameterType::pattern:
         check_pattern(value.text.value());
@@ -152,6 +116,16 @@ class ParameterParser {
   }
 
  private:
+  void parse_items(std::string_view text, Parameters::Value& value) const {
+    for (const std::string& item : value.list) {
+      if (spec_.type == ParameterType::number_list) {
+        value.numbers.push_back(number(item, text));
+      } else if (spec_.type == ParameterType::pattern_list) {
+        check_pattern(item);
+      }
+    }
+  }
+
   [[noreturn]] void refuse(std::string_view text, const std::string& valid) const {
     throw ConfigurationError(
         ConfigurationErrorKind::bad_value,
@@ -240,7 +214,6 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
 
 [[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
   std::vector<std::string_view> names;
-  names.reserve(specs.size() + 2);
   for (const ParameterSpec& spec : specs) {
     names.push_back(spec.name);
   }
@@ -250,12 +223,9 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
       names.push_back(common);
     }
   }
-  const std::vector<std::string> nearest = detail::nearest(name, names, 1);
-  throw ConfigurationError(ConfigurationErrorKind::unknown_parameter,
-                           fmt::format("no parameter '{}'; {}", detail::printable(name),
-                                       nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                                       : fmt::format("did you mean {}?", nearest.front())),
-                           name, nearest.empty() ? std::string() : nearest.front());
+  throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_parameter,
+                                    fmt::format("no parameter '{}'", detail::printable(name)), name, names,
+                                    fmt::format("there are {}", fmt::join(names, ", ")), name);
 }
 
 }  // namespace

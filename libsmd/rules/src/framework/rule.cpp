@@ -3,27 +3,17 @@
 
 #include "framework/rule_run.hpp"
 
+#include <array>
 #include <chrono>
 #include <utility>
 
 namespace smd {
 
-using detail::rules::place_at;
-
 std::string_view to_string(RuleStatus status) noexcept {
-  switch (status) {
-    case RuleStatus::no_issues_found:
-      return "NoIssuesFound";
-    case RuleStatus::issues_found:
-      return "IssuesFound";
-    case RuleStatus::error:
-      return "Error";
-    case RuleStatus::in_progress:
-      return "InProgress";
-    case RuleStatus::not_evaluated:
-      break;
-  }
-  return "NotEvaluated";
+  constexpr std::array<std::string_view, 5> names = {"NoIssuesFound", "IssuesFound", "Error", "InProgress",
+                                                     "NotEvaluated"};
+  static_assert(names.size() == static_cast<std::size_t>(RuleStatus::not_evaluated) + 1);
+  return names[static_cast<std::size_t>(status)];
 }
 
 bool RuleEnd::ended() const noexcept { return run_->ended(); }
@@ -51,7 +41,7 @@ std::optional<GlobalStep> RuleTick::last_step() const noexcept {
 void RuleTick::evaluated() { run_->count_evaluated(); }
 void RuleTick::trigger(Finding finding) {
   if (run_->last()) {
-    place_at(finding, *run_->last());
+    detail::rules::place_at(finding, *run_->last());
   }
   run_->add_finding(std::move(finding));
 }

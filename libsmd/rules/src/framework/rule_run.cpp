@@ -2,7 +2,6 @@
 #include "framework/rule_run.hpp"
 
 #include "framework/common.hpp"
-#include "framework/histogram_gaps.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
@@ -177,14 +176,8 @@ void RuleRun::resolve() {
 
 bool RuleRun::wants(const SnapshotStep& step) {
   const GlobalStep number = step.step();
-  if (end_ && number >= *end_) {
-    cut_ = true;
-    return false;
-  }
-  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
-    cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
-    return false;
-  }
+  const std::optional<std::vector<GlobalStep>>& steps = options_->steps;
+  cut_ = cut_ || (end_ && number >= *end_) || (steps && (steps->empty() || number > steps->back()));
   return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
 }
 
@@ -218,10 +211,9 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
 void RuleRun::evaluate() {
   const Stopwatch watch(result_.elapsed);
   for (StepContext& plan : plans_) {
-    if (stopped_) {
-      break;
+    if (!stopped_) {
+      evaluate_plan(plan);
     }
-    evaluate_plan(plan);
   }
 }
 

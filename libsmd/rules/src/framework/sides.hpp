@@ -43,9 +43,8 @@ class Sides {
     std::size_t words = 0;
     std::string key;
   };
-  using Names = std::map<std::string, Name, std::less<>>;
-  Names names_;
-  std::map<std::string, std::vector<Names::const_iterator>, std::less<>> training_;  // by key, in order of preference
+  std::map<std::string, Name, std::less<>> names_;
+  std::map<std::string, std::vector<std::string_view>> training_;  // of `names_`, by key, in order of preference
 };
 
 }  // namespace smd::detail::rules

@@ -127,6 +127,7 @@ namespace {
 
 using detail::rules::Ask;
 using detail::rules::EvaluatedTrial;
+using detail::rules::place_at;
 using detail::rules::Slot;
 
 std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std::vector<SavedRow>& rows) {
