@@ -182,13 +182,11 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
                    RecordSink& reports) {
   for (const RuleRequest& request : context.requests) {
-    const RuleConfiguration& configuration = request.configuration;
-    RuleResult result;
-    result.name = request.name();
-    result.rule = configuration.rule_to_invoke;
-    result.status = RuleStatus::error;
-    result.error_kind = ConfigurationErrorKind::bad_trial;
-    result.message = why;
+    RuleResult result{.name = request.name(),
+                      .rule = request.configuration.rule_to_invoke,
+                      .status = RuleStatus::error,
+                      .message = why,
+                      .error_kind = ConfigurationErrorKind::bad_trial};
     if (request.error) {
       result.error_kind = request.error->kind;
       result.error_parameter = request.error->parameter;

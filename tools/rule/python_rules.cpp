@@ -255,11 +255,8 @@ class PythonRule final : public Rule {
     }
     step.evaluated();
     if (reply.contains("met")) {
-      Finding finding;
-      finding.check = "condition";
-      finding.value = finding.threshold = std::numeric_limits<double>::quiet_NaN();
-      finding.message = reply["met"].get<std::string>();
-      step.trigger(std::move(finding));
+      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+      step.trigger({.check = "condition", .value = nan, .threshold = nan, .message = reply["met"].get<std::string>()});
     }
   }
 

@@ -129,7 +129,6 @@ class SMD_EXPORT Parameters {
     std::vector<double> numbers;
   };
   friend class ParameterParser;
-  [[nodiscard]] const Value* find(std::string_view name) const noexcept;
   [[nodiscard]] const Value& value(std::string_view name) const;
 
   std::vector<Value> values_;

@@ -22,17 +22,23 @@ ParameterSpec between(double least, double most, ParameterSpec spec) {
   return at_least(least, std::move(spec));
 }
 
+ParameterSpec within(double low, double high, ParameterSpec spec) {
+  spec.exclusive = true;
+  return between(low, high, std::move(spec));
+}
+
+ParameterSpec one_of(Texts choices, ParameterSpec spec) {
+  spec.choices = std::move(choices);
+  return spec;
+}
+
 ParameterSpec collection_names_parameter(std::string_view help) {
-  return {"collection_names",
-          Type::list,
-          {},
+  return {"collection_names", Type::list, no_default,
           "collections to look at" + std::string(help.empty() ? "" : "; ") + std::string(help)};
 }
 
 ParameterSpec tensor_regex_parameter(std::string_view help) {
-  return {"tensor_regex",
-          Type::pattern_list,
-          {},
+  return {"tensor_regex", Type::pattern_list, no_default,
           "tensors to look at, by name" + std::string(help.empty() ? "" : "; ") + std::string(help)};
 }
 

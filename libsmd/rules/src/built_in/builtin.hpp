@@ -54,10 +54,14 @@ std::unique_ptr<Rule> create(const Parameters& parameters) {
   return std::make_unique<SomeRule>(parameters);
 }
 
-// A table of parameters has rows of name, type, default and help.
+// A table of parameters has rows of name, type, default, help, and whether it is required.
 using Type = ParameterType;
+inline constexpr std::nullopt_t no_default = std::nullopt;
+using Texts = std::vector<std::string>;
 [[nodiscard]] ParameterSpec at_least(double least, ParameterSpec spec);
 [[nodiscard]] ParameterSpec between(double least, double most, ParameterSpec spec);
+[[nodiscard]] ParameterSpec within(double low, double high, ParameterSpec spec);  ///< The bounds are not valid.
+[[nodiscard]] ParameterSpec one_of(Texts choices, ParameterSpec spec);
 /// The parameters `collection_names` and `tensor_regex`; `help` is added to their help texts.
 [[nodiscard]] ParameterSpec collection_names_parameter(std::string_view help);
 [[nodiscard]] ParameterSpec tensor_regex_parameter(std::string_view help);
@@ -103,7 +107,6 @@ void need_variance(StepNeeds& step, const Unit& unit);
                                                         Mode mode = Mode::global, std::int64_t for_steps = 1);
 
 using Collections = std::vector<CollectionConfig>;
-using Texts = std::vector<std::string>;
 
 /// Returns a collection of a built-in collection's tensors, and of those in whose names a pattern is found.
 [[nodiscard]] CollectionConfig collection_of(std::string name, Texts patterns = {});

@@ -389,36 +389,27 @@ RuleDescription loss_not_decreasing_rule() {
           "the quarter before.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters =
-          {{"collection_names", Type::list, {}, "collections whose tensors are losses, of any number of elements"},
-           {"tensor_regex", Type::pattern_list, {}, "tensors of one element that are losses too"},
-           {"use_losses_collection", Type::boolean, "True",
-            "look at the collection losses too; if the trial does not define it and no list is given, at every tensor "
-            "of one element. False needs a list"},
-           at_least(1, {"num_steps", Type::integer, "10",
-                        "least distance of the two losses, in steps; where steps have no modes, a quarter of the "
-                        "fewest losses that are compared"}),
-           {.name = "diff_percent",
-            .type = ParameterType::number,
-            .default_text = "0.1",
-            .help = "a loss that did not rise (where steps have no modes: any) triggers if it fell by less percent "
-                    "than this",
-            .at_least = 0,
-            .at_most = 100,
-            .exclusive = true},
-           {.name = "increase_threshold_percent",
-            .type = ParameterType::number,
-            .default_text = "5",
-            .help = "a loss that rose by more percent than this triggers; rises in succession add up. Where steps have "
-                    "no modes, it has no effect",
-            .at_least = 0,
-            .at_most = 100,
-            .exclusive = true},
-           {.name = "mode",
-            .type = ParameterType::text,
-            .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. In a log "
-                    "directory: only tensors whose names say so",
-            .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
+      .parameters = {{"collection_names", Type::list, no_default,
+                      "collections whose tensors are losses, of any number of elements"},
+                     {"tensor_regex", Type::pattern_list, no_default, "tensors of one element that are losses too"},
+                     {"use_losses_collection", Type::boolean, "True",
+                      "look at the collection losses too; if the trial does not define it and no list is given, at "
+                      "every tensor of one element. False needs a list"},
+                     at_least(1, {"num_steps", Type::integer, "10",
+                                  "least distance of the two losses, in steps; where steps have no modes, a quarter of "
+                                  "the fewest losses that are compared"}),
+                     within(0, 100,
+                            {"diff_percent", Type::number, "0.1",
+                             "a loss that did not rise (where steps have no modes: any) triggers if it fell by less "
+                             "percent than this"}),
+                     within(0, 100,
+                            {"increase_threshold_percent", Type::number, "5",
+                             "a loss that rose by more percent than this triggers; rises in succession add up. Where "
+                             "steps have no modes, it has no effect"}),
+                     one_of({"EVAL", "TRAIN", "GLOBAL"},
+                            {"mode", Type::text, no_default,
+                             "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "
+                             "In a log directory: only tensors whose names say so"})},
       .create = create<LossNotDecreasing>,
       .saves =
           [](const Parameters& parameters) {

@@ -31,18 +31,18 @@ class Overfit final : public PhaseRule {
   }
 
  private:
-  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
+  std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
     if (!phase.training) {
       return std::nullopt;
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     std::int64_t& exceeded = exceeded_[phase.tensors];
     exceeded = ratio > threshold_ ? exceeded + 1 : 0;
-    std::vector<MetCondition> conditions;
+    std::vector<Finding> findings;
     if (exceeded >= patience_) {
-      conditions.push_back({"ratio", ratio, ">", threshold_});
+      findings.push_back(finding_of(phase.tensors.validation, "ratio", ratio, ">", threshold_));
     }
-    return conditions;
+    return findings;
   }
 
   std::int64_t patience_;
@@ -66,9 +66,7 @@ RuleDescription overfit_rule() {
           "value: this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{"tensor_regex",
-                      Type::pattern_list,
-                      {},
+      .parameters = {{"tensor_regex", Type::pattern_list, no_default,
                       "tensors of one element to look at instead of the collection losses; where names tell training "
                       "from validation, those of validation"},
                      pairs_parameter(),

@@ -46,12 +46,13 @@ class Overtraining final : public PhaseRule {
     LossHistory validation;
   };
 
-  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
-    std::vector<MetCondition> conditions;
+  std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
+    std::vector<Finding> findings;
     const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
       side.observe(loss, delta_);
       if (side.stale() >= patience) {
-        conditions.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
+        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale()),
+                                      ">=", static_cast<double>(patience)));
       }
     };
     BothSides& sides = sides_[phase.tensors];
@@ -59,7 +60,7 @@ class Overtraining final : public PhaseRule {
       observe(sides.training, *phase.training, "train", patience_train_);
     }
     observe(sides.validation, phase.validation, "validation", patience_validation_);
-    return conditions;
+    return findings;
   }
 
   std::int64_t patience_train_;

@@ -51,9 +51,7 @@ std::optional<double> mean_over_workers(const StepView& step, const std::string&
 }  // namespace
 
 ParameterSpec pairs_parameter() {
-  return {"pairs",
-          Type::list,
-          {},
+  return {"pairs", Type::list, no_default,
           "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons is "
           "split where both parts are names of tensors; names with commas cannot be given"};
 }
@@ -342,14 +340,12 @@ std::vector<Phase> PhaseRule::phases_at(StepView& step) {
 template <class Place, class Found>
 void PhaseRule::evaluate_all(Place& place, const std::vector<Phase>& phases, const Found& found) {
   for (const Phase& phase : phases) {
-    const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
-    if (!conditions) {
+    std::optional<std::vector<Finding>> findings = evaluate(phase);
+    if (!findings) {
       continue;
     }
     place.evaluated();
-    for (const MetCondition& condition : *conditions) {
-      Finding finding = finding_of(phase.tensors.validation, condition.check, condition.value, condition.relation,
-                                   condition.threshold);
+    for (Finding& finding : *findings) {
       if (phase.tensors.training != phase.tensors.validation) {
         finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
         finding.details.emplace_back("training", phase.tensors.training);

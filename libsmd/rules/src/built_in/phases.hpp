@@ -109,14 +109,8 @@ class PhaseRule : public Rule {
  protected:
   using Rule::Rule;
 
-  struct MetCondition {
-    std::string_view check;
-    double value;
-    std::string_view relation;
-    double threshold;
-  };
-  /// Returns the conditions that the phase meets; nullopt if the phase cannot be evaluated.
-  [[nodiscard]] virtual std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) = 0;
+  /// Returns the findings of a phase, without their step; nullopt if the phase cannot be evaluated.
+  [[nodiscard]] virtual std::optional<std::vector<Finding>> evaluate(const Phase& phase) = 0;
 
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }

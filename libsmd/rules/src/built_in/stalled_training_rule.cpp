@@ -164,7 +164,8 @@ RuleDescription stalled_training_rule_rule() {
           {at_least(1, {"threshold", Type::integer, "1800", "seconds without new data that trigger"}),
            {"stop_training_on_fire", Type::boolean, "False",
             "stop the training job when it stalls: the only one in progress that training_job_name_prefix names"},
-           {"training_job_name_prefix", Type::text, {}, "how the job's name begins, for stop_training_on_fire"}},
+           {"training_job_name_prefix", Type::text, no_default,
+            "how the job's name begins, for stop_training_on_fire"}},
       .create = create<StalledTrainingRule>,
       .saves = saves_always(collection_of("losses")),  // any tensor shows progress
   };

@@ -45,11 +45,12 @@ RuleDescription tensor_variance_rule() {
           "per tensor and worker, v = mean((x - mean(x))^2): max: v > max_threshold; min: v < min_threshold\n"
           "The saved variance if there is one, else that of the raw value, else the saved std squared.",
       .frameworks = "all",
-      .parameters =
-          {collection_names_parameter("one of the two is required"),
-           tensor_regex_parameter("one of the two is required"),
-           {"max_threshold", Type::number, {}, "variances above this trigger; at least one of the two is required"},
-           {"min_threshold", Type::number, {}, "variances below this trigger; at least one of the two is required"}},
+      .parameters = {collection_names_parameter("one of the two is required"),
+                     tensor_regex_parameter("one of the two is required"),
+                     {"max_threshold", Type::number, no_default,
+                      "variances above this trigger; at least one of the two is required"},
+                     {"min_threshold", Type::number, no_default,
+                      "variances below this trigger; at least one of the two is required"}},
       .create = create<TensorVariance>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "tensor_variance", {"variance"}); },
   };

@@ -72,7 +72,7 @@ struct AbsMeanBounds {
 /// Requests what `abs_mean_bounds` needs.
 void need_buckets(StepNeeds& step, const Unit& unit) {
   StepContext& context = RuleAccess::context(step);
-  context.want(unit, context.saved_position(unit, saved_histogram), Ask::Kind::value);
+  context.want(unit, context.saved_position(unit, saved_histogram), StepRequest::Kind::value);
   for (const std::string_view name : of_all_elements) {
     step.saved(unit, name);
   }
@@ -84,7 +84,7 @@ void need_buckets(StepNeeds& step, const Unit& unit) {
 /// an element is NaN. Returns nullopt if there are no elements.
 std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
   StepContext& context = RuleAccess::context(step);
-  const Slot* const slot = context.asked(unit, context.saved_position(unit, saved_histogram), Ask::Kind::value);
+  const Slot* const slot = context.asked(unit, context.saved_position(unit, saved_histogram), StepRequest::Kind::value);
   if (slot == nullptr || !slot->have_value || slot->value.shape().size() != 2 || slot->value.shape()[1] != 3) {
     return std::nullopt;
   }
@@ -209,21 +209,20 @@ RuleDescription threshold_rule() {
           "The saved reduction if there is one, else that of the raw value; of abs_mean of a histogram, what its "
           "buckets say that it is at most (at least). NaN meets no condition.",
       .frameworks = "all",
-      .parameters = {{.name = "reduction",
-                      .help = "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, "
-                              "count, nan, inf, zero, zero_fraction and the like, also with abs_ in front",
-                      .required = true},
+      .parameters = {{"reduction", Type::text, no_default,
+                      "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, "
+                      "nan, inf, zero, zero_fraction and the like, also with abs_ in front",
+                      true},
                      {"abs", Type::boolean, "False", "measure absolute values, as abs_ in front does"},
-                     {.name = "operator",
-                      .help = "how the measurement must compare with the threshold to trigger",
-                      .required = true,
-                      .choices = {"<", "<=", ">", ">=", "==", "!="}},
-                     {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},
+                     one_of({"<", "<=", ">", ">=", "==", "!="},
+                            {"operator", Type::text, no_default,
+                             "how the measurement must compare with the threshold to trigger", true}),
+                     {"threshold", Type::number, no_default, "the bound", true},
                      collection_names_parameter("one of the two is required"),
                      tensor_regex_parameter("one of the two is required"),
-                     {.name = "mode",
-                      .help = "only steps of this mode; GLOBAL or not given: all, each mode counted by itself",
-                      .choices = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}},
+                     one_of({"TRAIN", "EVAL", "PREDICT", "GLOBAL"},
+                            {"mode", Type::text, no_default,
+                             "only steps of this mode; GLOBAL or not given: all, each mode counted by itself"}),
                      at_least(1, {"for_steps", Type::integer, "1", "successive steps that must meet the condition"})},
       .create =
           [](const Parameters& parameters) {

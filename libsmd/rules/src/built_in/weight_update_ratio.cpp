@@ -87,9 +87,7 @@ RuleDescription weight_update_ratio_rule() {
           "Needs raw values.",
       .frameworks = "deep learning",
       .collections = {"weights"},
-      .parameters = {at_least(1, {"num_steps",
-                                  Type::integer,
-                                  {},
+      .parameters = {at_least(1, {"num_steps", Type::integer, no_default,
                                   "mode steps to look back at most, to the earliest value saved there; not given: to "
                                   "the value saved last before"}),
                      {"large_threshold", Type::number, "10.0", "ratios above this trigger"},

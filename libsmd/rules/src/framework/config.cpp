@@ -71,10 +71,6 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
 [[nodiscard]] bool is_wrapped(const Json& json) {
   return json.is_object() && json.contains("DebugRuleConfiguration") && json.at("DebugRuleConfiguration").is_object();
 }
-[[nodiscard]] bool is_configuration(const Json& json) {
-  return json.is_object() && json.contains("RuleConfigurationName");
-}
-
 std::string text_of(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -254,7 +250,7 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
     }
     return all;
   }
-  if (is_configuration(json) || is_wrapped(json)) {
+  if (json.contains("RuleConfigurationName") || is_wrapped(json)) {
     return {read_entry(json, {})};
   }
   if (std::any_of(json.begin(), json.end(), is_wrapped)) {

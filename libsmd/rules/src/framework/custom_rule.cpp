@@ -154,12 +154,7 @@ class Bridge final : public Rule {
       step.evaluated();
       return;
     }
-    Finding finding;
-    finding.check = "condition";
-    finding.value = 1;
-    finding.relation = ">";
-    finding.message = "the condition is met";
-    step.trigger(std::move(finding));
+    step.trigger({.check = "condition", .value = 1, .relation = ">", .message = "the condition is met"});
   }
 
  private:

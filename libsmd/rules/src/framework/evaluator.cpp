@@ -17,11 +17,11 @@
 
 namespace smd {
 
-using detail::rules::Ask;
 using detail::rules::EvaluatedTrial;
 using detail::rules::KeptValues;
 using detail::rules::ReductionSets;
 using detail::rules::RuleRun;
+using detail::rules::StepRequest;
 using detail::rules::Window;
 
 namespace {
@@ -276,15 +276,15 @@ ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
 namespace {
 
-std::string what_is_read(const Ask& ask, std::string_view reduction) {
+std::string what_is_read(const StepRequest& ask, std::string_view reduction) {
   switch (ask.kind) {
-    case Ask::Kind::computed:
+    case StepRequest::Kind::computed:
       return to_string(ask.reduction) + " of value";
-    case Ask::Kind::saved:
+    case StepRequest::Kind::saved:
       return "saved " + std::string(reduction);
-    case Ask::Kind::wall_time:
+    case StepRequest::Kind::wall_time:
       return "wall time";
-    case Ask::Kind::value:
+    case StepRequest::Kind::value:
       break;
   }
   return reduction.empty() ? "value" : "saved " + std::string(reduction);
@@ -308,7 +308,7 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       for (const TensorPair* const pair : run.plans().back().pairs) {
         run.note_pair(*pair);
       }
-      for (const Ask& ask : run.plans().back().asks) {
+      for (const StepRequest& ask : run.plans().back().asks) {
         const detail::rules::Slot& slot = impl_->window[ask.slot];
         const TrialSnapshot& snapshot = slot.trial->snapshot();
         std::string_view reduction;

@@ -180,13 +180,12 @@ RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, Glo
   const bool ended = rule.base_trial().ended();
   std::string name;
   std::optional<GlobalStep> logged;
-  EvaluationOptions options;
-  options.start = start_step;
-  options.end = end_step;
-  options.keep_going = !raise_eval_cond;
-  options.follow = !ended;
-  options.rethrow = true;
-  options.wait = wait;
+  EvaluationOptions options{.start = start_step,
+                            .end = end_step,
+                            .keep_going = !raise_eval_cond,
+                            .follow = !ended,
+                            .wait = wait,
+                            .rethrow = true};
   if (!raise_eval_cond) {
     options.on_finding = [&](std::size_t, const Finding& finding) {  // one line for each step, as the reference does
       const GlobalStep step = finding.step.value_or(GlobalStep());

@@ -273,13 +273,19 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterText
   }
 }
 
-const Parameters::Value* Parameters::find(std::string_view name) const noexcept {
-  const auto it = std::find_if(values_.begin(), values_.end(), [&](const Value& value) { return value.name == name; });
-  return it == values_.end() ? nullptr : &*it;
+namespace {
+
+/// Returns null if no value has that name.
+template <class Value>
+const Value* find_value(const std::vector<Value>& values, std::string_view name) noexcept {
+  const auto it = std::find_if(values.begin(), values.end(), [&](const Value& value) { return value.name == name; });
+  return it == values.end() ? nullptr : &*it;
 }
 
+}  // namespace
+
 const Parameters::Value& Parameters::value(std::string_view name) const {
-  const Value* const found = find(name);
+  const Value* const found = find_value(values_, name);
   if (found == nullptr) {
     throw InvalidArgument(fmt::format("the rule's table has no parameter '{}'", name));
   }
@@ -287,11 +293,11 @@ const Parameters::Value& Parameters::value(std::string_view name) const {
 }
 
 bool Parameters::has(std::string_view name) const noexcept {
-  const Value* const found = find(name);
+  const Value* const found = find_value(values_, name);
   return found != nullptr && found->text;
 }
 bool Parameters::given(std::string_view name) const noexcept {
-  const Value* const found = find(name);
+  const Value* const found = find_value(values_, name);
   return found != nullptr && found->given;
 }
 std::int64_t Parameters::integer(std::string_view name) const { return value(name).integer; }
