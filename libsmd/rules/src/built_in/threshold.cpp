@@ -72,7 +72,7 @@ struct AbsMeanBounds {
 /// Requests what `abs_mean_bounds` needs.
 void need_buckets(StepNeeds& step, const Unit& unit) {
   StepContext& context = RuleAccess::context(step);
-  context.want(unit, context.saved_position(unit, saved_histogram), StepRequest::Kind::value);
+  context.want(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
   for (const std::string_view name : of_all_elements) {
     step.saved(unit, name);
   }
@@ -84,7 +84,8 @@ void need_buckets(StepNeeds& step, const Unit& unit) {
 /// an element is NaN. Returns nullopt if there are no elements.
 std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
   StepContext& context = RuleAccess::context(step);
-  const Slot* const slot = context.asked(unit, context.saved_position(unit, saved_histogram), StepRequest::Kind::value);
+  const Slot* const slot =
+      context.asked(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
   if (slot == nullptr || !slot->have_value || slot->value.shape().size() != 2 || slot->value.shape()[1] != 3) {
     return std::nullopt;
   }

@@ -19,9 +19,9 @@ namespace smd {
 
 using detail::rules::EvaluatedTrial;
 using detail::rules::KeptValues;
+using detail::rules::RecordRequest;
 using detail::rules::ReductionSets;
 using detail::rules::RuleRun;
-using detail::rules::StepRequest;
 using detail::rules::Window;
 
 namespace {
@@ -276,15 +276,15 @@ ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
 namespace {
 
-std::string what_is_read(const StepRequest& ask, std::string_view reduction) {
+std::string what_is_read(const RecordRequest& ask, std::string_view reduction) {
   switch (ask.kind) {
-    case StepRequest::Kind::computed:
+    case RecordRequest::Kind::computed:
       return to_string(ask.reduction) + " of value";
-    case StepRequest::Kind::saved:
+    case RecordRequest::Kind::saved:
       return "saved " + std::string(reduction);
-    case StepRequest::Kind::wall_time:
+    case RecordRequest::Kind::wall_time:
       return "wall time";
-    case StepRequest::Kind::value:
+    case RecordRequest::Kind::value:
       break;
   }
   return reduction.empty() ? "value" : "saved " + std::string(reduction);
@@ -308,7 +308,7 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       for (const TensorPair* const pair : run.plans().back().pairs) {
         run.note_pair(*pair);
       }
-      for (const StepRequest& ask : run.plans().back().asks) {
+      for (const RecordRequest& ask : run.plans().back().asks) {
         const detail::rules::Slot& slot = impl_->window[ask.slot];
         const TrialSnapshot& snapshot = slot.trial->snapshot();
         std::string_view reduction;

@@ -200,7 +200,7 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
   } catch (const std::exception&) {
     plan.failure = std::current_exception();  // rethrown by `invoke`, after the steps before were evaluated
   }
-  for (const StepRequest& ask : plan.asks) {
+  for (const RecordRequest& ask : plan.asks) {
     if (window[ask.slot].trial == base_ && !matched_[ask.tensor]) {
       matched_[ask.tensor] = true;
       ++result_.tensors_matched;
@@ -242,12 +242,12 @@ void RuleRun::evaluate_plan(StepContext& plan) {
 }
 
 void RuleRun::note_unread(const StepContext& plan) {
-  for (const StepRequest& ask : plan.asks) {
+  for (const RecordRequest& ask : plan.asks) {
     const Slot& slot = plan.window[ask.slot];
     if (slot.problem) {
       unread_.add_record(slot);
       step_unread_ = true;
-    } else if (slot.held != Held::numbers && slot.held != Held::nothing && ask.kind != StepRequest::Kind::wall_time) {
+    } else if (slot.held != Held::numbers && slot.held != Held::nothing && ask.kind != RecordRequest::Kind::wall_time) {
       SkippedTensors& skipped = skipped_[{slot.held, slot.trial->number()}];
       skipped.trial = slot.trial;
       skipped.tensors.insert(ask.tensor);

@@ -72,32 +72,32 @@ std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reducti
   return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
 }
 
-void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, StepRequest::Kind kind,
+void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                        const Reduction& reduction, bool keep) {
   if (!position) {
     return;
   }
   const std::uint32_t slot = window.slot(*unit.trial_, unit.row_, *position);
   switch (kind) {
-    case StepRequest::Kind::value:
+    case RecordRequest::Kind::value:
       window.want_value(slot, keep);
       break;
-    case StepRequest::Kind::saved:
+    case RecordRequest::Kind::saved:
       window[slot].number_wanted = true;
       break;
-    case StepRequest::Kind::computed:
+    case RecordRequest::Kind::computed:
       window.want_reduction(slot, reduction);
       break;
-    case StepRequest::Kind::wall_time:
+    case RecordRequest::Kind::wall_time:
       break;
   }
   asks.push_back({slot, unit.tensor_, kind, reduction});
 }
 
-const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, StepRequest::Kind kind,
+const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                                const Reduction& reduction) {
   for (std::size_t tried = 0; position && tried < asks.size(); ++tried) {
-    const StepRequest& next = asks[cursor_];
+    const RecordRequest& next = asks[cursor_];
     const Slot& slot = next_slot();
     advance();
     if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == kind &&
@@ -108,9 +108,9 @@ const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> po
   return nullptr;
 }
 
-const Slot* StepContext::asked_of_value(const Unit& unit, StepRequest::Kind kind, const Reduction& reduction) {
+const Slot* StepContext::asked_of_value(const Unit& unit, RecordRequest::Kind kind, const Reduction& reduction) {
   if (!asks.empty()) {  // usually it is the next request, which needs no search
-    const StepRequest& next = asks[cursor_];
+    const RecordRequest& next = asks[cursor_];
     const Slot& slot = next_slot();
     if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == kind &&
         next.reduction == reduction) {
@@ -127,8 +127,8 @@ namespace {
 
 using detail::rules::EvaluatedTrial;
 using detail::rules::place_at;
+using detail::rules::RecordRequest;
 using detail::rules::Slot;
-using detail::rules::StepRequest;
 
 std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std::vector<SavedRow>& rows) {
   std::vector<std::string_view> workers;
@@ -180,13 +180,13 @@ std::vector<std::string_view> StepTensors::other_workers(std::size_t other) cons
 }
 
 void StepNeeds::value(const Unit& unit, Keep keep) {
-  context_->want(unit, context_->value_position(unit), StepRequest::Kind::value, {}, keep == Keep::for_later_steps);
+  context_->want(unit, context_->value_position(unit), RecordRequest::Kind::value, {}, keep == Keep::for_later_steps);
 }
 void StepNeeds::computed(const Unit& unit, const Reduction& reduction) {
-  context_->want(unit, context_->value_position(unit), StepRequest::Kind::computed, reduction);
+  context_->want(unit, context_->value_position(unit), RecordRequest::Kind::computed, reduction);
 }
 void StepNeeds::saved(const Unit& unit, std::string_view reduction) {
-  context_->want(unit, context_->saved_position(unit, reduction), StepRequest::Kind::saved);
+  context_->want(unit, context_->saved_position(unit, reduction), RecordRequest::Kind::saved);
 }
 void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
   const std::optional<std::string> name = context_->saved_as(unit, reduction);
@@ -197,21 +197,21 @@ void StepNeeds::wall_time() {
   for (const SavedRow row : context_->rows) {
     for (const SavedItem& item : trial.snapshot().items(row)) {
       context_->asks.push_back(
-          {context_->window.slot(trial, row, item.position), item.tensor, StepRequest::Kind::wall_time, {}});
+          {context_->window.slot(trial, row, item.position), item.tensor, RecordRequest::Kind::wall_time, {}});
     }
   }
 }
 
 const TensorValue* StepView::value(const Unit& unit) const {
-  const Slot* const slot = context_->asked_of_value(unit, StepRequest::Kind::value);
+  const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::value);
   return slot != nullptr && slot->have_value ? &slot->value : nullptr;
 }
 std::optional<double> StepView::computed(const Unit& unit, const Reduction& reduction) const {
-  const Slot* const slot = context_->asked_of_value(unit, StepRequest::Kind::computed, reduction);
+  const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::computed, reduction);
   return slot == nullptr ? std::nullopt : context_->window.number(*slot, reduction);
 }
 std::optional<double> StepView::saved(const Unit& unit, std::string_view reduction) const {
-  const Slot* const slot = context_->asked(unit, context_->saved_position(unit, reduction), StepRequest::Kind::saved);
+  const Slot* const slot = context_->asked(unit, context_->saved_position(unit, reduction), RecordRequest::Kind::saved);
   return slot != nullptr && slot->have_value ? std::optional(slot->number) : std::nullopt;
 }
 std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduction) const {
@@ -220,9 +220,9 @@ std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduc
 }
 std::optional<double> StepView::wall_time() const {
   std::optional<double> latest;
-  for (const StepRequest& ask : context_->asks) {
+  for (const RecordRequest& ask : context_->asks) {
     const Slot& slot = context_->window[ask.slot];
-    if (ask.kind == StepRequest::Kind::wall_time && !slot.problem) {
+    if (ask.kind == RecordRequest::Kind::wall_time && !slot.problem) {
       latest = std::max(latest, std::optional(slot.wall_time));
     }
   }

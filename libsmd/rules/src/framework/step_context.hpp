@@ -24,7 +24,7 @@ class RuleRun;
 void place_at(Finding& finding, const SnapshotStep& step);
 
 /// One request of a rule.
-struct StepRequest {
+struct RecordRequest {
   enum class Kind : std::uint8_t { value, saved, computed, wall_time };
   std::uint32_t slot = 0;
   std::uint32_t tensor = 0;  ///< Id in the slot's trial.
@@ -50,20 +50,20 @@ class StepContext {
   /// Returns the name under which a reduction of a unit was saved; nullopt if it was not.
   [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
   /// Requests a record; does nothing without a position.
-  void want(const Unit& unit, std::optional<std::uint32_t> position, StepRequest::Kind kind,
+  void want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
             const Reduction& reduction = {}, bool keep = false);
   /// Returns what a request read; null if there was no such request, or no numbers.
-  [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, StepRequest::Kind kind,
+  [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                                   const Reduction& reduction = {});
   /// As above, for requests of a unit's value.
-  [[nodiscard]] const Slot* asked_of_value(const Unit& unit, StepRequest::Kind kind, const Reduction& reduction = {});
+  [[nodiscard]] const Slot* asked_of_value(const Unit& unit, RecordRequest::Kind kind, const Reduction& reduction = {});
 
   RuleRun& run;
   Window& window;
   SnapshotStep step;
   bool first;
   std::vector<SavedRow> rows;
-  std::vector<StepRequest> asks;
+  std::vector<RecordRequest> asks;
 
   std::exception_ptr failure;  ///< What the rule threw when the step was planned.
   bool evaluated = false;
