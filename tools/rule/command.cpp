@@ -9,9 +9,6 @@
 #include "cli/interruption.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
-#include "explain.hpp"
-#include "live.hpp"
-#include "merge.hpp"
 #include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "python_rules.hpp"
@@ -148,7 +145,7 @@ class Runner {
     }
   }
 
-  void evaluate(const Visit& visit, const std::stop_token& stop, ReportSink& records) {
+  void evaluate(const Visit& visit, const std::stop_token& stop, RecordSink& records) {
     EvaluationContext context = context_;
     context.jobs = visit.jobs != 0 ? visit.jobs : context.jobs;
     TrialOptions options = trial_options();
@@ -174,16 +171,6 @@ class Runner {
   std::optional<PartLine> part_;
   std::vector<std::string> trials_of_part_;
 };
-
-void about_rules(const RuleCommandOptions& options, Diagnostics& messages) {
-  OutputFile out = options.output.open();
-  if (options.task == Task::list) {
-    list_rules(options, out, messages);
-  } else {
-    describe(options, out, messages);
-  }
-  out.close();
-}
 
 /// While one lives, what the library logs (such as a plug-in's rule skipping a step) is a message of the command.
 class LibraryMessages {
@@ -249,7 +236,7 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
     }
   }
   if (options_.task == Task::list || options_.task == Task::describe) {
-    about_rules(options_, messages);
+    options_.task == Task::list ? list_rules(options_, messages) : describe(options_, messages);
     return ExitStatus::yes;
   }
   if (options_.merge) {
@@ -261,9 +248,7 @@ ExitStatus RuleCommand::run(Diagnostics& messages) {
       {.added = std::move(added), .other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
   report_requests(requests, options_, messages);
   if (options_.task == Task::check_config) {
-    OutputFile out = options_.output.open();
-    check_config(requests, options_, out, messages);
-    out.close();
+    check_config(requests, options_, messages);
     return ExitStatus::yes;
   }
   if (requests.empty()) {

@@ -2,15 +2,35 @@
 #include "evaluate.hpp"
 
 #include "cli/progress.hpp"
+#include "command_group.hpp"
 #include "requests/evaluation.hpp"
 #include "select/explanations.hpp"
-#include "trigger.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 namespace smd::tool::rule {
+
+namespace {
+
+/// What a triggered result adds if its configuration asked for StopTraining, which a file of rules alone does not
+/// perform. Empty if it did not ask, or if -p did.
+std::string stop_not_performed(const RuleRequest& request, const RuleResult& result) {
+  const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
+    const auto at = std::find_if(result.params.begin(), result.params.end(),
+                                 [&](const auto& parameter) { return parameter.first == name; });
+    return at == result.params.end() ? std::nullopt : at->second;
+  };
+  if (!request.stop_withheld || result.findings.empty() || value_of(stop_parameter) != "False") {
+    return {};
+  }
+  const std::optional<std::string> prefix = value_of(prefix_parameter);
+  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "..., and" : std::string(" and")) +
+         " was not performed: a file of rules alone stops no job";
+}
+
+}  // namespace
 
 EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial) {
   const RuleCommandOptions& given = context.options;
@@ -26,7 +46,7 @@ EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& tr
 }
 
 TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name,
-                                 EvaluationOptions options, ReportSink* reports)
+                                 EvaluationOptions options, RecordSink* reports)
     : context_(context), trial_(trial), name_(name), reports_(reports) {
   if (reports != nullptr) {
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
@@ -43,7 +63,7 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
 
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
   const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
-  reports_->finding(record);
+  reports_->take(record);
   // One command for each step, however many tensors are concerned.
   const GlobalStep step = finding.step.value_or(GlobalStep(-1));
   if (context_.options.on_trigger && triggered_[rule] != step) {
@@ -54,32 +74,25 @@ void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
 }
 
 void TrialEvaluation::report_finished() {
-  if (context_.options.keep_going) {
-    return;  // rules go on, so results with many findings need not be copied
-  }
-  const std::vector<RuleResult>& results = evaluator_->results();
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!reported_[i] && results[i].status != RuleStatus::in_progress) {
-      report(i, results[i]);
-      reported_[i] = true;
-    }
+  if (!context_.options.keep_going) {  // with it rules go on, so results with many findings need not be copied
+    report_results(true, false);
   }
 }
 
-void TrialEvaluation::conclude(bool running) {
+void TrialEvaluation::report_results(bool only_finished, bool running) {
   const std::vector<RuleResult>& results = evaluator_->results();
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (reported_[i]) {
+    if (reported_[i] || (only_finished && results[i].status == RuleStatus::in_progress)) {
       continue;
     }
+    reported_[i] = true;
     RuleResult result = results[i];
     if (running && !result.error_kind &&
         (result.status == RuleStatus::no_issues_found || result.status == RuleStatus::not_evaluated)) {
       result.status = RuleStatus::in_progress;
       result.message.clear();
     }
-    report(i, result);
-    reported_[i] = true;
+    report(i, std::move(result));
   }
 }
 
@@ -115,15 +128,12 @@ void TrialEvaluation::report_problem(const Problem& problem) {
   context_.messages.raise(status_of(problem.kind));
 }
 
-void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
+void TrialEvaluation::report(std::size_t rule, RuleResult result) {
   Diagnostics& messages = context_.messages;
   const std::string withheld = stop_not_performed(context_.requests[rule], result);
   if (!withheld.empty() &&
       std::find(result.warnings.begin(), result.warnings.end(), withheld) == result.warnings.end()) {
-    RuleResult more = result;
-    more.warnings.push_back(withheld);
-    report(rule, more);
-    return;
+    result.warnings.push_back(withheld);
   }
   complain(rule, result);
   const std::vector<Problem> of_trial = result.warnings.empty() ? std::vector<Problem>() : trial_.problems();
@@ -151,11 +161,11 @@ void TrialEvaluation::report(std::size_t rule, const RuleResult& result) {
     messages.raise(result_status(result));
   }
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
-  reports_->result({RecordKind::result, name_, result, first, result.findings.size()});
+  reports_->take({RecordKind::result, name_, result, first, result.findings.size()});
 }
 
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    ReportSink& reports) {
+                    RecordSink& reports) {
   EvaluationOptions options = evaluation_options(context, trial);
   Progress progress("evaluating steps", 0);
   watch_evaluation(options, progress, stop);
@@ -170,15 +180,13 @@ void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_
 }
 
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
-                   ReportSink& reports) {
+                   RecordSink& reports) {
   for (const RuleRequest& request : context.requests) {
-    const RuleConfiguration& configuration = request.configuration;
-    RuleResult result;
-    result.name = request.name();
-    result.rule = configuration.rule_to_invoke;
-    result.status = RuleStatus::error;
-    result.error_kind = ConfigurationErrorKind::bad_trial;
-    result.message = why;
+    RuleResult result{.name = request.name(),
+                      .rule = request.configuration.rule_to_invoke,
+                      .status = RuleStatus::error,
+                      .message = why,
+                      .error_kind = ConfigurationErrorKind::bad_trial};
     if (request.error) {
       result.error_kind = request.error->kind;
       result.error_parameter = request.error->parameter;
@@ -187,22 +195,8 @@ void report_unread(const EvaluationContext& context, std::string_view name, cons
         result.status = RuleStatus::not_evaluated;
       }
     }
-    reports.result({RecordKind::result, name, result, nullptr});
+    reports.take({RecordKind::result, name, result, nullptr});
   }
-}
-
-std::string stop_not_performed(const RuleRequest& request, const RuleResult& result) {
-  const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
-    const auto at = std::find_if(result.params.begin(), result.params.end(),
-                                 [&](const auto& parameter) { return parameter.first == name; });
-    return at == result.params.end() ? std::nullopt : at->second;
-  };
-  if (!request.stop_withheld || result.findings.empty() || value_of(stop_parameter) != "False") {
-    return {};
-  }
-  const std::optional<std::string> prefix = value_of(prefix_parameter);
-  return "StopTraining was asked for" + (prefix ? ", of jobs named " + *prefix + "..., and" : std::string(" and")) +
-         " was not performed: a file of rules alone stops no job";
 }
 
 void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,

@@ -3,7 +3,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "options.hpp"
-#include "report.hpp"
+#include "reports.hpp"
 #include "requests/evaluation.hpp"
 #include "requests/other_trials.hpp"
 #include "requests/requests.hpp"
@@ -41,14 +41,14 @@ class TrialEvaluation {
  public:
   /// If `reports` is null, nothing is evaluated (--explain).
   TrialEvaluation(const EvaluationContext& context, Trial& trial, std::string_view name, EvaluationOptions options,
-                  ReportSink* reports);
+                  RecordSink* reports);
   TrialEvaluation(const TrialEvaluation&) = delete;
   TrialEvaluation& operator=(const TrialEvaluation&) = delete;
 
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// Reports the results; the evaluation is over. `running`: it ended before the trial's end, so that rules that found
   /// nothing are still in progress.
-  void conclude(bool running = false);
+  void conclude(bool running = false) { report_results(false, running); }
   /// Reports the results of rules that need no further steps.
   void report_finished();
   /// Reports which rules the trial showed to be configured wrongly; status 2 if there are any.
@@ -56,7 +56,8 @@ class TrialEvaluation {
 
  private:
   void found(std::size_t rule, const Finding& finding);
-  void report(std::size_t rule, const RuleResult& result);
+  void report_results(bool only_finished, bool running);
+  void report(std::size_t rule, RuleResult result);
   void report_problem(const Problem& problem);
   void complain(std::size_t rule, const RuleResult& result);
   [[nodiscard]] std::string of(const RuleResult& result) const;
@@ -64,7 +65,7 @@ class TrialEvaluation {
   const EvaluationContext& context_;
   Trial& trial_;
   std::string name_;
-  ReportSink* reports_;
+  RecordSink* reports_;
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
@@ -74,15 +75,15 @@ class TrialEvaluation {
 
 /// Evaluates what was saved so far. If a stop is requested, reports what was found by then.
 void evaluate_trial(const EvaluationContext& context, Trial& trial, std::string_view name, const std::stop_token& stop,
-                    ReportSink& reports);
+                    RecordSink& reports);
+/// Follows trials, all at once: each rule sees each step once it is complete. Ends when the jobs have ended, no rule
+/// needs further steps, time is up (status 124), or a signal requests a stop; what was found by then is reported.
+/// @throws UsageError for bad patterns.
+void evaluate_live(const EvaluationContext& context, const std::vector<std::string>& operands, Reports& reports);
 /// Reports results for a trial that cannot be read, or need not be: `why` is empty if no rule could be evaluated
 /// anyway.
 void report_unread(const EvaluationContext& context, std::string_view name, const std::string& why,
-                   ReportSink& reports);
-
-/// What a triggered result adds if its configuration asked for StopTraining, which a file of rules alone does not
-/// perform. Empty if it did not ask, or if -p did.
-[[nodiscard]] std::string stop_not_performed(const RuleRequest& request, const RuleResult& result);
+                   RecordSink& reports);
 
 /// Reports what is wrong with requests, and what of them is not done here; status 2 if something is wrong.
 void report_requests(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options,

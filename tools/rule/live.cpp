@@ -1,19 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live.hpp"
+#include "evaluate.hpp"
+#include "reports.hpp"
+
+#include <smd/follow.hpp>
 
 #include "cli/exit_status.hpp"
 #include "follow/followed_trials.hpp"
-#include "other_records.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <mutex>
 #include <utility>
 
 namespace smd::tool::rule {
 
 namespace {
+
+/// For --follow: up to which step the records of the trials that rules compare with exist. An index file can come
+/// before its event file: while that may still come, no step from there on is evaluated. Used by one thread.
+class OtherRecords {
+ public:
+  /// The trials must outlive this.
+  OtherRecords(std::deque<Trial>& trials, const WaitOptions& wait, Diagnostics& messages) : messages_(messages) {
+    for (Trial& trial : trials) {
+      others_.push_back({&trial, StepFollower(trial, {.wait = wait}), std::nullopt});
+    }
+  }
+
+  /// The last step up to which rules can read the trials; nullopt: no bound. Looks for what is new, and reports which
+  /// event files were waited for and did not come. @throws ReadError.
+  [[nodiscard]] std::optional<GlobalStep> last_readable() {
+    std::optional<GlobalStep> last;
+    for (Other& other : others_) {
+      std::optional<FollowEvent> event;
+      while ((event = other.follower.poll()) && event->kind == FollowEvent::Kind::step) {
+        for (const std::string& file : event->missing) {
+          messages_.report_given_up(other.trial->path(), file, "step " + std::to_string(event->step.value));
+        }
+        other.given = std::max(other.given, std::optional(event->step));
+      }
+      messages_.say_missing();
+      if (event) {  // its job is over
+        continue;
+      }
+      const std::vector<GlobalStep> steps = other.trial->steps();
+      const auto held = other.given ? std::upper_bound(steps.begin(), steps.end(), *other.given) : steps.begin();
+      if (held != steps.end()) {
+        const GlobalStep before(held->value - 1);
+        last = last ? std::min(*last, before) : before;
+      }
+    }
+    return last;
+  }
+
+ private:
+  struct Other {
+    Trial* trial;
+    StepFollower follower;
+    std::optional<GlobalStep> given;  // the largest step whose records are there, or were given up
+  };
+
+  std::deque<Other> others_;
+  Diagnostics& messages_;
+};
 
 class LiveTrial {
  public:

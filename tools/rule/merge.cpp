@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "merge.hpp"
+#include "reports.hpp"
 
 #include "cli/exit_status.hpp"
 #include "cli/line_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/text.hpp"
-#include "reports.hpp"
-#include "result_line.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +18,16 @@ namespace smd::tool::rule {
 namespace {
 
 constexpr std::string_view what_lines = "the JSON lines that smd-rule --jsonl wrote";
+
+/// Lines of a file that belong together: a part, or results of no part.
+struct ResultLines {
+  std::string file;
+  std::uint64_t begin = 0;  ///< Bytes of the file, half open.
+  std::uint64_t end = 0;
+  std::uint64_t records = 0;
+  bool foreign = false;  ///< Whether lines that are no results, already reported, are among them.
+  std::optional<PartLine> part = {};
+};
 
 /// What reports must know before the first record, found in a first reading.
 class Survey {
@@ -107,85 +115,25 @@ class Survey {
   std::size_t width_ = 0;
 };
 
-/// Reports records, and combines the exit statuses that they imply.
-class Replay {
- public:
-  Replay(Reports& reports, Diagnostics& messages) : reports_(reports), messages_(messages) {}
-
-  void lines(const ResultLines& lines) {
-    std::optional<LineFile> file = LineFile::open(lines.file, what_lines, messages_);
-    if (!file) {
-      return;
-    }
-    file->seek(lines.begin);
-    std::string line;
-    while (file->end() < lines.end && file->next(line)) {
-      const std::variant<ForeignLine, OwnedRecord, PartLine> parsed = parse_result_line(line);
-      if (const auto* const record = std::get_if<OwnedRecord>(&parsed)) {
-        show(record->view());
-      }
-    }
-    if (lines.part) {
-      messages_.raise(lines.part->status);
+/// Passes on the records of some lines.
+template <class Take>
+void replay(const ResultLines& lines, Diagnostics& messages, const Take& take) {
+  std::optional<LineFile> file = LineFile::open(lines.file, what_lines, messages);
+  if (!file) {
+    return;
+  }
+  file->seek(lines.begin);
+  std::string line;
+  while (file->end() < lines.end && file->next(line)) {
+    const std::variant<ForeignLine, OwnedRecord, PartLine> parsed = parse_result_line(line);
+    if (const auto* const record = std::get_if<OwnedRecord>(&parsed)) {
+      take(record->view());
     }
   }
-
-  /// Call it after the last record.
-  void end() {
-    if (any_result_ && !evaluated_here_) {  // if all rules are evaluated elsewhere, there is no result
-      messages_.raise(ExitStatus::nothing_evaluated);
-    }
+  if (lines.part) {
+    messages.raise(lines.part->status);
   }
-
- private:
-  void show(const ReportRecord& record) {
-    if (record.kind == RecordKind::finding) {
-      messages_.raise(ExitStatus::no);
-      reports_.finding(record);
-      return;
-    }
-    const RuleResult& result = record.result;
-    any_result_ = true;
-    evaluated_here_ = evaluated_here_ || !result.error_kind || !evaluated_elsewhere(*result.error_kind);
-    messages_.raise(result_status(result));
-    reports_.result(record);
-  }
-
-  Reports& reports_;
-  Diagnostics& messages_;
-  bool any_result_ = false;
-  bool evaluated_here_ = false;  // whether one of the results was evaluated here
-};
-
-}  // namespace
-
-void merge_results(const std::vector<std::string>& files, const RuleCommandOptions& options, Diagnostics& messages) {
-  Survey survey(options, messages);
-  {
-    Progress progress("reading parts", files.size());
-    for (const std::string& file : files) {
-      survey.read(file);
-      progress.advance();
-    }
-  }
-  survey.check_findings();
-  Reports reports(options, survey.several_trials(), survey.rule_width(), messages);
-  const std::vector<ResultLines> all = order_parts(std::move(survey).take(), messages);
-  Replay replay(reports, messages);
-  Progress progress("merging parts", all.size());
-  for (const ResultLines& lines : all) {
-    replay.lines(lines);
-    progress.advance();
-  }
-  replay.end();
-  if (all.empty()) {
-    messages.warning("there is no result in what is given");
-    messages.raise(ExitStatus::nothing_evaluated);
-  }
-  reports.close();
 }
-
-namespace {
 
 std::string name_of(const Shard& shard) { return fmt::format("part {} of {}", shard.index, shard.count); }
 
@@ -233,8 +181,9 @@ void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages
                 ExitStatus::unreadable);
 }
 
-}  // namespace
-
+/// Puts parts in the order of the trials of the whole, and reports what is wrong with them. If there are parts, lines
+/// that belong to no part are dropped; without any part, the lines stay as they are.
+/// @throws UsageError if parts are of different wholes, or one is given twice.
 std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics& messages) {
   const bool any = std::any_of(given.begin(), given.end(), [](const ResultLines& one) { return one.part.has_value(); });
   if (!any) {
@@ -274,6 +223,47 @@ std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics
   }
   report_missing(parts, messages);
   return parts;
+}
+
+}  // namespace
+
+void merge_results(const std::vector<std::string>& files, const RuleCommandOptions& options, Diagnostics& messages) {
+  Survey survey(options, messages);
+  {
+    Progress progress("reading parts", files.size());
+    for (const std::string& file : files) {
+      survey.read(file);
+      progress.advance();
+    }
+  }
+  survey.check_findings();
+  Reports reports(options, survey.several_trials(), survey.rule_width(), messages);
+  const std::vector<ResultLines> all = order_parts(std::move(survey).take(), messages);
+  bool any_result = false;
+  bool evaluated_here = false;  // whether one of the results was evaluated here
+  Progress progress("merging parts", all.size());
+  for (const ResultLines& lines : all) {
+    replay(lines, messages, [&](const ReportRecord& record) {
+      const RuleResult& result = record.result;
+      if (record.kind == RecordKind::finding) {
+        messages.raise(ExitStatus::no);
+      } else {
+        any_result = true;
+        evaluated_here = evaluated_here || !result.error_kind || !evaluated_elsewhere(*result.error_kind);
+        messages.raise(result_status(result));
+      }
+      reports.take(record);
+    });
+    progress.advance();
+  }
+  if (any_result && !evaluated_here) {  // if all rules are evaluated elsewhere, there is no result
+    messages.raise(ExitStatus::nothing_evaluated);
+  }
+  if (all.empty()) {
+    messages.warning("there is no result in what is given");
+    messages.raise(ExitStatus::nothing_evaluated);
+  }
+  reports.close();
 }
 
 }  // namespace smd::tool::rule

@@ -3,7 +3,7 @@
 
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
-#include "record.hpp"
+#include "report.hpp"
 #include "requests/evaluation.hpp"
 
 #include <sys/stat.h>
@@ -12,6 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <optional>
 #include <system_error>
 
 namespace smd::tool::rule {
@@ -38,10 +42,9 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .group = rules_group,
      .kind = ArgumentKind::file,
      .repeat = Repeat::adds_up,
-     .manual =
-         "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that derives "
-         "from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
-         "with your rights: name only what you trust. See RULES IN PYTHON."},
+     .manual = "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that "
+               "derives from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
+               "with your rights: name only what you trust. See RULES IN PYTHON."},
     {.name = "python-command",
      .metavar = "CMD",
      .help = "the program that runs --python (default: python3)",
@@ -64,10 +67,9 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .group = group::view,
      .manual =
          "Print the configuration of a hook, as JSON, that saves what the rules need and no more: for smd-save "
-         "--config, "
-         "for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions are saved "
-         "where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it configures are "
-         "taken from there; otherwise the steps are the hook's own default."},
+         "--config, for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions "
+         "are saved where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it "
+         "configures are taken from there; otherwise the steps are the hook's own default."},
     {.short_name = 'k',
      .name = "keep-going",
      .help = "go on after a step that triggered, and print every finding",
@@ -90,13 +92,12 @@ constexpr std::array<OptionSpec, 19> own_options = {{
      .help = "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input",
      .group = rules_group,
      .kind = ArgumentKind::text,
-     .manual =
-         "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
-         "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
-         "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
-         "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its own; "
-         "what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets SIGTERM, "
-         "and SIGKILL a second later."},
+     .manual = "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
+               "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
+               "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
+               "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its "
+               "own; what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets "
+               "SIGTERM, and SIGKILL a second later."},
     {.name = "trigger-timeout",
      .metavar = "D",
      .help = "end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL",
@@ -126,16 +127,14 @@ constexpr std::array<OptionSpec, 3> step_options = {{
      .name = "step",
      .metavar = "SPEC",
      .help = "evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; "
-             "with -F "
-             "one range A:B",
+             "with -F one range A:B",
      .group = group::selection,
      .kind = ArgumentKind::step,
      .repeat = Repeat::adds_up,
      .split_commas = true,
-     .manual =
-         "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. Wins "
-         "over the parameters start_step and end_step. With --follow it is one range A:B of global steps, whose ends "
-         "may be open; one step is 300:301."},
+     .manual = "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. "
+               "Wins over the parameters start_step and end_step. With --follow it is one range A:B of global steps, "
+               "whose ends may be open; one step is 300:301."},
     {.short_name = 'm',
      .name = "mode",
      .metavar = "M[,M]",
@@ -192,6 +191,71 @@ std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   return timeout;
 }
 
+/// Whether a text has a form, in which 0 stands for a digit and T for what separates a date from a time of day.
+bool has_form(std::string_view text, std::string_view form) {
+  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
+    return wanted == '0' ? c >= '0' && c <= '9' : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
+  });
+}
+
+template <class Number>
+Number number_of(std::string_view text) {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// Nullopt if the text is no time of RFC 3339.
+std::optional<double> seconds_of_date(std::string_view text) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  const auto part = [&](std::size_t place) { return number_of<unsigned>(text.substr(place, 2)); };
+  if (!has_form(text.substr(0, form.size()), form)) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(number_of<int>(text.substr(0, 4))),
+                                         std::chrono::month(part(5)), std::chrono::day(part(8))};
+  if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
+    return std::nullopt;
+  }
+  double fraction = 0;
+  double offset = 0;
+  std::string_view zone = text.substr(form.size());
+  if (zone.starts_with('.')) {
+    const std::size_t end = std::min(zone.find_first_not_of("0123456789", 1), zone.size());
+    if (end == 1) {
+      return std::nullopt;
+    }
+    fraction = number_of<double>(zone.substr(0, end));
+    zone.remove_prefix(end);
+  }
+  if (has_form(zone, "+00:00") || has_form(zone, "-00:00")) {
+    const unsigned hours = number_of<unsigned>(zone.substr(1, 2));
+    const unsigned minutes = number_of<unsigned>(zone.substr(4));
+    if (hours >= 24 || minutes >= 60) {
+      return std::nullopt;
+    }
+    offset = (zone[0] == '-' ? -60.0 : 60.0) * (60 * hours + minutes);
+  } else if (zone != "Z" && zone != "z") {
+    return std::nullopt;
+  }
+  const auto days = std::chrono::sys_days(date).time_since_epoch();
+  return static_cast<double>(days.count()) * 86400 + part(11) * 3600 + part(14) * 60 + part(17) + fraction - offset;
+}
+
+/// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
+double time_from(const std::string& text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+  if (error == std::errc() && rest == end && std::isfinite(seconds)) {
+    return seconds;
+  }
+  if (const std::optional<double> date = seconds_of_date(text)) {
+    return *date;
+  }
+  throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");
+}
+
 Task task_from(const CommandLine& line) {
   constexpr std::array<std::pair<std::string_view, Task>, 5> flags = {{{"list", Task::list},
                                                                        {"describe", Task::describe},
@@ -212,91 +276,76 @@ Task task_from(const CommandLine& line) {
   return task;
 }
 
-/// Whether a format prints records, which may be findings, as rows or lines.
-bool prints_records(std::string_view format) {
-  constexpr std::array<std::string_view, 6> formats = {"text", "table", "tsv", "csv", "json", "jsonl"};
-  return std::find(formats.begin(), formats.end(), format) != formats.end();
+bool only_of_findings(const OutputOptions& output) {
+  const auto in_finding = [](std::string_view column) {
+    const std::span<const RecordKey> keys = record_keys();
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](const RecordKey& key) { return key.name == column && key.in_finding; });
+  };
+  return !output.columns.empty() && report_format(output.format).records &&
+         std::all_of(output.columns.begin(), output.columns.end(), in_finding);
 }
 
-bool only_of_findings(const OutputOptions& output) {
-  return !output.columns.empty() && prints_records(output.format) &&
-         std::all_of(output.columns.begin(), output.columns.end(), in_finding);
+std::string first_operand(const RuleCommandOptions& options) {
+  return options.operands.empty() ? std::string() : single_quoted(options.operands.front());
+}
+
+void refuse_if(bool contradiction, const std::string& why) {
+  if (contradiction) {
+    throw UsageError(why);
+  }
 }
 
 // Options that say what is evaluated, and how, must be given when the results are made.
 void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
-  if (options.shard) {
-    throw UsageError("--shard makes parts and --merge takes them: one at a time");
-  }
+  refuse_if(options.shard.has_value(), "--shard makes parts and --merge takes them: one at a time");
   for (const std::string_view name : {"rule", "param", "config", "other", "now", "on-trigger", "step", "mode", "worker",
                                       "keep-going", "findings", "plugin", "python"}) {
-    if (line.has(name)) {
-      throw UsageError("--merge takes results as they are: give --" + std::string(name) + " where they are made");
-    }
+    refuse_if(line.has(name),
+              "--merge takes results as they are: give --" + std::string(name) + " where they are made");
   }
-  if (options.task != Task::evaluate) {
-    throw UsageError("--merge prints results: it takes no other view");
-  }
-  if (options.operands.empty()) {
-    throw UsageError("the files of results are missing");
-  }
+  refuse_if(options.task != Task::evaluate, "--merge prints results: it takes no other view");
+  refuse_if(options.operands.empty(), "the files of results are missing");
 }
 
-void check_sharding(const RuleCommandOptions& options) {
-  if (options.task != Task::evaluate) {
-    throw UsageError("--shard evaluates a part of the trials: it takes no other view");
-  }
-  if (options.output.limit || !options.output.sort.empty()) {
-    throw UsageError("--shard makes parts to be merged whole: give --sort and --limit with --merge");
-  }
+void check_about_rules(const RuleCommandOptions& options) {
+  const bool list = options.task == Task::list;
+  refuse_if(!options.operands.empty(), (list ? "--list" : "--describe") +
+                                           std::string(" is about rules: it takes no TRIAL, and there is ") +
+                                           first_operand(options));
+  refuse_if(!options.asked.empty(),
+            list ? "--list lists all rules: it takes no -r and no -C" : "--describe RULE takes no -r and no -C");
 }
 
 void check(const RuleCommandOptions& options, const CommandLine& line) {
-  if (options.following.follow && (options.shard || options.merge)) {
-    throw UsageError("--follow: not with --shard or --merge, which take what is there");
-  }
+  refuse_if(options.following.follow && (options.shard || options.merge),
+            "--follow: not with --shard or --merge, which take what is there");
   if (options.merge) {
     check_merging(options, line);
     return;
   }
-  if (options.shard) {
-    check_sharding(options);
-  }
-  const bool about_rules = options.task == Task::list || options.task == Task::describe;
-  if (about_rules && !options.operands.empty()) {
-    throw UsageError(std::string(options.task == Task::list ? "--list" : "--describe") +
-                     " is about rules: it takes no TRIAL, and there is " + single_quoted(options.operands.front()));
-  }
-  if (about_rules && (!options.asked.empty())) {
-    throw UsageError(options.task == Task::list ? "--list lists all rules: it takes no -r and no -C"
-                                                : "--describe RULE takes no -r and no -C");
-  }
-  if (about_rules) {
+  const bool evaluates = options.task == Task::evaluate;
+  refuse_if(options.shard && !evaluates, "--shard evaluates a part of the trials: it takes no other view");
+  refuse_if(options.shard && (options.output.limit || !options.output.sort.empty()),
+            "--shard makes parts to be merged whole: give --sort and --limit with --merge");
+  if (options.task == Task::list || options.task == Task::describe) {
+    check_about_rules(options);
     return;
   }
-  if (options.asked.empty() && options.pythons.empty()) {
-    throw UsageError("no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
-  }
-  if (options.findings_only && !prints_records(options.output.format)) {
-    throw UsageError("--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
-                     " has results only");
-  }
-  if (options.task == Task::hook_config && !options.operands.empty()) {
-    throw UsageError("--hook-config is about rules: it takes no TRIAL, and there is " +
-                     single_quoted(options.operands.front()));
-  }
-  if (options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config) {
-    throw UsageError("TRIAL is missing");
-  }
-  if (!options.following.follow) {
-    return;
-  }
-  if (options.task != Task::evaluate) {
-    throw UsageError("--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
-  }
-  const SelectionOptions& selection = options.selection;
-  if (!plain_range(selection) && (selection.steps || selection.modes.size() > 1)) {
-    throw UsageError("--follow takes one mode, or steps as one range of global steps, such as 300: or 300:301");
+  refuse_if(options.asked.empty() && options.pythons.empty(),
+            "no rule is given: choose with -r RULE (--list shows them), -C FILE or --python FILE");
+  refuse_if(options.findings_only && !report_format(options.output.format).records,
+            "--findings prints findings as text, table, tsv, csv, json or jsonl; " + options.output.format +
+                " has results only");
+  refuse_if(options.task == Task::hook_config && !options.operands.empty(),
+            "--hook-config is about rules: it takes no TRIAL, and there is " + first_operand(options));
+  refuse_if(options.operands.empty() && options.task != Task::check_config && options.task != Task::hook_config,
+            "TRIAL is missing");
+  if (options.following.follow) {
+    refuse_if(!evaluates, "--follow evaluates: it takes no --explain, no --check-config and no --hook-config");
+    const SelectionOptions& selection = options.selection;
+    refuse_if(!plain_range(selection) && (selection.steps || selection.modes.size() > 1),
+              "--follow takes one mode, or steps as one range of global steps, such as 300: or 300:301");
   }
 }
 
@@ -319,7 +368,7 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.other = line.value("other");
   options.keep_going = line.has("keep-going");
   options.findings_only = line.has("findings") || only_of_findings(options.output);
-  options.now = line.convert("now", [](const std::string& text) { return parse_time(text); });
+  options.now = line.convert("now", time_from);
   options.plugins = line.values("plugin");
   options.pythons = line.convert_all("python", python_from);
   options.python_command = line.value("python-command").value_or(options.python_command);

@@ -69,7 +69,4 @@ struct RuleCommandOptions {
 /// The formats that -f and --report take.
 [[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
 
-/// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
-[[nodiscard]] double parse_time(std::string_view text);
-
 }  // namespace smd::tool::rule

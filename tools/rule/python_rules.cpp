@@ -25,6 +25,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -70,7 +71,8 @@ class PythonRules::Process {
       throw ConfigurationError(ConfigurationErrorKind::exception, failure_);
     }
     if (reply.contains("error")) {
-      for (const std::string& line : lines_of(reply["traceback"].get<std::string>())) {
+      std::istringstream lines(reply["traceback"].get<std::string>());
+      for (std::string line; std::getline(lines, line);) {
         messages_.info(line);
       }
       throw ConfigurationError(ConfigurationErrorKind::exception, reply["error"].get<std::string>());
@@ -88,16 +90,6 @@ class PythonRules::Process {
   [[nodiscard]] std::uint64_t next_number() noexcept { return ++number_; }
 
  private:
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      lines.push_back(text.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    return lines;
-  }
-
   void start() {
     std::array<int, 2> ends = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -263,11 +255,8 @@ class PythonRule final : public Rule {
     }
     step.evaluated();
     if (reply.contains("met")) {
-      Finding finding;
-      finding.check = "condition";
-      finding.value = finding.threshold = std::numeric_limits<double>::quiet_NaN();
-      finding.message = reply["met"].get<std::string>();
-      step.trigger(std::move(finding));
+      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+      step.trigger({.check = "condition", .value = nan, .threshold = nan, .message = reply["met"].get<std::string>()});
     }
   }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -42,27 +43,20 @@ std::string params_json(const RuleResult& result) {
 
 }  // namespace
 
-OwnedRecord::OwnedRecord(const ReportRecord& record)
-    : kind_(record.kind),
-      trial_(record.trial),
-      finding_(record.finding != nullptr ? std::optional(*record.finding) : std::nullopt),
-      findings_(record.findings) {
-  if (kind_ == RecordKind::result) {
-    result_ = record.result;
-    result_.findings = {};  // there may be very many
-  } else {                  // all that a finding uses
-    result_.name = record.result.name;
-    result_.rule = record.result.rule;
+OwnedRecord OwnedRecord::of(const ReportRecord& record) {
+  OwnedRecord own = {.kind = record.kind, .trial = std::string(record.trial), .findings = record.findings};
+  if (record.finding != nullptr) {
+    own.finding = *record.finding;
   }
+  if (record.kind == RecordKind::result) {
+    own.result = record.result;
+    own.result.findings = {};  // there may be very many
+  } else {                     // all that a finding uses
+    own.result.name = record.result.name;
+    own.result.rule = record.result.rule;
+  }
+  return own;
 }
-
-OwnedRecord::OwnedRecord(RecordKind kind, std::string trial, RuleResult result, std::optional<Finding> finding,
-                         std::size_t findings)
-    : kind_(kind),
-      trial_(std::move(trial)),
-      result_(std::move(result)),
-      finding_(std::move(finding)),
-      findings_(findings) {}
 
 std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs) {
   std::vector<std::string> texts;
@@ -73,44 +67,71 @@ std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs) {
   return texts;
 }
 
-const std::vector<RecordKey>& record_keys() {
-  static const std::vector<RecordKey> keys = {
-      {"record", true, false},
-      {"trial", true, false},
-      {"rule", true, false},
-      {"rule_to_invoke", false, false},
-      {"status", false, false},
-      {"step", true, true},
-      {"mode", true, false},
-      {"mode_step", true, true},
-      {"tensor", true, false},
-      {"worker", true, false},
-      {"check", true, false},
-      {"value", true, true},
-      {"threshold", true, true},
-      {"message", true, false},
-      {"params", false, false},
-      {"tensors_matched", false, true},
-      {"steps_evaluated", false, true},
-      {"steps_skipped", false, true},
-      {"findings", false, true},
-      {"first_step", false, true},
-      {"last_step", false, true},
-      {"elapsed", false, true},
-      {"kind", false, false},
-      {"parameter", false, false},
-      {"warnings", false, false},
-      {"records_unread", false, true},
-      {"pairs", false, false},
-  };
+namespace {
+
+std::vector<std::string> param_texts(const RuleResult& result) {
+  std::vector<std::string> texts;
+  for (const auto& [name, text] : result.params) {
+    texts.push_back(name + "=" + text.value_or("None"));
+  }
+  return texts;
+}
+
+Cell kind_cell(const ReportRecord& record, RecordCells& /*cells*/) {
+  return record.kind == RecordKind::result ? "result" : "finding";
+}
+
+Cell message_cell(const ReportRecord& record, RecordCells& /*cells*/) {
+  return or_missing(record.finding != nullptr ? record.finding->message : record.result.message);
+}
+
+Cell pairs_cell(const ReportRecord& record, RecordCells& cells) { return cells.list(pair_texts(record.result.pairs)); }
+
+}  // namespace
+
+std::span<const RecordKey> record_keys() {
+  using Record = const ReportRecord&;
+  using Found = const Finding&;
+  using Cells = RecordCells&;
+  constexpr Align left = Align::left;
+  constexpr Align right = Align::right;
+  // clang-format off
+  static constexpr std::array<RecordKey, 27> keys = {{
+      {"record", true, left, nullptr, kind_cell},
+      {"trial", true, left, nullptr, [](Record it, Cells) { return Cell(it.trial); }},
+      {"rule", true, left, nullptr, [](Record it, Cells) { return Cell(it.result.name); }},
+      {"rule_to_invoke", false, left, nullptr, [](Record it, Cells) { return or_missing(it.result.rule); }},
+      {"status", false, left, nullptr, [](Record it, Cells) { return Cell(to_string(it.result.status)); }},
+      {"step", true, right, [](Found it) { return step_cell(it.step); }, nullptr},
+      {"mode", true, left, [](Found it) { return it.step ? Cell(to_string(it.mode)) : Cell(); }, nullptr},
+      {"mode_step", true, right, [](Found it) { return it.step ? Cell(it.mode_step.value) : Cell(); }, nullptr},
+      {"tensor", true, left, [](Found it) { return text_cell(it.tensor); }, nullptr},
+      {"worker", true, left, [](Found it) { return text_cell(it.worker); }, nullptr},
+      {"check", true, left, [](Found it) { return Cell(it.check); }, nullptr},
+      {"value", true, right, [](Found it) { return measured(it) ? Cell(it.value) : Cell(); }, nullptr},
+      {"threshold", true, right, [](Found it) { return measured(it) ? Cell(it.threshold) : Cell(); }, nullptr},
+      {"message", true, left, nullptr, message_cell},
+      {"params", false, left, nullptr, [](Record it, Cells cells) { return Cell(cells.list(param_texts(it.result))); }},
+      {"tensors_matched", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.tensors_matched); }},
+      {"steps_evaluated", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.steps_evaluated); }},
+      {"steps_skipped", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.steps_skipped); }},
+      {"findings", false, right, nullptr, [](Record it, Cells) { return Cell(it.findings); }},
+      {"first_step", false, right, nullptr, [](Record it, Cells) { return step_cell(it.result.first_step); }},
+      {"last_step", false, right, nullptr, [](Record it, Cells) { return step_cell(it.result.last_step); }},
+      {"elapsed", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.elapsed); }},
+      {"kind", false, left, nullptr, [](Record it, Cells) { return or_missing(kind_of(it.result)); }},
+      {"parameter", false, left, nullptr, [](Record it, Cells) { return or_missing(it.result.error_parameter); }},
+      {"warnings", false, left, nullptr, [](Record it, Cells) { return Cell(ListCell{it.result.warnings}); }},
+      {"records_unread", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.records_unread); }},
+      {"pairs", false, left, nullptr, pairs_cell},
+  }};
+  // clang-format on
   return keys;
 }
 
 std::size_t record_key(std::string_view option, std::string_view name) {
-  const std::vector<RecordKey>& keys = record_keys();
   std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const RecordKey& key : keys) {
+  for (const RecordKey& key : record_keys()) {
     names.push_back(key.name);
   }
   const auto found = std::find(names.begin(), names.end(), name);
@@ -121,48 +142,14 @@ std::size_t record_key(std::string_view option, std::string_view name) {
 }
 
 const std::vector<Cell>& RecordCells::fill(const ReportRecord& record) {
-  const RuleResult& result = record.result;
-  const Finding* const finding = record.finding;
-  const bool whole = record.kind == RecordKind::result;
-  const bool placed = finding != nullptr && finding->step.has_value();
-  params_.clear();
-  for (const auto& [name, text] : result.params) {
-    params_.push_back(name + "=" + text.value_or("None"));
-  }
   cells_.clear();
-  cells_.emplace_back(whole ? "result" : "finding");
-  cells_.emplace_back(record.trial);
-  cells_.emplace_back(result.name);
-  cells_.push_back(whole ? or_missing(result.rule) : Cell());
-  cells_.push_back(whole ? Cell(to_string(result.status)) : Cell());
-  cells_.push_back(finding != nullptr ? step_cell(finding->step) : Cell());
-  cells_.push_back(placed ? Cell(to_string(finding->mode)) : Cell());
-  cells_.push_back(placed ? Cell(finding->mode_step.value) : Cell());
-  cells_.push_back(finding != nullptr ? text_cell(finding->tensor) : Cell());
-  cells_.push_back(finding != nullptr ? text_cell(finding->worker) : Cell());
-  cells_.push_back(finding != nullptr ? Cell(finding->check) : Cell());
-  const bool numbers = finding != nullptr && measured(*finding);
-  cells_.push_back(numbers ? Cell(finding->value) : Cell());
-  cells_.push_back(numbers ? Cell(finding->threshold) : Cell());
-  cells_.push_back(or_missing(finding != nullptr ? finding->message : result.message));
-  if (!whole) {
-    cells_.resize(record_keys().size());
-    return cells_;
+  lists_.clear();
+  for (const RecordKey& key : record_keys()) {
+    const bool has = record.kind == RecordKind::result || key.in_finding;
+    cells_.push_back(key.of_record != nullptr    ? has ? key.of_record(record, *this) : Cell()
+                        : record.finding != nullptr ? key.of_finding(*record.finding)
+                                                 : Cell());
   }
-  cells_.emplace_back(ListCell{params_});
-  cells_.emplace_back(result.tensors_matched);
-  cells_.emplace_back(result.steps_evaluated);
-  cells_.emplace_back(result.steps_skipped);
-  cells_.emplace_back(record.findings);
-  cells_.push_back(step_cell(result.first_step));
-  cells_.push_back(step_cell(result.last_step));
-  cells_.emplace_back(result.elapsed);
-  cells_.push_back(or_missing(kind_of(result)));
-  cells_.push_back(or_missing(result.error_parameter));
-  cells_.emplace_back(ListCell{result.warnings});
-  cells_.emplace_back(result.records_unread);
-  pairs_ = pair_texts(result.pairs);
-  cells_.emplace_back(ListCell{pairs_});
   return cells_;
 }
 
@@ -170,7 +157,7 @@ std::string record_json(const ReportRecord& record, const std::vector<std::size_
                         NonFinite nonfinite) {
   RecordCells filled;
   const std::vector<Cell>& cells = filled.fill(record);
-  const std::vector<RecordKey>& keys = record_keys();
+  const std::span<const RecordKey> keys = record_keys();
   std::string json;
   const auto add = [&](std::size_t i) {
     json += json.empty() ? "{" : ",";
@@ -223,11 +210,6 @@ ExitStatus result_status(const RuleResult& result) noexcept {
 
 bool measured(const Finding& finding) noexcept { return !std::isnan(finding.value) || !std::isnan(finding.threshold); }
 
-bool in_finding(std::string_view key) noexcept {
-  const std::vector<RecordKey>& keys = record_keys();
-  return std::any_of(keys.begin(), keys.end(), [&](const RecordKey& one) { return one.name == key && one.in_finding; });
-}
-
 std::string place_text(const Finding& finding) {
   if (!finding.step) {
     return {};
@@ -268,26 +250,6 @@ std::string result_text(const ReportRecord& record) {
   return text;
 }
 
-namespace {
-
-/// FNV-1a, 64 bits (RFC 9923).
-class Digest {
- public:
-  void add(std::string_view text) noexcept {
-    for (const char c : text) {
-      add_byte(static_cast<unsigned char>(c));
-    }
-    add_byte(0);  // separates texts, which hold no NUL
-  }
-  [[nodiscard]] std::uint64_t value() const noexcept { return hash_; }
-
- private:
-  void add_byte(unsigned char byte) noexcept { hash_ = (hash_ ^ byte) * 0x100000001B3; }
-  std::uint64_t hash_ = 0xCBF29CE484222325;
-};
-
-}  // namespace
-
 std::string to_json(const PartLine& part) {
   return fmt::format(
       R"({{"record":"part","part":{},"parts":{},"trials":{},"several":{},"whole":"{}","records":{},"status":{}}})",
@@ -296,20 +258,27 @@ std::string to_json(const PartLine& part) {
 }
 
 std::string digest_of(std::span<const std::string> trials, const std::vector<RuleRequest>& requests) {
-  Digest digest;
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a, 64 bits (RFC 9923)
+  constexpr std::uint64_t prime = 0x100000001B3;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+    }
+    hash *= prime;  // a NUL, which texts do not hold, separates them
+  };
   for (const std::string& trial : trials) {
-    digest.add(trial);
+    add(trial);
   }
   for (const RuleRequest& request : requests) {
-    digest.add("");
-    digest.add(request.name());
-    digest.add(request.configuration.rule_to_invoke);
+    add("");
+    add(request.name());
+    add(request.configuration.rule_to_invoke);
     for (const auto& [name, text] : request.configuration.parameters) {
-      digest.add(name);
-      digest.add(text);
+      add(name);
+      add(text);
     }
   }
-  return fmt::format("{:016x}", digest.value());
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace smd::tool::rule

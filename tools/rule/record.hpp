@@ -5,15 +5,19 @@
 #include "operands/shard.hpp"
 #include "requests/requests.hpp"
 #include "rows/cell.hpp"
+#include "rows/row_writer.hpp"
 
 #include <smd/rule_result.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace smd::tool::rule {
@@ -30,33 +34,32 @@ struct ReportRecord {
 };
 
 /// A record with what it borrows. Of several findings it keeps the first.
-class OwnedRecord {
- public:
-  explicit OwnedRecord(const ReportRecord& record);
-  OwnedRecord(RecordKind kind, std::string trial, RuleResult result, std::optional<Finding> finding,
-              std::size_t findings);
+struct OwnedRecord {
+  RecordKind kind = RecordKind::result;
+  std::string trial;
+  RuleResult result;
+  std::optional<Finding> finding;
+  std::size_t findings = 0;
 
+  static OwnedRecord of(const ReportRecord& record);
   /// Valid as long as this, and until it is moved.
   [[nodiscard]] ReportRecord view() const noexcept {
-    return {kind_, trial_, result_, finding_ ? &*finding_ : nullptr, findings_};
+    return {kind, trial, result, finding ? &*finding : nullptr, findings};
   }
-
- private:
-  RecordKind kind_;
-  std::string trial_;
-  RuleResult result_;
-  std::optional<Finding> finding_;
-  std::size_t findings_;
 };
+
+class RecordCells;
 
 /// A key of records, in the order in which they are printed.
 struct RecordKey {
   std::string_view name;
-  bool in_finding;
-  bool right;  ///< How tables align it.
+  bool in_finding;                             ///< Whether a finding has a value for it.
+  Align align;                                 ///< In tables.
+  Cell (*of_finding)(const Finding& finding);  ///< Missing without a finding. Null: of the record.
+  Cell (*of_record)(const ReportRecord& record, RecordCells& cells);
 };
 
-[[nodiscard]] const std::vector<RecordKey>& record_keys();
+[[nodiscard]] std::span<const RecordKey> record_keys();
 /// The index of a key that an option (`--sort`) names. @throws UsageError.
 [[nodiscard]] std::size_t record_key(std::string_view option, std::string_view name);
 
@@ -64,11 +67,12 @@ struct RecordKey {
 class RecordCells {
  public:
   const std::vector<Cell>& fill(const ReportRecord& record);
+  /// Keeps texts as long as the cells.
+  [[nodiscard]] ListCell list(std::vector<std::string> texts) { return {lists_.emplace_back(std::move(texts))}; }
 
  private:
   std::vector<Cell> cells_;
-  std::vector<std::string> params_;
-  std::vector<std::string> pairs_;
+  std::deque<std::vector<std::string>> lists_;
 };
 
 /// `train/loss:val/loss`, as the parameter `pairs` has it.
@@ -88,9 +92,6 @@ class RecordCells {
 /// Whether a finding measured something: a rule in Python only says that its condition is met.
 [[nodiscard]] bool measured(const Finding& finding) noexcept;
 
-/// Whether a finding has a value for a key.
-[[nodiscard]] bool in_finding(std::string_view key) noexcept;
-
 /// `step 120 (train 118)`, `step 120` if no mode was set, or empty.
 [[nodiscard]] std::string place_text(const Finding& finding);
 /// A result for people: place and finding, or why there is no finding.
@@ -105,6 +106,13 @@ struct PartLine {
   std::uint64_t records = 0;            ///< The lines ahead of this one.
   ExitStatus status = ExitStatus::yes;  ///< Of the part.
 };
+
+/// A line that smd-rule did not write.
+struct ForeignLine {};
+
+/// Parses a line of `smd-rule --jsonl`. What --precision, --nonfinite null and --columns left out is not guessed: a
+/// record without a key of its kind is foreign.
+[[nodiscard]] std::variant<ForeignLine, OwnedRecord, PartLine> parse_result_line(std::string_view line);
 
 /// The line, without its end.
 [[nodiscard]] std::string to_json(const PartLine& part);

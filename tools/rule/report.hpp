@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -15,26 +16,11 @@
 
 namespace smd::tool::rule {
 
-/// One report in one format. Records come trial by trial; a finding before its result. A new format is a file that
-/// makes one, and a line in the table of `reports.cpp`.
-class Report {
- public:
-  virtual ~Report() = default;
-  /// Called with -k, and if only findings are wanted.
-  virtual void finding(const ReportRecord&) {}
-  virtual void result(const ReportRecord& record) = 0;
-  /// Writes what there is: the next record may take long.
-  virtual void flush() {}
-  /// After the last record. Does not close the file.
-  virtual void end() {}
-};
-
 /// Takes records, trial by trial; a finding before its result.
-class ReportSink {
+class RecordSink {
  public:
-  virtual ~ReportSink() = default;
-  virtual void finding(const ReportRecord& record) = 0;
-  virtual void result(const ReportRecord& record) = 0;
+  virtual ~RecordSink() = default;
+  virtual void take(const ReportRecord& record) = 0;
 };
 
 /// What a report is made from; everything must outlive the report.
@@ -47,15 +33,29 @@ struct ReportContext {
   std::optional<PartLine> part = {};  ///< Of a part: what JSON lines end with, once number and status are known.
 };
 
+/// One report in one format. A new format is a class, and a line in the table of `report_formats.cpp`.
+class Report : public RecordSink {
+ public:
+  explicit Report(ReportContext context) : context_(std::move(context)) {}
+  /// Writes what there is: the next record may take long.
+  virtual void flush() {}
+  /// After the last record. Does not close the file.
+  virtual void end() {}
+
+ protected:
+  const ReportContext context_;
+};
+
+struct ReportFormat {
+  std::string_view name;
+  bool records;  ///< A row or line for each record, in any order; others take results only.
+  std::unique_ptr<Report> (*make)(const ReportContext&);
+};
+
+/// Precondition: the format is one of `report_formats`.
+[[nodiscard]] const ReportFormat& report_format(std::string_view name);
+
 /// The columns of findings and results, except `trial`.
 [[nodiscard]] std::vector<Column> record_columns();
-
-std::unique_ptr<Report> make_text_report(const ReportContext& context);
-std::unique_ptr<Report> make_rows_report(const ReportContext& context);
-std::unique_ptr<Report> make_json_report(const ReportContext& context);
-std::unique_ptr<Report> make_junit_report(const ReportContext& context);
-std::unique_ptr<Report> make_tap_report(const ReportContext& context);
-std::unique_ptr<Report> make_github_report(const ReportContext& context);
-std::unique_ptr<Report> make_sagemaker_report(const ReportContext& context);
 
 }  // namespace smd::tool::rule

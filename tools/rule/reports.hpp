@@ -16,7 +16,7 @@
 namespace smd::tool::rule {
 
 /// Standard output (or -o) and all --report files: each record goes to all of them.
-class Reports : public ReportSink {
+class Reports : public RecordSink {
  public:
   /// Creates the files, so that files that cannot be written are reported before any work is done. `rule_width`: the
   /// longest rule's name. `part`: what reports are about, if not the whole. `any_rule`: whether any rule is evaluated;
@@ -26,11 +26,9 @@ class Reports : public ReportSink {
           const std::optional<PartLine>& part = {}, bool any_rule = true);
   Reports(const Reports&) = delete;
   Reports& operator=(const Reports&) = delete;
-  ~Reports() override;
 
-  /// Goes to the reports that want findings.
-  void finding(const ReportRecord& record) override;
-  void result(const ReportRecord& record) override;
+  /// Findings go to the reports that want them.
+  void take(const ReportRecord& record) override;
   /// Writes what there is: the next record may take long.
   void flush();
   /// Call it after the last record: renames all files into place. @throws OutputError.
@@ -49,30 +47,27 @@ class Reports : public ReportSink {
 
 /// Takes the records of one of several trials that are evaluated side by side, and holds them until the trials before
 /// it were shown: `most_held` at most, then the evaluation waits for its turn.
-class RecordsInTurn : public ReportSink {
+class RecordsInTurn : public RecordSink {
  public:
-  RecordsInTurn(ReportSink& to, Turn& turn) : to_(to), turn_(turn) {}
+  RecordsInTurn(RecordSink& to, Turn& turn) : to_(to), turn_(turn) {}
 
-  void finding(const ReportRecord& record) override { take(record); }
-  void result(const ReportRecord& record) override { take(record); }
-
+  void take(const ReportRecord& record) override;
   /// Passes on what is held, once the turn has come.
   void show();
 
  private:
-  void take(const ReportRecord& record);
-  void hand_on(const ReportRecord& record);
-
   static constexpr std::size_t most_held = 256;
 
-  ReportSink& to_;
+  RecordSink& to_;
   Turn& turn_;  // valid during the visit
   std::vector<OwnedRecord> held_;
 };
 
-/// Sorts the records of another report, and leaves out those for which --where does not hold: holds them until the end,
-/// with --limit no more than that many. `options` must outlive it.
-/// @throws UsageError for a column that records do not have.
-std::unique_ptr<Report> make_sorted_report(std::unique_ptr<Report> report, const OutputOptions& options);
+/// Reports the results in files of JSON lines as if one run had evaluated all trials: parts of one whole in the order
+/// of their trials, other results as they are given. The status is that of the whole. Lines that are no results, parts
+/// that were cut off and missing parts are reported; the others count.
+/// Files are read twice, a line at a time.
+/// @throws UsageError if parts do not belong together.
+void merge_results(const std::vector<std::string>& files, const RuleCommandOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool::rule

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "result_line.hpp"
-
+#include "record.hpp"
 #include "text/json.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -16,129 +14,63 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Thrown to end the parsing of a line.
+/// Thrown to end the parsing of a line, as Json::exception is for a key that is missing, or of another type.
 struct NotOurs {};
 
-/// An object of a line. All functions throw NotOurs for a key that is missing, or of another type.
-class LineObject {
- public:
-  explicit LineObject(const Json& object) : object_(object) {
-    if (!object.is_object()) {
-      throw NotOurs();
-    }
-  }
-
-  [[nodiscard]] const Json& at(const char* key) const {
-    const auto found = object_.find(key);
-    if (found == object_.end()) {
-      throw NotOurs();
-    }
-    return *found;
-  }
-  [[nodiscard]] const std::string& text(const char* key) const { return text_of(at(key)); }
-  [[nodiscard]] std::optional<std::string> text_or_null(const char* key) const {
-    const Json& value = at(key);
-    return value.is_null() ? std::nullopt : std::optional(text_of(value));
-  }
-  [[nodiscard]] std::uint64_t count(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_number_unsigned()) {
-      throw NotOurs();
-    }
-    return value.get<std::uint64_t>();
-  }
-  [[nodiscard]] std::optional<std::int64_t> integer_or_null(const char* key) const {
-    const Json& value = at(key);
-    if (value.is_null()) {
-      return std::nullopt;
-    }
-    if (!value.is_number_integer()) {
-      throw NotOurs();
-    }
-    return value.get<std::int64_t>();
-  }
-  [[nodiscard]] bool truth(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_boolean()) {
-      throw NotOurs();
-    }
-    return value.get<bool>();
-  }
-  /// A number, also one that JSON lacks. Null, which --nonfinite may have made of it, is NaN.
-  [[nodiscard]] double number(const char* key) const {
-    const Json& value = at(key);
-    if (value.is_number()) {
-      return value.get<double>();
-    }
-    if (value.is_null()) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    const std::string& text = text_of(value);
-    if (text != "NaN" && text != "Infinity" && text != "-Infinity") {
-      throw NotOurs();
-    }
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    return text == "NaN" ? std::numeric_limits<double>::quiet_NaN() : text == "Infinity" ? infinity : -infinity;
-  }
-  [[nodiscard]] std::vector<std::string> texts(const char* key) const {
-    const Json& value = at(key);
-    if (!value.is_array()) {
-      throw NotOurs();
-    }
-    std::vector<std::string> all;
-    for (const Json& item : value) {
-      all.push_back(text_of(item));
-    }
-    return all;
-  }
-
- private:
-  static const std::string& text_of(const Json& value) {
-    if (!value.is_string()) {
-      throw NotOurs();
-    }
-    return value.get_ref<const std::string&>();
-  }
-
-  const Json& object_;
-};
-
-template <class Kind, std::size_t Count>
-Kind kind_by_name(const std::array<Kind, Count>& kinds, std::string_view name) {
-  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](Kind kind) { return to_string(kind) == name; });
-  if (found == kinds.end()) {
+void require(bool ours) {
+  if (!ours) {
     throw NotOurs();
   }
-  return *found;
 }
 
-RuleStatus status_from(std::string_view name) {
-  return kind_by_name(std::array{RuleStatus::no_issues_found, RuleStatus::issues_found, RuleStatus::error,
-                                 RuleStatus::in_progress, RuleStatus::not_evaluated},
-                      name);
+const std::string& text(const Json& value) { return value.get_ref<const std::string&>(); }
+std::uint64_t count(const Json& value) { return value.get_ref<const Json::number_unsigned_t&>(); }
+std::optional<std::string> text_or_null(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(text(value));
 }
 
-ConfigurationErrorKind error_kind_from(std::string_view name) {
-  using Kind = ConfigurationErrorKind;
-  return kind_by_name(
-      std::array{Kind::unknown_rule, Kind::unknown_parameter, Kind::bad_value, Kind::missing_parameter,
-                 Kind::bad_config, Kind::bad_trial, Kind::custom_rule, Kind::unsupported_rule, Kind::exception},
-      name);
+/// A number, also one that JSON lacks. Null, which --nonfinite may have made of it, is NaN.
+double number(const Json& value) {
+  if (value.is_number()) {
+    return value.get<double>();
+  }
+  if (value.is_null() || text(value) == "NaN") {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  require(text(value) == "Infinity" || text(value) == "-Infinity");
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return text(value) == "Infinity" ? infinity : -infinity;
+}
+
+std::vector<std::string> texts(const Json& value) {
+  std::vector<std::string> all;
+  for (const Json& item : value.get_ref<const Json::array_t&>()) {
+    all.push_back(text(item));
+  }
+  return all;
+}
+
+/// Returns the one of an enumeration's values up to `last` that has a name.
+template <class Kind>
+Kind kind_by_name(std::string_view name, Kind last) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(last); ++i) {
+    if (to_string(static_cast<Kind>(i)) == name) {
+      return static_cast<Kind>(i);
+    }
+  }
+  throw NotOurs();
 }
 
 template <class Number>
-std::optional<Number> step_from(const LineObject& line, const char* key) {
-  const std::optional<std::int64_t> step = line.integer_or_null(key);
-  return step ? std::optional(Number(*step)) : std::nullopt;
+std::optional<Number> step_from(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(Number(value.get_ref<const Json::number_integer_t&>()));
 }
 
 /// `train/loss:0:val/loss:0`. Names may hold colons, but the two of a pair differ in words only: the colon in the
 /// middle separates them.
 TensorPair pair_from(const std::string& text) {
   const auto colons = std::count(text.begin(), text.end(), ':');
-  if (colons % 2 == 0) {
-    throw NotOurs();
-  }
+  require(colons % 2 == 1);
   std::size_t middle = text.find(':');
   for (std::ptrdiff_t i = 0; i < colons / 2; ++i) {
     middle = text.find(':', middle + 1);
@@ -147,90 +79,79 @@ TensorPair pair_from(const std::string& text) {
 }
 
 /// Nullopt if the line has no finding.
-std::optional<Finding> finding_from(const LineObject& line) {
-  const std::optional<std::string> check = line.text_or_null("check");
+std::optional<Finding> finding_from(const Json& line) {
+  const std::optional<std::string> check = text_or_null(line.at("check"));
   if (!check) {
     return std::nullopt;
   }
   Finding finding;
-  finding.step = step_from<GlobalStep>(line, "step");
+  finding.step = step_from<GlobalStep>(line.at("step"));
   if (finding.step) {
-    const std::optional<Mode> mode = parse_mode(line.text("mode"));
-    const std::optional<ModeStep> mode_step = step_from<ModeStep>(line, "mode_step");
-    if (!mode || !mode_step) {
-      throw NotOurs();
-    }
+    const std::optional<Mode> mode = parse_mode(text(line.at("mode")));
+    const std::optional<ModeStep> mode_step = step_from<ModeStep>(line.at("mode_step"));
+    require(mode && mode_step);
     finding.mode = *mode;
     finding.mode_step = *mode_step;
   }
-  finding.tensor = line.text_or_null("tensor");
-  finding.worker = line.text_or_null("worker");
+  finding.tensor = text_or_null(line.at("tensor"));
+  finding.worker = text_or_null(line.at("worker"));
   finding.check = *check;
-  finding.value = line.number("value");
-  finding.threshold = line.number("threshold");
-  finding.message = line.text_or_null("message").value_or("");
+  finding.value = number(line.at("value"));
+  finding.threshold = number(line.at("threshold"));
+  finding.message = text_or_null(line.at("message")).value_or("");
   return finding;
 }
 
-RuleResult result_from(const LineObject& line) {
+RuleResult result_from(const Json& line) {
   RuleResult result;
-  result.rule = line.text_or_null("rule_to_invoke").value_or("");
-  result.status = status_from(line.text("status"));
-  result.message = line.text_or_null("message").value_or("");
-  const Json& params = line.at("params");
-  if (!params.is_object()) {
-    throw NotOurs();
+  result.rule = text_or_null(line.at("rule_to_invoke")).value_or("");
+  result.status = kind_by_name(text(line.at("status")), RuleStatus::not_evaluated);
+  result.message = text_or_null(line.at("message")).value_or("");
+  for (const auto& [name, value] : line.at("params").get_ref<const Json::object_t&>()) {
+    result.params.emplace_back(name, text_or_null(value));
   }
-  const LineObject texts(params);
-  for (const auto& [name, text] : params.items()) {
-    result.params.emplace_back(name, texts.text_or_null(name.c_str()));
-  }
-  result.tensors_matched = line.count("tensors_matched");
-  result.steps_evaluated = line.count("steps_evaluated");
-  result.steps_skipped = line.count("steps_skipped");
-  result.first_step = step_from<GlobalStep>(line, "first_step");
-  result.last_step = step_from<GlobalStep>(line, "last_step");
-  result.elapsed = line.number("elapsed");
-  if (const std::optional<std::string> kind = line.text_or_null("kind")) {
+  result.tensors_matched = count(line.at("tensors_matched"));
+  result.steps_evaluated = count(line.at("steps_evaluated"));
+  result.steps_skipped = count(line.at("steps_skipped"));
+  result.first_step = step_from<GlobalStep>(line.at("first_step"));
+  result.last_step = step_from<GlobalStep>(line.at("last_step"));
+  result.elapsed = number(line.at("elapsed"));
+  if (const std::optional<std::string> kind = text_or_null(line.at("kind"))) {
     result.unread = *kind == "unread";
     if (!result.unread) {
-      result.error_kind = error_kind_from(*kind);
+      result.error_kind = kind_by_name(*kind, ConfigurationErrorKind::exception);
     }
   }
-  result.error_parameter = line.text_or_null("parameter").value_or("");
-  result.warnings = line.texts("warnings");
-  result.records_unread = line.count("records_unread");
-  for (const std::string& pair : line.texts("pairs")) {
+  result.error_parameter = text_or_null(line.at("parameter")).value_or("");
+  result.warnings = texts(line.at("warnings"));
+  result.records_unread = count(line.at("records_unread"));
+  for (const std::string& pair : texts(line.at("pairs"))) {
     result.pairs.push_back(pair_from(pair));
   }
   return result;
 }
 
-OwnedRecord record_from(const LineObject& line, RecordKind kind) {
+OwnedRecord record_from(const Json& line, RecordKind kind) {
   const bool whole = kind == RecordKind::result;
   RuleResult result = whole ? result_from(line) : RuleResult();
-  result.name = line.text("rule");
+  result.name = text(line.at("rule"));
   std::optional<Finding> finding = finding_from(line);
-  if (!whole && !finding) {
-    throw NotOurs();
-  }
-  return {kind, line.text("trial"), std::move(result), std::move(finding), whole ? line.count("findings") : 0};
+  require(whole || finding);
+  return {kind, text(line.at("trial")), std::move(result), std::move(finding), whole ? count(line.at("findings")) : 0};
 }
 
-PartLine part_from(const LineObject& line) {
+PartLine part_from(const Json& line) {
   PartLine part;
-  part.shard = {line.count("part"), line.count("parts")};
-  part.trials = line.count("trials");
-  part.several = line.truth("several");
-  part.whole = line.text("whole");
-  part.records = line.count("records");
-  const std::uint64_t status = line.count("status");
+  part.shard = {count(line.at("part")), count(line.at("parts"))};
+  part.trials = count(line.at("trials"));
+  part.several = line.at("several").get_ref<const bool&>();
+  part.whole = text(line.at("whole"));
+  part.records = count(line.at("records"));
+  const std::uint64_t status = count(line.at("status"));
   const auto known = std::find_if(exit_status_order.begin(), exit_status_order.end(),
                                   [&](ExitStatus one) { return static_cast<std::uint64_t>(one) == status; });
-  if (known == exit_status_order.end() || part.shard.index < 1 || part.shard.index > part.shard.count ||
-      part.shard.count > std::uint64_t{most_shards}) {
-    throw NotOurs();
-  }
+  require(known != exit_status_order.end() && part.shard.index >= 1 && part.shard.index <= part.shard.count &&
+          part.shard.count <= std::uint64_t{most_shards});
   part.status = *known;
   return part;
 }
@@ -243,16 +164,15 @@ std::variant<ForeignLine, OwnedRecord, PartLine> parse_result_line(std::string_v
     return ForeignLine();
   }
   try {
-    const LineObject object(*document);
-    const std::string& kind = object.text("record");
+    const std::string& kind = text(document->at("record"));
     if (kind == "part") {
-      return part_from(object);
+      return part_from(*document);
     }
-    if (kind != "finding" && kind != "result") {
-      return ForeignLine();
-    }
-    return record_from(object, kind == "finding" ? RecordKind::finding : RecordKind::result);
+    require(kind == "finding" || kind == "result");
+    return record_from(*document, kind == "finding" ? RecordKind::finding : RecordKind::result);
   } catch (const NotOurs&) {
+    return ForeignLine();
+  } catch (const Json::exception&) {
     return ForeignLine();
   }
 }

@@ -6,18 +6,32 @@
 
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "explain.hpp"
+#include "record.hpp"
 #include "report.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
 
 namespace smd::tool::rule {
 
 namespace {
 
+constexpr std::array<Column, 9> reading_columns = {{{.name = "rule"},
+                                                    {.name = "tensor"},
+                                                    {.name = "reads"},
+                                                    {.name = "from"},
+                                                    {.name = "steps", .align = Align::right},
+                                                    {.name = "first_step", .align = Align::right},
+                                                    {.name = "last_step", .align = Align::right},
+                                                    {.name = "workers"},
+                                                    {.name = "pairs"}}};
 constexpr std::array<Column, 6> list_columns = {{{.name = "rule"},
                                                  {.name = "alias"},
                                                  {.name = "frameworks"},
@@ -54,6 +68,17 @@ OutputOptions without_trial(OutputOptions options, std::span<const Column> colum
   return options;
 }
 
+/// Prints rows about no trial, which `fill` gives to a writer.
+template <class Fill>
+void print_rows(const RuleCommandOptions& options, std::span<const Column> columns, OutputFile& out,
+                Diagnostics& messages, const Fill& fill) {
+  const OutputOptions output = without_trial(options.output, columns);
+  RowWriter rows(out, output, columns, false, messages);
+  fill(rows);
+  rows.finish();
+  out.close();
+}
+
 std::string facts_of(const ParameterSpec& spec) {
   std::string text(to_string(spec.type));
   const std::string range = range_text(spec);
@@ -76,12 +101,11 @@ void append_parameters(std::string& text, const std::vector<ParameterSpec>& para
 }
 
 /// Keeps the author's line breaks, and breaks lines that are too long.
-std::string indented(std::string_view text, std::size_t width) {
+std::string indented(const std::string& text, std::size_t width) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    out += wrapped(text.substr(0, end), width, 2);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    out += wrapped(line, width, 2);
   }
   return out;
 }
@@ -95,11 +119,7 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
     facts += "  For: " + rule.frameworks + "\n";
   }
   if (!rule.collections.empty()) {
-    std::string names;
-    for (const std::string& name : rule.collections) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    facts += wrapped("Looks at: " + names + " (default)", width, 2);
+    facts += wrapped(fmt::format("Looks at: {} (default)", fmt::join(rule.collections, ", ")), width, 2);
   }
   if (!rule.plugin.empty()) {
     facts += "  Plug-in: " + rule.plugin + "\n";
@@ -125,10 +145,30 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
   return text;
 }
 
+/// The pairs that a tensor is in.
+std::vector<std::string> pairs_of(const RuleResult& result, const std::string& tensor) {
+  std::vector<TensorPair> pairs;
+  for (const TensorPair& pair : result.pairs) {
+    if (pair.training == tensor || pair.validation == tensor) {
+      pairs.push_back(pair);
+    }
+  }
+  return pair_texts(pairs);
+}
+
+/// Rule, trial, tensor, and what is read of it.
+using Key = std::tuple<std::size_t, std::size_t, std::string, std::string>;
+struct Reading {
+  std::set<std::int64_t> steps;
+  std::set<std::string, std::less<>> workers;
+};
+
 }  // namespace
 
+std::span<const Column> explain_columns() noexcept { return reading_columns; }
+
 std::vector<ColumnTable> column_tables() {
-  std::vector<ColumnTable> tables = {column_table("", record_columns()), column_table("--explain", explain_columns()),
+  std::vector<ColumnTable> tables = {column_table("", record_columns()), column_table("--explain", reading_columns),
                                      column_table("--list", list_columns),
                                      column_table("--describe", parameter_columns),
                                      column_table("--check-config", check_columns)};
@@ -140,32 +180,66 @@ std::vector<ColumnTable> column_tables() {
   return tables;
 }
 
-void list_rules(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
-  const OutputOptions output = without_trial(options.output, list_columns);
-  RowWriter rows(out, output, list_columns, false, messages);
-  for (const RuleDescription& rule : rule_descriptions()) {
-    rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
-              or_missing(rule.plugin), Cell(rule.summary)});
+void explain(Evaluator& evaluator, std::string_view trial, RowWriter& rows, Diagnostics& messages) {
+  std::map<Key, Reading> readings;
+  evaluator.plan([&](const PlannedRead& read) {
+    Reading& reading = readings[{read.rule, read.trial, std::string(read.tensor), read.what}];
+    reading.steps.insert(read.read_step.value);
+    if (!reading.workers.contains(read.worker)) {
+      reading.workers.emplace(read.worker);
+    }
+  });
+  rows.set_trial(trial);
+  const std::vector<RuleResult>& rules = evaluator.results();
+  for (std::size_t rule = 0; rule < rules.size(); ++rule) {
+    if (rules[rule].error_kind) {
+      continue;
+    }
+    auto reading = readings.lower_bound({rule, 0, {}, {}});
+    if (reading == readings.end() || std::get<0>(reading->first) != rule) {
+      rows.row({Cell(rules[rule].name), Cell(), Cell(), Cell(), Cell(0), Cell(), Cell(), Cell(), Cell()});
+      messages.warning(std::string(trial) + ": " + rules[rule].name + " would read nothing");
+      continue;
+    }
+    for (; reading != readings.end() && std::get<0>(reading->first) == rule; ++reading) {
+      const auto& [number, from, tensor, what] = reading->first;
+      const std::vector<std::string> workers(reading->second.workers.begin(), reading->second.workers.end());
+      const std::set<std::int64_t>& steps = reading->second.steps;
+      const std::vector<std::string> pairs = pairs_of(rules[rule], tensor);
+      rows.row({Cell(rules[rule].name), tensor.empty() ? Cell() : Cell(tensor), Cell(what),
+                Cell(from == 0 ? "trial" : "other"), Cell(steps.size()), Cell(*steps.begin()), Cell(*steps.rbegin()),
+                Cell(ListCell{workers}), Cell(ListCell{pairs})});
+    }
   }
-  rows.finish();
 }
 
-void describe(const RuleCommandOptions& options, OutputFile& out, Diagnostics& messages) {
+void list_rules(const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
+  print_rows(options, list_columns, out, messages, [](RowWriter& rows) {
+    for (const RuleDescription& rule : rule_descriptions()) {
+      rows.row({Cell(rule.name), or_missing(rule.alias), or_missing(rule.frameworks), Cell(ListCell{rule.collections}),
+                or_missing(rule.plugin), Cell(rule.summary)});
+    }
+  });
+}
+
+void describe(const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
   const RuleDescription rule = describe_rule(options.described);
   const std::string& format = options.output.format;
   if (!options.output.asks_for_rows() && (!options.output.format_given || format == "text" || format == "table")) {
     out.write(description_text(rule, terminal_width(STDOUT_FILENO)));
+    out.close();
     return;
   }
-  const OutputOptions output = without_trial(options.output, parameter_columns);
-  RowWriter rows(out, output, parameter_columns, false, messages);
-  for (const ParameterSpec& spec : rule.parameters) {
-    const std::string range = range_text(spec);
-    rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
-              spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
-              Cell(spec.help)});
-  }
-  rows.finish();
+  print_rows(options, parameter_columns, out, messages, [&](RowWriter& rows) {
+    for (const ParameterSpec& spec : rule.parameters) {
+      const std::string range = range_text(spec);
+      rows.row({Cell(rule.name), Cell(spec.name), Cell(to_string(spec.type)),
+                spec.default_text ? Cell(*spec.default_text) : Cell(), Cell(spec.required), or_missing(range),
+                Cell(spec.help)});
+    }
+  });
 }
 
 void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options) {
@@ -186,18 +260,17 @@ void hook_config(const std::vector<RuleRequest>& requests, const RuleCommandOpti
   out.close();
 }
 
-void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, OutputFile& out,
-                  Diagnostics& messages) {
-  const OutputOptions output = without_trial(options.output, check_columns);
-  RowWriter rows(out, output, check_columns, false, messages);
-  for (const RuleRequest& request : requests) {
-    const RuleConfiguration& configuration = request.configuration;
-    const auto& error = request.error;
-    rows.row({Cell(request.name()), or_missing(configuration.rule_to_invoke), or_missing(request.file),
-              or_missing(configuration.position), error ? Cell(to_string(error->kind)) : Cell(),
-              error ? or_missing(error->parameter) : Cell(), error ? Cell(error->what()) : Cell("valid")});
-  }
-  rows.finish();
+void check_config(const std::vector<RuleRequest>& requests, const RuleCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
+  print_rows(options, check_columns, out, messages, [&](RowWriter& rows) {
+    for (const RuleRequest& request : requests) {
+      const RuleConfiguration& configuration = request.configuration;
+      const auto& error = request.error;
+      rows.row({Cell(request.name()), or_missing(configuration.rule_to_invoke), or_missing(request.file),
+                or_missing(configuration.position), error ? Cell(to_string(error->kind)) : Cell(),
+                error ? or_missing(error->parameter) : Cell(), error ? Cell(error->what()) : Cell("valid")});
+    }
+  });
 }
 
 }  // namespace smd::tool::rule

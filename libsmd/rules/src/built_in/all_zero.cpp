@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
 
 #include <array>
 
@@ -12,42 +10,29 @@ namespace {
 constexpr Reduction zeros{.kind = ReductionKind::zero};
 constexpr Reduction elements{.kind = ReductionKind::count};
 
-class AllZero final : public Rule {
+class AllZero final : public UnitRule {
  public:
   explicit AllZero(const Parameters& parameters)
-      : Rule(parameters),
-        tensors_(select(selection_of(parameters, false))),
-        threshold_(parameters.number("threshold")) {
-    require_selection(parameters);
-  }
-
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      if (unit.has_value()) {
-        step.computed(unit, zeros);
-        step.computed(unit, elements);
-      } else if (threshold_ == 100) {
-        for (const std::string_view name : deciding(unit)) {
-          step.saved(unit, name);
-        }
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      const std::optional<double> percent = unit.has_value() ? of_value(step, unit) : of_reductions(step, unit);
-      if (!percent) {
-        continue;
-      }
-      step.evaluated();
-      if (*percent >= threshold_) {
-        step.trigger(unit, "zero_percent", *percent, ">=", threshold_);
-      }
-    }
-  }
+      : UnitRule(parameters, required_selection(parameters)), threshold_(parameters.number("threshold")) {}
 
  private:
+  void need(StepNeeds& step, const Unit& unit) override {
+    if (unit.has_value()) {
+      step.computed(unit, zeros);
+      step.computed(unit, elements);
+    } else if (threshold_ == 100) {
+      for (const std::string_view name : deciding(unit)) {
+        step.saved(unit, name);
+      }
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    if (const std::optional<double> percent = unit.has_value() ? of_value(step, unit) : of_reductions(step, unit)) {
+      trigger_if(step, unit, "zero_percent", *percent, ">=", threshold_);
+    }
+  }
+
   /// Returns the first saved reductions that tell whether all elements are zero. Others can be 0 by underflow.
   [[nodiscard]] static std::vector<std::string_view> deciding(const Unit& unit) {
     if (unit.has_reduction("abs_max")) {
@@ -85,7 +70,6 @@ class AllZero final : public Rule {
     return percent;
   }
 
-  SelectionId tensors_;
   double threshold_;
 };
 
@@ -94,25 +78,20 @@ class AllZero final : public Rule {
 RuleDescription all_zero_rule() {
   return {
       .name = "AllZero",
-      .alias = "all_zero",
       .summary = "all values, or a given percentage of them, are zero",
       .condition =
           "per tensor and worker: 100 x #{x : x = 0} / #x >= threshold\n"
-          "Where the raw value was not saved and the threshold is 100, the first of these that was saved "
-          "decides: abs_max; min and max; l1; abs_l1; abs_sum.",
+          "Where the raw value was not saved and the threshold is 100, the first of these that was saved decides: "
+          "abs_max; min and max; l1; abs_l1; abs_sum.",
       .frameworks = "all",
       .parameters = {collection_names_parameter("one of the two is required"),
                      tensor_regex_parameter("one of the two is required"),
-                     {.name = "threshold",
-                      .type = ParameterType::number,
-                      .default_text = "100",
-                      .help = "percentage of zeros that triggers"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<AllZero>(parameters); },
+                     {"threshold", Type::number, "100", "percentage of zeros that triggers"}},
+      .create = create<AllZero>,
       .saves =
           [](const Parameters& parameters) {
             const bool all = parameters.number("threshold") == 100;
-            return selected(parameters, "all_zero",
-                            all ? std::vector<std::string>{"abs_max"} : std::vector<std::string>{});
+            return selected(parameters, "all_zero", all ? Texts{"abs_max"} : Texts());
           },
   };
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <smd/elements.hpp>
 
@@ -169,33 +168,22 @@ class CheckInputImages final : public Rule {
 RuleDescription check_input_images_rule() {
   return {
       .name = "CheckInputImages",
-      .alias = "check_input_images",
       .summary = "input images are not centred: a channel's mean is far from zero",
       .condition =
           "per tensor and mode, over all steps so far and all workers, once there were threshold_samples images:\n"
           "the largest |mean of a channel| > threshold_mean\n"
           "Axis 0 counts images. Needs raw values.",
       .frameworks = "deep learning applications",
-      .collections = {},
-      .parameters = {{.name = "threshold_mean",
-                      .type = ParameterType::number,
-                      .default_text = "0.2",
-                      .help = "greatest tolerated distance of a channel's mean from zero"},
-                     {.name = "threshold_samples",
-                      .type = ParameterType::integer,
-                      .default_text = "500",
-                      .help = "images to see first",
-                      .at_least = 1},
-                     {.name = "regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*hybridsequential0_input_0",
-                      .help = "tensors of images"},
+      .parameters = {{"threshold_mean", Type::number, "0.2",
+                      "greatest tolerated distance of a channel's mean from zero"},
+                     at_least(1, {"threshold_samples", Type::integer, "500", "images to see first"}),
+                     {"regex", Type::pattern, ".*hybridsequential0_input_0", "tensors of images"},
                      {.name = "channel",
                       .type = ParameterType::integer,
                       .default_text = "1",
                       .help = "axis of the colour channel; negative from the end",
                       .not_zero = true}},
-      .create = [](const Parameters& parameters) { return std::make_unique<CheckInputImages>(parameters); },
+      .create = create<CheckInputImages>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("input_image", {parameters.text("regex")})};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
-#include "framework/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -97,26 +96,18 @@ class ClassImbalance final : public Rule {
       return;
     }
     const Classes of_labels = Classes::of_labels(labels->view());
+    std::optional<Classes> predicted;
     if (predictions != nullptr) {
-      const Classes predicted =
-          arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
-      if (predicted.size() == of_labels.size()) {
-        for_class_pairs(of_labels, predicted, [&](double label, double prediction) {
-          if (!std::isnan(label)) {
-            Count& one = counts.classes[label];
-            ++counts.labels;
-            ++one.labels;
-            ++one.paired;
-            one.wrong += prediction == label ? 0 : 1;
-          }
-        });
-        return;
-      }
+      predicted = arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
     }
-    for_class_pairs(of_labels, of_labels, [&](double label, double /*same*/) {
+    const bool paired = predicted && predicted->size() == of_labels.size();
+    for_class_pairs(of_labels, paired ? *predicted : of_labels, [&](double label, double prediction) {
       if (!std::isnan(label)) {
+        Count& one = counts.classes[label];
         ++counts.labels;
-        ++counts.classes[label].labels;
+        ++one.labels;
+        one.paired += paired ? 1 : 0;
+        one.wrong += prediction == label ? 0 : 1;
       }
     });
   }
@@ -125,7 +116,7 @@ class ClassImbalance final : public Rule {
     std::uint64_t smallest = 0;
     std::uint64_t largest = 0;
     double worst = -1;
-    counts.classes.for_each([&](const Count& one) {
+    counts.classes.for_each([&](double /*number*/, const Count& one) {
       if (one.labels > 0) {
         smallest = smallest == 0 ? one.labels : std::min(smallest, one.labels);
         largest = std::max(largest, one.labels);
@@ -137,16 +128,11 @@ class ClassImbalance final : public Rule {
     step.evaluated();
     const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
     if (ratio > most_imbalance_) {
-      trigger(step, labels, "imbalance", ratio, most_imbalance_);
+      step.trigger(finding_of(labels, "imbalance", ratio, ">", most_imbalance_));
     }
     if (worst >= 0 && worst > most_wrong_) {
-      trigger(step, predictions, "misprediction", worst, most_wrong_);
+      step.trigger(finding_of(predictions, "misprediction", worst, ">", most_wrong_));
     }
-  }
-
-  static void trigger(StepView& step, std::string_view tensor, const char* check, double value, double threshold) {
-    step.trigger(
-        {.tensor = std::string(tensor), .check = check, .value = value, .relation = ">", .threshold = threshold});
   }
 
   SelectionId labels_;
@@ -163,7 +149,6 @@ class ClassImbalance final : public Rule {
 RuleDescription class_imbalance_rule() {
   return {
       .name = "ClassImbalance",
-      .alias = "class_imbalance",
       .summary = "some classes have far more labels than others, or a class is mostly mispredicted",
       .condition =
           "per mode, over all steps so far and all workers, once there were samples labels:\n"
@@ -173,33 +158,15 @@ RuleDescription class_imbalance_rule() {
           "A value v is of class floor(v + 1/2), a one-hot row of labels of the one's position. Label and prediction "
           "tensors are paired by the order of their names. Needs raw values.",
       .frameworks = "all",
-      .collections = {},
-      .parameters = {{.name = "threshold_imbalance",
-                      .type = ParameterType::number,
-                      .default_text = "10",
-                      .help = "greatest tolerated ratio of the largest class to the smallest"},
-                     {.name = "threshold_misprediction",
-                      .type = ParameterType::number,
-                      .default_text = "0.7",
-                      .help = "greatest tolerated fraction of a class that is mispredicted"},
-                     {.name = "samples",
-                      .type = ParameterType::integer,
-                      .default_text = "500",
-                      .help = "labels to see first",
-                      .at_least = 1},
-                     {.name = "argmax",
-                      .type = ParameterType::boolean,
-                      .default_text = "False",
-                      .help = "predictions are rows of scores, of which the largest counts"},
-                     {.name = "labels_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*labels",
-                      .help = "tensors of labels"},
-                     {.name = "predictions_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*predictions",
-                      .help = "tensors of predictions"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<ClassImbalance>(parameters); },
+      .parameters = {{"threshold_imbalance", Type::number, "10",
+                      "greatest tolerated ratio of the largest class to the smallest"},
+                     {"threshold_misprediction", Type::number, "0.7",
+                      "greatest tolerated fraction of a class that is mispredicted"},
+                     at_least(1, {"samples", Type::integer, "500", "labels to see first"}),
+                     {"argmax", Type::boolean, "False", "predictions are rows of scores, of which the largest counts"},
+                     {"labels_regex", Type::pattern, ".*labels", "tensors of labels"},
+                     {"predictions_regex", Type::pattern, ".*predictions", "tensors of predictions"}},
+      .create = create<ClassImbalance>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("labels", {parameters.text("labels_regex")}),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/classes.hpp"
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -17,63 +16,30 @@ namespace smd::detail::rules {
 
 namespace {
 
-/// Counts how often each label was predicted as each class.
-class Matrix {
- public:
-  using Cells = std::map<std::pair<double, double>, std::uint64_t>;
+/// Returns the pattern that matches one name.
+std::string exactly(std::string_view name) { return "^" + escaped(name, R"(\^$.|?*+()[]{})") + "$"; }
 
-  void add(double label, double prediction) {
-    if (label < small && prediction < small) {
-      ++small_[static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction)];
-    } else {
-      ++others_[{label, prediction}];
-    }
-  }
-  /// Returns all counts that are not 0, by label, then prediction.
-  [[nodiscard]] Cells cells() const {
-    Cells cells = others_;
-    for (std::size_t i = 0; i < small_.size(); ++i) {
-      if (small_[i] != 0) {
-        const std::size_t label = i / small;
-        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i - label * small)), small_[i]);
+/// How often each label was predicted as each class.
+using Matrix = PerClass<PerClass<std::uint64_t, 64>, 64>;
+
+/// Where the labels, or the predictions, are: the tensor with a given name, else the first of a given collection, else
+/// the first of the collection with that name.
+using Source = std::vector<SelectionId>;
+
+std::optional<std::string_view> tensor_of(const Source& source, const StepTensors& step) {
+  for (const SelectionId choice : source) {
+    for (const Unit& unit : step.units(choice)) {
+      if (unit.has_value()) {
+        return unit.tensor();
       }
     }
-    return cells;
   }
+  return std::nullopt;
+}
 
- private:
-  static constexpr std::size_t small = 64;
-  std::vector<std::uint64_t> small_ = std::vector<std::uint64_t>(small * small);
-  Cells others_;
-};
-
-/// Finds the tensor of a step that holds the labels, or the predictions: the one with a given name, else the first of a
-/// given collection, else the first of the collection with that name.
-class Source {
- public:
-  void by_name(SelectionId selection) { choices_.insert(choices_.begin(), selection); }
-  void by_collection(SelectionId selection) { choices_.push_back(selection); }
-
-  [[nodiscard]] std::optional<std::string_view> tensor(const StepTensors& step) const {
-    for (const SelectionId choice : choices_) {
-      for (const Unit& unit : step.units(choice)) {
-        if (unit.has_value()) {
-          return unit.tensor();
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
-  /// Returns whether there is such a tensor at any step.
-  [[nodiscard]] bool saved(const RuleSummary& summary) const {
-    return std::any_of(choices_.begin(), choices_.end(),
-                       [&](SelectionId choice) { return !summary.saved(choice).empty(); });
-  }
-
- private:
-  std::vector<SelectionId> choices_;
-};
+bool was_saved(const Source& source, const RuleSummary& summary) {
+  return std::any_of(source.begin(), source.end(), [&](SelectionId choice) { return !summary.saved(choice).empty(); });
+}
 
 class Confusion final : public Rule {
  public:
@@ -84,8 +50,8 @@ class Confusion final : public Rule {
     if (parameters.has("category_no")) {
       categories_ = static_cast<double>(parameters.integer("category_no"));
     }
-    labels_.by_name(select({.names = {parameters.text("labels")}}));
-    predictions_.by_name(select({.names = {parameters.text("predictions")}}));
+    labels_.push_back(select({.names = {parameters.text("labels")}}));
+    predictions_.push_back(select({.names = {parameters.text("predictions")}}));
   }
 
   void begin() override {
@@ -111,12 +77,12 @@ class Confusion final : public Rule {
         count(matrix, true_classes->view(), predicted->view());
       }
     });
-    evaluate(step, matrix.cells(), tensor);
+    evaluate(step, matrix, tensor);
   }
 
   void summarize(RuleSummary& summary) override {
-    const bool labels = labels_.saved(summary);
-    const bool predictions = predictions_.saved(summary);
+    const bool labels = was_saved(labels_, summary);
+    const bool predictions = was_saved(predictions_, summary);
     if (labels != predictions) {
       const std::string lacking = labels ? "predictions" : "labels";
       summary.explain(fmt::format("{} were saved, but no {}: neither a tensor '{}' nor one of the collection '{}'",
@@ -135,15 +101,15 @@ class Confusion final : public Rule {
     }
     for (std::string& one : names) {
       if (base_trial().collection(one)) {
-        source.by_collection(select({.collections = {std::move(one)}}));
+        source.push_back(select({.collections = {std::move(one)}}));
       }
     }
   }
 
   template <class Step, class Use>
   void for_workers(Step& step, const Use& use) const {
-    const std::optional<std::string_view> labels = labels_.tensor(step);
-    const std::optional<std::string_view> predictions = predictions_.tensor(step);
+    const std::optional<std::string_view> labels = tensor_of(labels_, step);
+    const std::optional<std::string_view> predictions = tensor_of(predictions_, step);
     if (!labels || !predictions) {
       return;
     }
@@ -163,7 +129,7 @@ class Confusion final : public Rule {
     const auto add = [&](const Classes& predicted) {
       for_class_pairs(true_classes, predicted, [&](double label, double prediction) {
         if (in_range(label) && in_range(prediction)) {
-          matrix.add(label, prediction);
+          ++matrix[label][prediction];
         }
       });
     };
@@ -176,7 +142,15 @@ class Confusion final : public Rule {
     }
   }
 
-  void evaluate(StepView& step, const Matrix::Cells& cells, std::string_view tensor) const {
+  void evaluate(StepView& step, const Matrix& matrix, std::string_view tensor) const {
+    std::map<std::pair<double, double>, std::uint64_t> cells;  // without zeros, by label, then prediction
+    matrix.for_each([&](double label, const auto& row) {
+      row.for_each([&](double prediction, std::uint64_t n) {
+        if (n != 0) {
+          cells.emplace(std::pair(label, prediction), n);
+        }
+      });
+    });
     if (cells.empty()) {
       return;
     }
@@ -216,13 +190,9 @@ class Confusion final : public Rule {
 
   static void trigger(StepView& step, std::string_view tensor, const char* check, double value, const char* relation,
                       double threshold, std::pair<double, double> at) {
-    step.trigger(
-        {.tensor = std::string(tensor),
-         .check = check,
-         .value = value,
-         .relation = relation,
-         .threshold = threshold,
-         .details = {{"label", fmt::format("{:.0f}", at.first)}, {"prediction", fmt::format("{:.0f}", at.second)}}});
+    Finding finding = finding_of(tensor, check, value, relation, threshold);
+    finding.details = {{"label", fmt::format("{:.0f}", at.first)}, {"prediction", fmt::format("{:.0f}", at.second)}};
+    step.trigger(std::move(finding));
   }
 
   double least_diagonal_;
@@ -237,7 +207,6 @@ class Confusion final : public Rule {
 RuleDescription confusion_rule() {
   return {
       .name = "Confusion",
-      .alias = "confusion",
       .summary = "too few predictions of a class are right, or too many are of one other class",
       .condition =
           "per step, with C[i][j] = labels i predicted as j, of all workers, and S[i] = sum over j of C[j][i]:\n"
@@ -247,39 +216,19 @@ RuleDescription confusion_rule() {
           "largest. Needs raw values.",
       .frameworks = "all",
       .collections = {"labels", "predictions"},
-      .parameters = {{.name = "category_no",
-                      .type = ParameterType::integer,
-                      .help = "how many classes there are: 0 to one less; not given: any number",
-                      .at_least = 2},
-                     {.name = "labels",
-                      .type = ParameterType::text,
-                      .default_text = "labels",
-                      .help = "tensor of labels, or a collection that has it"},
-                     {.name = "predictions",
-                      .type = ParameterType::text,
-                      .default_text = "predictions",
-                      .help = "tensor of predictions, or a collection that has it"},
-                     {.name = "labels_collection",
-                      .type = ParameterType::text,
-                      .default_text = "labels",
-                      .help = "collection of the labels, if there is no tensor of that name"},
-                     {.name = "predictions_collection",
-                      .type = ParameterType::text,
-                      .default_text = "predictions",
-                      .help = "collection of the predictions, likewise"},
-                     {.name = "min_diag",
-                      .type = ParameterType::number,
-                      .default_text = "0.9",
-                      .help = "least share of right predictions, of all of a class",
-                      .at_least = 0,
-                      .at_most = 1},
-                     {.name = "max_off_diag",
-                      .type = ParameterType::number,
-                      .default_text = "0.1",
-                      .help = "greatest share of one other class in the predictions of a class",
-                      .at_least = 0,
-                      .at_most = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Confusion>(parameters); },
+      .parameters = {at_least(2, {"category_no", Type::integer, no_default,
+                                  "how many classes there are: 0 to one less; not given: any number"}),
+                     {"labels", Type::text, "labels", "tensor of labels, or a collection that has it"},
+                     {"predictions", Type::text, "predictions", "tensor of predictions, or a collection that has it"},
+                     {"labels_collection", Type::text, "labels",
+                      "collection of the labels, if there is no tensor of that name"},
+                     {"predictions_collection", Type::text, "predictions", "collection of the predictions, likewise"},
+                     between(0, 1,
+                             {"min_diag", Type::number, "0.9", "least share of right predictions, of all of a class"}),
+                     between(0, 1,
+                             {"max_off_diag", Type::number, "0.1",
+                              "greatest share of one other class in the predictions of a class"})},
+      .create = create<Confusion>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{

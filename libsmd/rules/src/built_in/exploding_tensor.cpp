@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,54 +20,39 @@ constexpr std::array<std::string_view, 16> telling = {
 constexpr std::array<std::string_view, 10> telling_nan = {"min",     "max",      "l1",      "l2",     "abs_min",
                                                           "abs_max", "abs_mean", "abs_sum", "abs_l1", "abs_l2"};
 
-class ExplodingTensor final : public Rule {
+class ExplodingTensor final : public UnitRule {
  public:
   explicit ExplodingTensor(const Parameters& parameters)
-      : Rule(parameters), tensors_(select(selection_of(parameters, true))), only_nan_(parameters.boolean("only_nan")) {}
-
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      if (unit.has_value()) {
-        step.computed(unit, nan_count);
-        if (!only_nan_) {
-          step.computed(unit, inf_count);
-        }
-      } else {
-        for (const std::string_view name : unit.reductions()) {
-          if (tells(name)) {
-            step.saved(unit, name);
-          }
-        }
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      if (unit.has_value()) {
-        evaluate_value(step, unit);
-      } else {
-        evaluate_reductions(step, unit);
-      }
-    }
-  }
+      : UnitRule(parameters, selection_of(parameters, true)), only_nan_(parameters.boolean("only_nan")) {}
 
  private:
+  void need(StepNeeds& step, const Unit& unit) override {
+    if (unit.has_value()) {
+      step.computed(unit, nan_count);
+      if (!only_nan_) {
+        step.computed(unit, inf_count);
+      }
+      return;
+    }
+    for (const std::string_view name : unit.reductions()) {
+      if (tells(name)) {
+        step.saved(unit, name);
+      }
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    if (!unit.has_value()) {
+      evaluate_reductions(step, unit);
+    } else if (const std::optional<double> nan = step.computed(unit, nan_count)) {
+      const double bad = *nan + (only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0));
+      trigger_if(step, unit, "non_finite", bad, ">", 0);
+    }
+  }
+
   [[nodiscard]] bool tells(std::string_view name) const {
     return only_nan_ ? std::find(telling_nan.begin(), telling_nan.end(), name) != telling_nan.end()
                      : std::find(telling.begin(), telling.end(), name) != telling.end();
-  }
-
-  void evaluate_value(StepView& step, const Unit& unit) const {
-    const std::optional<double> nan = step.computed(unit, nan_count);
-    if (!nan) {
-      return;
-    }
-    step.evaluated();
-    const double bad = *nan + (only_nan_ ? 0 : step.computed(unit, inf_count).value_or(0));
-    if (bad > 0) {
-      step.trigger(unit, "non_finite", bad, ">", 0);
-    }
   }
 
   void evaluate_reductions(StepView& step, const Unit& unit) const {
@@ -86,7 +69,6 @@ class ExplodingTensor final : public Rule {
     }
   }
 
-  SelectionId tensors_;
   bool only_nan_;
 };
 
@@ -95,18 +77,16 @@ class ExplodingTensor final : public Rule {
 RuleDescription exploding_tensor_rule() {
   return {
       .name = "ExplodingTensor",
-      .alias = "exploding_tensor",
       .summary = "a value holds NaN or an infinity",
       .condition =
           "per tensor and worker: #{x : x is NaN or, unless only_nan, infinite} > 0\n"
-          "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with "
-          "only_nan only of those that do not turn an infinity into NaN.",
+          "Where the raw value was not saved: the same of its saved reductions but prod and abs_prod; with only_nan "
+          "only of those that do not turn an infinity into NaN.",
       .frameworks = "deep learning",
-      .parameters =
-          {collection_names_parameter("neither: every tensor"),
-           tensor_regex_parameter("neither: every tensor"),
-           {.name = "only_nan", .type = ParameterType::boolean, .default_text = "False", .help = "look for NaN only"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<ExplodingTensor>(parameters); },
+      .parameters = {collection_names_parameter("neither: every tensor"),
+                     tensor_regex_parameter("neither: every tensor"),
+                     {"only_nan", Type::boolean, "False", "look for NaN only"}},
+      .create = create<ExplodingTensor>,
       .saves =
           [](const Parameters& parameters) {
             // The largest |x| is NaN or infinite if and only if an element is, and cannot overflow.

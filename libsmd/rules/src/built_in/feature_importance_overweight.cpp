@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/elements.hpp>
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,13 +33,8 @@ class FeatureImportanceOverweight final : public Rule {
       }
     }
     for (auto& [worker, importances] : workers) {
-      const std::optional<double> share = importances.share_of_largest(count_);
-      if (!share) {
-        continue;
-      }
-      step.evaluated();
-      if (*share > most_) {
-        step.trigger(*importances.of_largest, "share", *share, ">", most_);
+      if (const std::optional<double> share = importances.share_of_largest(count_)) {
+        trigger_if(step, *importances.of_largest, "share", *share, ">", most_);
       }
     }
   }
@@ -88,28 +82,16 @@ class FeatureImportanceOverweight final : public Rule {
 RuleDescription feature_importance_overweight_rule() {
   return {
       .name = "FeatureImportanceOverweight",
-      .alias = "feature_importance_overweight",
       .summary = "a few features hold most of the importance",
       .condition =
           "per worker, over all elements of all matching tensors: sum of the nfeatures largest / sum of all > "
           "threshold\n"
           "Needs raw values and a sum above 0.",
       .frameworks = "XGBoost",
-      .collections = {},
-      .parameters = {{.name = "threshold",
-                      .type = ParameterType::number,
-                      .default_text = "0.8",
-                      .help = "greatest tolerated share of the largest features"},
-                     {.name = "nfeatures",
-                      .type = ParameterType::integer,
-                      .default_text = "3",
-                      .help = "how many of the largest features count",
-                      .at_least = 1},
-                     {.name = "tensor_regex",
-                      .type = ParameterType::pattern,
-                      .default_text = ".*feature_importance/weight",
-                      .help = "tensors of feature importance"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<FeatureImportanceOverweight>(parameters); },
+      .parameters = {{"threshold", Type::number, "0.8", "greatest tolerated share of the largest features"},
+                     at_least(1, {"nfeatures", Type::integer, "3", "how many of the largest features count"}),
+                     {"tensor_regex", Type::pattern, ".*feature_importance/weight", "tensors of feature importance"}},
+      .create = create<FeatureImportanceOverweight>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("feature_importance", {parameters.text("tensor_regex")})};

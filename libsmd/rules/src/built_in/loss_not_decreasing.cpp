@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
-#include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
-#include "framework/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -60,10 +58,10 @@ class LossNotDecreasing final : public Rule {
         least_decrease_(parameters.number("diff_percent")),
         greatest_increase_(parameters.number("increase_threshold_percent")) {
     if (!parameters.boolean("use_losses_collection") && !has_lists()) {
-      throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
-                               "parameter 'collection_names' or 'tensor_regex' is needed when "
-                               "'use_losses_collection' is False",
-                               "collection_names");
+      throw ConfigurationError(
+          ConfigurationErrorKind::missing_parameter,
+          "parameter 'collection_names' or 'tensor_regex' is needed when 'use_losses_collection' is False",
+          "collection_names");
     }
     if (parameters.has("mode")) {
       const std::string& mode = parameters.text("mode");
@@ -179,7 +177,7 @@ class LossNotDecreasing final : public Rule {
   [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const {
     std::vector<Unit> units = losses_.units(step);
     if (only_ && !base_trial().layout().has_modes) {
-      const auto sides = RuleAccess::context(step).run().base().sides();
+      const auto sides = RuleAccess::context(step).run.base().sides();
       const Side wanted = *only_ == Mode::train ? Side::train : Side::eval;
       std::erase_if(units, [&](const Unit& unit) { return sides->of(unit.tensor()) != wanted; });
     }
@@ -313,18 +311,13 @@ class LossNotDecreasing final : public Rule {
     if (!(decrease < least_decrease_) && !std::isnan(now)) {
       return;
     }
-    Finding finding{.tensor = std::string(unit.tensor()),
-                    .worker = std::string(unit.worker()),
-                    .check = "decrease_percent",
-                    .value = decrease,
-                    .relation = "<",
-                    .threshold = least_decrease_,
-                    .details = {{"old", fmt::format("{}", old)},
-                                {"old_first_step", fmt::format("{}", older.front().step.value)},
-                                {"old_last_step", fmt::format("{}", older.back().step.value)},
-                                {"new", fmt::format("{}", now)},
-                                {"new_first_step", fmt::format("{}", newer.front().step.value)},
-                                {"new_last_step", fmt::format("{}", newer.back().step.value)}}};
+    Finding finding = finding_of(unit, "decrease_percent", decrease, "<", least_decrease_);
+    finding.details = {{"old", fmt::format("{}", old)},
+                       {"old_first_step", fmt::format("{}", older.front().step.value)},
+                       {"old_last_step", fmt::format("{}", older.back().step.value)},
+                       {"new", fmt::format("{}", now)},
+                       {"new_first_step", fmt::format("{}", newer.front().step.value)},
+                       {"new_last_step", fmt::format("{}", newer.back().step.value)}};
     finding.message = fmt::format("{}, from a median of {:.6g} (steps {} to {}) to {:.6g} (steps {} to {})",
                                   finding_text(finding), old, older.front().step.value, older.back().step.value, now,
                                   newer.front().step.value, newer.back().step.value);
@@ -358,14 +351,10 @@ class LossNotDecreasing final : public Rule {
 
   static void trigger(StepView& step, const Unit& unit, const char* check, double value, const char* relation,
                       double threshold, const Loss& reference) {
-    step.trigger({.tensor = std::string(unit.tensor()),
-                  .worker = std::string(unit.worker()),
-                  .check = check,
-                  .value = value,
-                  .relation = relation,
-                  .threshold = threshold,
-                  .details = {{"reference_step", fmt::format("{}", reference.step.value)},
-                              {"reference_loss", fmt::format("{}", reference.value)}}});
+    Finding finding = finding_of(unit, check, value, relation, threshold);
+    finding.details = {{"reference_step", fmt::format("{}", reference.step.value)},
+                       {"reference_loss", fmt::format("{}", reference.value)}};
+    step.trigger(std::move(finding));
   }
 
   std::int64_t least_distance_;
@@ -385,7 +374,6 @@ class LossNotDecreasing final : public Rule {
 RuleDescription loss_not_decreasing_rule() {
   return {
       .name = "LossNotDecreasing",
-      .alias = "loss_not_decreasing",
       .summary = "the loss does not decrease by enough in a number of steps",
       .condition =
           "per tensor, worker and mode, with old = the loss at the newest step <= p - num_steps, and at least "
@@ -397,50 +385,32 @@ RuleDescription loss_not_decreasing_rule() {
           "are mode steps; with mode GLOBAL, global steps of all modes in one row.\n"
           "Where steps have no modes (log directories, checkpoints), per tensor and worker, when n losses were seen, "
           "first at n = 4 * num_steps, then at max(n + num_steps, n * 5 / 4): 100 * (old - new) / |old| < "
-          "diff_percent, "
-          "or new is NaN, with new = the median of the newest quarter of the n losses and old = that of the quarter "
-          "before.",
+          "diff_percent, or new is NaN, with new = the median of the newest quarter of the n losses and old = that of "
+          "the quarter before.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{.name = "collection_names",
-                      .type = ParameterType::list,
-                      .help = "collections whose tensors are losses, of any number of elements"},
-                     {.name = "tensor_regex",
-                      .type = ParameterType::pattern_list,
-                      .help = "tensors of one element that are losses too"},
-                     {.name = "use_losses_collection",
-                      .type = ParameterType::boolean,
-                      .default_text = "True",
-                      .help = "look at the collection losses too; if the trial does not define it and no list is "
-                              "given, at every tensor of one element. False needs a list"},
-                     {.name = "num_steps",
-                      .type = ParameterType::integer,
-                      .default_text = "10",
-                      .help = "least distance of the two losses, in steps; where steps have no modes, a quarter of the "
-                              "fewest losses that are compared",
-                      .at_least = 1},
-                     {.name = "diff_percent",
-                      .type = ParameterType::number,
-                      .default_text = "0.1",
-                      .help = "a loss that did not rise (where steps have no modes: any) triggers if it fell by less "
-                              "percent than this",
-                      .at_least = 0,
-                      .at_most = 100,
-                      .exclusive = true},
-                     {.name = "increase_threshold_percent",
-                      .type = ParameterType::number,
-                      .default_text = "5",
-                      .help = "a loss that rose by more percent than this triggers; rises in succession add up. Where "
-                              "steps have no modes, it has no effect",
-                      .at_least = 0,
-                      .at_most = 100,
-                      .exclusive = true},
-                     {.name = "mode",
-                      .type = ParameterType::text,
-                      .help = "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "
-                              "In a log directory: only tensors whose names say so",
-                      .choices = {"EVAL", "TRAIN", "GLOBAL"}}},
-      .create = [](const Parameters& parameters) { return std::make_unique<LossNotDecreasing>(parameters); },
+      .parameters = {{"collection_names", Type::list, no_default,
+                      "collections whose tensors are losses, of any number of elements"},
+                     {"tensor_regex", Type::pattern_list, no_default, "tensors of one element that are losses too"},
+                     {"use_losses_collection", Type::boolean, "True",
+                      "look at the collection losses too; if the trial does not define it and no list is given, at "
+                      "every tensor of one element. False needs a list"},
+                     at_least(1, {"num_steps", Type::integer, "10",
+                                  "least distance of the two losses, in steps; where steps have no modes, a quarter of "
+                                  "the fewest losses that are compared"}),
+                     within(0, 100,
+                            {"diff_percent", Type::number, "0.1",
+                             "a loss that did not rise (where steps have no modes: any) triggers if it fell by less "
+                             "percent than this"}),
+                     within(0, 100,
+                            {"increase_threshold_percent", Type::number, "5",
+                             "a loss that rose by more percent than this triggers; rises in succession add up. Where "
+                             "steps have no modes, it has no effect"}),
+                     one_of({"EVAL", "TRAIN", "GLOBAL"},
+                            {"mode", Type::text, no_default,
+                             "only steps of this mode; GLOBAL: all modes in one row; not given: each mode by itself. "
+                             "In a log directory: only tensors whose names say so"})},
+      .create = create<LossNotDecreasing>,
       .saves =
           [](const Parameters& parameters) {
             Collections all = selected(parameters, "loss_not_decreasing");

@@ -47,20 +47,15 @@ bool Losses::possible(const StepTensors& step, const Unit& unit) const {
 
 std::vector<Unit> Losses::units(const StepTensors& step) const {
   std::vector<Unit> units;
-  if (collections_) {
-    for (const Unit& unit : step.units(*collections_)) {
-      if (possible(step, unit)) {
+  const auto add = [&](const std::optional<SelectionId>& selection, bool collections) {
+    for (const Unit& unit : selection ? step.units(*selection) : std::span<const Unit>()) {
+      if (by_collection(step, unit) == collections && possible(step, unit)) {
         units.push_back(unit);
       }
     }
-  }
-  if (others_) {
-    for (const Unit& unit : step.units(*others_)) {
-      if (!by_collection(step, unit) && possible(step, unit)) {
-        units.push_back(unit);
-      }
-    }
-  }
+  };
+  add(collections_, true);
+  add(others_, false);
   return units;
 }
 
@@ -86,12 +81,12 @@ std::optional<double> Losses::look_up(StepView& step, const Unit& unit) const {
   KeptValues kept;
   Window window(sets, kept);
   StepContext& context = RuleAccess::context(step);
-  StepContext late(context.run(), window, context.step(), context.first());
+  StepContext late(context.run, window, context.step, context.first);
   StepNeeds needs(late);
   need(needs, unit);
   ReadCounters counters;
   window.read(1, counters);
-  context.run().note_unread(late, window);
+  context.run.note_unread(late);
   return loss(StepView(late), unit);
 }
 
@@ -102,23 +97,21 @@ void Losses::need_all(StepNeeds& step) const {
 }
 
 std::map<std::string, double> Losses::pooled(const StepView& step) const {
-  std::map<std::string, std::pair<double, std::size_t>> sums;
+  std::map<std::string, Mean> of_workers;
   for (const Unit& unit : units(step)) {
     if (const std::optional<double> one = loss(step, unit)) {
-      auto& [sum, workers] = sums[std::string(unit.tensor())];
-      sum += *one;
-      ++workers;
+      of_workers[std::string(unit.tensor())].add(*one);
     }
   }
   std::map<std::string, double> means;
-  for (const auto& [tensor, sum] : sums) {
-    means.emplace(tensor, sum.first / static_cast<double>(sum.second));
+  for (const auto& [tensor, mean] : of_workers) {
+    means.emplace(tensor, mean.value());
   }
   return means;
 }
 
 void ZeroLosses::see(StepView& step, const Unit& unit, double loss) {
-  const RuleRun& run = RuleAccess::context(step).run();
+  const RuleRun& run = RuleAccess::context(step).run;
   if (run.base().snapshot().layout().has_modes) {
     return;
   }

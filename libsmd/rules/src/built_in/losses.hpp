@@ -58,6 +58,19 @@ class Losses {
 
 namespace smd::detail::rules {
 
+/// The mean of numbers that are added.
+struct Mean {
+  double sum = 0;
+  std::size_t count = 0;
+
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  /// Precondition: there is a number.
+  [[nodiscard]] double value() const { return sum / static_cast<double>(count); }
+};
+
 /// Warns of losses that are exactly 0 after positive ones, in trials without modes: in logs, some frameworks write 0
 /// instead of NaN.
 class ZeroLosses {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <smd/elements.hpp>
 
@@ -18,40 +17,31 @@ namespace {
 template <class Elements>
 std::uint32_t count_equal(const Elements& x, std::size_t first, std::size_t n, double token) {
   using T = decltype(x[0]);
-  const std::size_t end = first + n;
-  constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
-  std::uint32_t found = 0;
-  if constexpr (std::is_same_v<T, float>) {
-    const auto narrow = static_cast<float>(token);
-    if (static_cast<double>(narrow) == token) {
-      for (std::size_t i = first; i < end; ++i) {
-        found += x[i] == narrow ? 1 : 0;
-      }
+  const auto count = [&](auto wanted) {
+    std::uint32_t found = 0;
+    for (std::size_t i = first; i < first + n; ++i) {
+      found += static_cast<decltype(wanted)>(x[i]) == wanted ? 1 : 0;
     }
     return found;
+  };
+  constexpr double exact = 9007199254740992;  // 2^53: larger integers are rounded as doubles
+  if constexpr (std::is_same_v<T, float>) {
+    const auto narrow = static_cast<float>(token);
+    return static_cast<double>(narrow) == token ? count(narrow) : 0;
   } else if constexpr (std::is_integral_v<T>) {
     if (token > -exact && token < exact) {
       const auto whole = static_cast<std::int64_t>(token);
       const auto narrow = static_cast<T>(whole);
-      if (static_cast<double>(whole) == token && static_cast<double>(narrow) == token) {
-        for (std::size_t i = first; i < end; ++i) {
-          found += x[i] == narrow ? 1 : 0;
-        }
-      }
-      return found;
+      return static_cast<double>(whole) == token && static_cast<double>(narrow) == token ? count(narrow) : 0;
     }
   }
-  for (std::size_t i = first; i < end; ++i) {
-    found += static_cast<double>(x[i]) == token ? 1 : 0;
-  }
-  return found;
+  return count(token);
 }
 
-class NlpSequenceRatio final : public Rule {
+class NlpSequenceRatio final : public UnitRule {
  public:
   explicit NlpSequenceRatio(const Parameters& parameters)
-      : Rule(parameters),
-        sequences_(select({.regex = parameters.list("tensor_regex")})),
+      : UnitRule(parameters, {.regex = parameters.list("tensor_regex")}),
         tokens_(parameters.numbers("token_values")),
         most_(parameters.numbers("token_thresholds_percent")) {
     if (tokens_.size() != most_.size()) {
@@ -67,30 +57,19 @@ class NlpSequenceRatio final : public Rule {
     }
   }
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(sequences_)) {
-      step.value(unit);
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(sequences_)) {
-      const TensorValue* const value = step.value(unit);
-      if (value == nullptr) {
-        continue;
-      }
-      step.evaluated();
-      const std::vector<std::uint64_t> found = count(value->view());
-      for (std::size_t i = 0; i < tokens_.size(); ++i) {
-        const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
-        if (percent > most_[i]) {
-          step.trigger(unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
-        }
-      }
-    }
-  }
-
  private:
+  void evaluate(StepView& step, const Unit& unit) override {
+    const TensorValue* const value = step.value(unit);
+    if (value == nullptr) {
+      return;
+    }
+    const std::vector<std::uint64_t> found = count(value->view());
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const double percent = 100 * static_cast<double>(found[i]) / static_cast<double>(value->view().size());
+      trigger_if(step, unit, fmt::format("token={:g}", tokens_[i]), percent, ">", most_[i]);
+    }
+  }
+
   /// Counts all tokens in one pass, in blocks that stay in the nearest cache.
   [[nodiscard]] std::vector<std::uint64_t> count(const TensorView& view) const {
     constexpr std::size_t block = 2048;
@@ -105,7 +84,6 @@ class NlpSequenceRatio final : public Rule {
     return found;
   }
 
-  SelectionId sequences_;
   std::vector<double> tokens_;
   std::vector<double> most_;
 };
@@ -115,26 +93,16 @@ class NlpSequenceRatio final : public Rule {
 RuleDescription nlp_sequence_ratio_rule() {
   return {
       .name = "NLPSequenceRatio",
-      .alias = "nlp_sequence_ratio",
       .summary = "too much of the input sequences is a given token, such as padding",
       .condition =
           "per tensor and worker, for each token t: 100 * (elements equal to t) / elements > its threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning applications",
-      .collections = {},
-      .parameters = {{.name = "tensor_regex",
-                      .type = ParameterType::pattern_list,
-                      .default_text = ".*embedding0_input_0",
-                      .help = "tensors of token sequences"},
-                     {.name = "token_values",
-                      .type = ParameterType::number_list,
-                      .default_text = "0",
-                      .help = "the tokens to count"},
-                     {.name = "token_thresholds_percent",
-                      .type = ParameterType::number_list,
-                      .default_text = "50",
-                      .help = "greatest tolerated percentage of each token; as many as tokens"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<NlpSequenceRatio>(parameters); },
+      .parameters = {{"tensor_regex", Type::pattern_list, ".*embedding0_input_0", "tensors of token sequences"},
+                     {"token_values", Type::number_list, "0", "the tokens to count"},
+                     {"token_thresholds_percent", Type::number_list, "50",
+                      "greatest tolerated percentage of each token; as many as tokens"}},
+      .create = create<NlpSequenceRatio>,
       .saves =
           [](const Parameters& parameters) {
             return Collections{collection_of("input_sequence", parameters.list("tensor_regex"))};

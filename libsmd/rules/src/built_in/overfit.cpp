@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -32,18 +31,18 @@ class Overfit final : public PhaseRule {
   }
 
  private:
-  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
+  std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
     if (!phase.training) {
       return std::nullopt;
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
     std::int64_t& exceeded = exceeded_[phase.tensors];
     exceeded = ratio > threshold_ ? exceeded + 1 : 0;
-    std::vector<MetCondition> conditions;
+    std::vector<Finding> findings;
     if (exceeded >= patience_) {
-      conditions.push_back({"ratio", ratio, ">", threshold_});
+      findings.push_back(finding_of(phase.tensors.validation, "ratio", ratio, ">", threshold_));
     }
-    return conditions;
+    return findings;
   }
 
   std::int64_t patience_;
@@ -56,40 +55,26 @@ class Overfit final : public PhaseRule {
 RuleDescription overfit_rule() {
   return {
       .name = "Overfit",
-      .alias = "overfit",
       .summary = "the validation loss is well above the training loss",
       .condition =
           "per tensor, when a validation phase closes: (mean validation - mean training) / |mean training| > "
           "ratio_threshold, patience times in succession\n"
           "A phase is what EVAL steps there are before the next TRAIN step, or the end; training is what came since "
-          "the "
-          "phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, test-, "
-          "dev-). The loss of a step is the mean over workers.\n"
+          "the phase before. At steps without a mode, each has train-X and validation-X (or valid-, val-, eval-, "
+          "test-, dev-). The loss of a step is the mean over workers.\n"
           "In a log directory, or with pairs: per pair of tensors, at each step at which that of validation has a "
-          "value: "
-          "this value against the mean of the training values since the pair's step before, up to this one.",
+          "value: this value against the mean of the training values since the pair's step before, up to this one.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{.name = "tensor_regex",
-                      .type = ParameterType::pattern_list,
-                      .help = "tensors of one element to look at instead of the collection losses; where names tell "
-                              "training from validation, those of validation"},
+      .parameters = {{"tensor_regex", Type::pattern_list, no_default,
+                      "tensors of one element to look at instead of the collection losses; where names tell training "
+                      "from validation, those of validation"},
                      pairs_parameter(),
-                     {.name = "start_step",
-                      .type = ParameterType::integer,
-                      .default_text = "0",
-                      .help = "global step; earlier steps are ignored",
-                      .at_least = 0},
-                     {.name = "patience",
-                      .type = ParameterType::integer,
-                      .default_text = "1",
-                      .help = "so many phases in succession trigger",
-                      .at_least = 1},
-                     {.name = "ratio_threshold",
-                      .type = ParameterType::number,
-                      .default_text = "0.1",
-                      .help = "greatest tolerated difference, as a share of the training loss"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Overfit>(parameters); },
+                     at_least(0, {"start_step", Type::integer, "0", "global step; earlier steps are ignored"}),
+                     at_least(1, {"patience", Type::integer, "1", "so many phases in succession trigger"}),
+                     {"ratio_threshold", Type::number, "0.1",
+                      "greatest tolerated difference, as a share of the training loss"}},
+      .create = create<Overfit>,
       .saves =
           [](const Parameters& parameters) {
             const std::vector<std::string>& patterns = parameters.list("tensor_regex");

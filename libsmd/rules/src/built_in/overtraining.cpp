@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/phases.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -47,12 +46,13 @@ class Overtraining final : public PhaseRule {
     LossHistory validation;
   };
 
-  std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) override {
-    std::vector<MetCondition> conditions;
+  std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
+    std::vector<Finding> findings;
     const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
       side.observe(loss, delta_);
       if (side.stale() >= patience) {
-        conditions.push_back({check, static_cast<double>(side.stale()), ">=", static_cast<double>(patience)});
+        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale()),
+                                      ">=", static_cast<double>(patience)));
       }
     };
     BothSides& sides = sides_[phase.tensors];
@@ -60,7 +60,7 @@ class Overtraining final : public PhaseRule {
       observe(sides.training, *phase.training, "train", patience_train_);
     }
     observe(sides.validation, phase.validation, "validation", patience_validation_);
-    return conditions;
+    return findings;
   }
 
   std::int64_t patience_train_;
@@ -74,37 +74,22 @@ class Overtraining final : public PhaseRule {
 RuleDescription overtraining_rule() {
   return {
       .name = "Overtraining",
-      .alias = "overtraining",
       .summary = "the training or the validation loss no longer improves",
       .condition =
-          "per tensor and side, each time a validation phase closes: observations since the best one >= "
-          "patience_train (patience_validation)\n"
+          "per tensor and side, each time a validation phase closes: observations since the best one >= patience_train "
+          "(patience_validation)\n"
           "An observation is the mean training loss since the phase before, or the mean validation loss of the phase; "
           "better is loss < best and best - loss >= delta. Phases, and pairs of tensors where there are no modes, are "
           "those of Overfit.",
       .frameworks = "all",
       .collections = {"losses"},
-      .parameters = {{.name = "patience_train",
-                      .type = ParameterType::integer,
-                      .default_text = "5",
-                      .help = "so many training losses in succession that are no better trigger",
-                      .at_least = 1},
-                     {.name = "patience_validation",
-                      .type = ParameterType::integer,
-                      .default_text = "10",
-                      .help = "so many validation losses in succession that are no better trigger",
-                      .at_least = 1},
-                     {.name = "delta",
-                      .type = ParameterType::number,
-                      .default_text = "0.01",
-                      .help = "least improvement",
-                      .at_least = 0},
-                     pairs_parameter()},
-      .create = [](const Parameters& parameters) { return std::make_unique<Overtraining>(parameters); },
-      .saves =
-          [](const Parameters& /*parameters*/) {
-            return Collections{only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))};
-          },
+      .parameters = {at_least(1, {"patience_train", Type::integer, "5",
+                                  "so many training losses in succession that are no better trigger"}),
+                     at_least(1, {"patience_validation", Type::integer, "10",
+                                  "so many validation losses in succession that are no better trigger"}),
+                     at_least(0, {"delta", Type::number, "0.01", "least improvement"}), pairs_parameter()},
+      .create = create<Overtraining>,
+      .saves = saves_always(only_in({Mode::train, Mode::eval, Mode::global}, collection_of("losses"))),
   };
 }
 

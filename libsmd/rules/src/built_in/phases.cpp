@@ -5,18 +5,223 @@
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
+#include "text/nearest.hpp"
+#include "text/trim.hpp"
 
+#include <smd/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace smd::detail::rules {
 
-void Phases::Sum::add(double value) {
-  sum += value;
-  ++count;
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n\v\f";
+
+/// A pair's tensors have exactly one element, whatever collections they are in.
+const Losses one_number;
+
+std::string names_of(const std::vector<TensorPair>& pairs) {
+  std::vector<std::string> texts;
+  texts.reserve(pairs.size());
+  for (const TensorPair& pair : pairs) {
+    texts.push_back(pair.training + ":" + pair.validation);
+  }
+  return first_names({texts.begin(), texts.end()});
 }
 
-double Phases::Sum::mean() const { return sum / static_cast<double>(count); }
+/// Calls `use(unit, loss)` for each worker's value of a tensor; returns their mean, nullopt without a value.
+template <class Use>
+std::optional<double> mean_over_workers(const StepView& step, const std::string& tensor, const Use& use) {
+  Mean mean;
+  for (const Unit& unit : RuleAccess::context(step).units_of(tensor)) {
+    if (const std::optional<double> loss = one_number.loss(step, unit)) {
+      use(unit, *loss);
+      mean.add(*loss);
+    }
+  }
+  return mean.count == 0 ? std::nullopt : std::optional(mean.value());
+}
+
+}  // namespace
+
+ParameterSpec pairs_parameter() {
+  return {"pairs", Type::list, no_default,
+          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons is "
+          "split where both parts are names of tensors; names with commas cannot be given"};
+}
+
+std::vector<TensorPair> readings_of_pair(std::string_view item) {
+  std::vector<TensorPair> readings;
+  for (std::size_t colon = item.find(':'); colon != std::string_view::npos; colon = item.find(':', colon + 1)) {
+    const std::string_view training = text::trimmed(item.substr(0, colon), blanks);
+    const std::string_view validation = text::trimmed(item.substr(colon + 1), blanks);
+    if (!training.empty() && !validation.empty()) {
+      readings.push_back({std::string(training), std::string(validation)});
+    }
+  }
+  return readings;
+}
+
+void check_pairs(const Parameters& parameters) {
+  for (const std::string& item : parameters.list("pairs")) {
+    if (readings_of_pair(item).empty()) {
+      throw ConfigurationError(
+          ConfigurationErrorKind::bad_value,
+          fmt::format("parameter pairs: '{}' is not valid; give train_name:eval_name", printable(item)), "pairs");
+    }
+  }
+}
+
+void PairedLosses::resolve(const StepTensors& step) {
+  const EvaluatedTrial& base = RuleAccess::context(step).run.base();
+  const TrialSnapshot& snapshot = base.snapshot();
+  const Resolved now{chosen_ ? base.sides() : nullptr, snapshot.generation(), snapshot.tensors()};
+  if (resolved_ == now) {
+    return;
+  }
+  resolved_ = now;
+  pairs_.clear();
+  absent_.clear();
+  if (chosen_) {
+    pair_by_sides(step, snapshot);
+  } else {
+    pair_as_said(snapshot);
+  }
+}
+
+void PairedLosses::pair_by_sides(const StepTensors& step, const TrialSnapshot& snapshot) {
+  const TensorSet& chosen = RuleAccess::context(step).run.selected(*chosen_);
+  const auto has = [&](std::string_view name) {
+    const std::optional<std::uint32_t> id = snapshot.find_tensor(name);
+    return id && chosen[*id];
+  };
+  for (const std::string_view validation : resolved_->sides->names(Side::eval)) {
+    if (!has(validation)) {
+      continue;
+    }
+    const std::vector<std::string_view> partners = resolved_->sides->partners(validation);
+    const auto first = std::find_if(partners.begin(), partners.end(),
+                                    [&](std::string_view name) { return any_partner_ || has(name); });
+    if (first != partners.end()) {
+      pairs_.push_back({std::string(*first), std::string(validation)});
+    }
+  }
+}
+
+/// An item with several colons is split where both names exist in the trial.
+void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
+  const auto absent = [&](const std::string& name) { return !snapshot.find_tensor(name); };
+  const auto say_absent = [&](const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const std::uint32_t id : snapshot.tensors_by_name()) {
+      names.push_back(snapshot.tensor(id));
+    }
+    const std::vector<std::string> near = nearest(name, names);
+    std::string text = "no tensor '" + printable(name) + "' was saved";
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      text += (i == 0 ? "; similar names: " : ", ") + printable(near[i]);
+    }
+    if (std::find(absent_.begin(), absent_.end(), text) == absent_.end()) {
+      absent_.push_back(std::move(text));
+    }
+  };
+  for (const std::string& item : items_) {
+    const std::vector<TensorPair> readings = readings_of_pair(item);
+    const auto whole = std::find_if(readings.begin(), readings.end(), [&](const TensorPair& pair) {
+      return !absent(pair.training) && !absent(pair.validation);
+    });
+    if (whole != readings.end()) {
+      if (std::find(pairs_.begin(), pairs_.end(), *whole) == pairs_.end()) {
+        pairs_.push_back(*whole);
+      }
+      continue;
+    }
+    for (const std::string& name : {readings.front().training, readings.front().validation}) {
+      if (absent(name)) {
+        say_absent(name);
+      }
+    }
+  }
+}
+
+void PairedLosses::need(StepNeeds& step) {
+  resolve(step);
+  StepContext& context = RuleAccess::context(step);
+  std::set<std::string_view> asked;
+  const auto ask = [&](const std::string& tensor) {
+    const std::vector<Unit> units = context.units_of(tensor);
+    if (asked.insert(tensor).second) {
+      for (const Unit& unit : units) {
+        one_number.need(step, unit);
+      }
+    }
+    return !units.empty();
+  };
+  for (const TensorPair& pair : pairs_) {
+    if (step.mode() != Mode::eval) {
+      ask(pair.training);
+    }
+    if (step.mode() != Mode::train && ask(pair.validation)) {
+      context.pairs.push_back(&pair);
+    }
+  }
+}
+
+std::vector<Phase> PairedLosses::add(StepView& step, ZeroLosses* zeros) {
+  resolve(step);
+  std::map<std::string_view, std::optional<double>> losses;
+  const auto loss_of = [&](const std::string& tensor) {
+    const auto [it, made] = losses.try_emplace(tensor);
+    if (made) {
+      it->second = mean_over_workers(step, tensor, [&](const Unit& unit, double loss) {
+        if (zeros != nullptr) {
+          zeros->see(step, unit, loss);
+        }
+      });
+    }
+    return it->second;
+  };
+  std::vector<Phase> phases;
+  for (const TensorPair& pair : pairs_) {
+    const std::optional<double> training = step.mode() == Mode::eval ? std::nullopt : loss_of(pair.training);
+    const std::optional<double> validation = step.mode() == Mode::train ? std::nullopt : loss_of(pair.validation);
+    if (!training && !validation) {
+      continue;
+    }
+    Mean& since = since_[pair];
+    if (training) {
+      since.add(*training);
+    }
+    if (validation && since.count > 0) {
+      phases.push_back({pair, since.value(), *validation, step.step(), step.mode_step()});
+      since = {};
+    }
+  }
+  return phases;
+}
+
+std::string PairedLosses::why_nothing(const RuleSummary& summary) const {
+  if (!pairs_.empty()) {
+    return "no validation value was saved at or after a training value that no earlier one had: " + names_of(pairs_);
+  }
+  if (!chosen_) {
+    return fmt::format("{}", fmt::join(absent_, "; "));
+  }
+  const std::vector<std::string_view> found = summary.saved(*chosen_);
+  if (found.empty()) {
+    return {};
+  }
+  return fmt::format(
+      "the names of the {} ({}) tell no training loss from a validation loss of the same name; say which to compare: "
+      "pairs=train_name:eval_name",
+      any_partner_ ? "tensors that match" : "losses found", first_names(found));
+}
 
 namespace {
 
@@ -74,9 +279,9 @@ std::vector<Phase> Phases::close() {
     if (open.validation.count == 0) {
       continue;
     }
-    closed.push_back({{tensor, tensor}, std::nullopt, open.validation.mean(), open.last_step, open.last_mode_step});
+    closed.push_back({{tensor, tensor}, std::nullopt, open.validation.value(), open.last_step, open.last_mode_step});
     if (open.training.count > 0) {
-      closed.back().training = open.training.mean();
+      closed.back().training = open.training.value();
     }
     open = {};
   }
@@ -121,11 +326,7 @@ void PhaseRule::set_required_tensors(StepNeeds& step) {
 
 std::vector<Phase> PhaseRule::phases_at(StepView& step) {
   if (pairs_) {
-    std::vector<Phase> phases;
-    for (const PairObservation& seen : pairs_->add(step, zeros_ ? &*zeros_ : nullptr)) {
-      phases.push_back({*seen.pair, seen.training, seen.validation, step.step(), step.mode_step()});
-    }
-    return phases;
+    return pairs_->add(step, zeros_ ? &*zeros_ : nullptr);
   }
   const std::map<std::string, double> losses = losses_.pooled(step);
   if (!losses.empty()) {
@@ -136,35 +337,33 @@ std::vector<Phase> PhaseRule::phases_at(StepView& step) {
   return phases_.add(step, losses);
 }
 
-/// Makes a finding without step, mode and mode step.
-Finding PhaseRule::finding(const Phase& phase, const MetCondition& condition) {
-  Finding finding{.tensor = phase.tensors.validation,
-                  .check = std::string(condition.check),
-                  .value = condition.value,
-                  .relation = std::string(condition.relation),
-                  .threshold = condition.threshold};
-  if (phase.tensors.training != phase.tensors.validation) {
-    finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
-    finding.details.emplace_back("training", phase.tensors.training);
+template <class Place, class Found>
+void PhaseRule::evaluate_all(Place& place, const std::vector<Phase>& phases, const Found& found) {
+  for (const Phase& phase : phases) {
+    std::optional<std::vector<Finding>> findings = evaluate(phase);
+    if (!findings) {
+      continue;
+    }
+    place.evaluated();
+    for (Finding& finding : *findings) {
+      if (phase.tensors.training != phase.tensors.validation) {
+        finding.message = finding_text(finding) + ", with training " + printable(phase.tensors.training);
+        finding.details.emplace_back("training", phase.tensors.training);
+      }
+      found(phase, std::move(finding));
+    }
   }
-  return finding;
 }
 
 void PhaseRule::invoke_at_step(StepView& step) {
   if (!looks_at(step)) {
     return;
   }
-  for (const Phase& phase : phases_at(step)) {
-    const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
-    if (!conditions) {
-      continue;
-    }
-    step.evaluated();
+  const std::vector<Phase> phases = phases_at(step);
+  evaluate_all(step, phases, [&](const Phase& /*phase*/, Finding found) { step.trigger(std::move(found)); });
+  for (const Phase& phase : phases) {
     if (phase.tensors.training != phase.tensors.validation) {
-      RuleAccess::context(step).run().note_pair(phase.tensors);
-    }
-    for (const MetCondition& condition : *conditions) {
-      step.trigger(finding(phase, condition));
+      RuleAccess::context(step).run.note_pair(phase.tensors);
     }
   }
 }
@@ -173,20 +372,12 @@ void PhaseRule::at_end(RuleEnd& end) {
   if (!end.ended()) {
     return;
   }
-  for (const Phase& phase : phases_.close()) {
-    const std::optional<std::vector<MetCondition>> conditions = evaluate(phase);
-    if (!conditions) {
-      continue;
-    }
-    end.evaluated();
-    for (const MetCondition& condition : *conditions) {
-      Finding found = finding(phase, condition);
-      found.step = phase.last_step;
-      found.mode = Mode::eval;
-      found.mode_step = phase.last_mode_step;
-      end.trigger(std::move(found));
-    }
-  }
+  evaluate_all(end, phases_.close(), [&](const Phase& phase, Finding found) {
+    found.step = phase.last_step;
+    found.mode = Mode::eval;
+    found.mode_step = phase.last_mode_step;
+    end.trigger(std::move(found));
+  });
 }
 
 /// Explains which side was missing if no training loss could be compared with a validation loss.
@@ -210,9 +401,9 @@ void PhaseRule::summarize(RuleSummary& summary) {
         "no validation phase has ended after a training phase of the same loss: " + saved(training_steps_, "TRAIN") +
         ", and at " + std::to_string(validation_steps_) + " of mode EVAL");
   } else if (steps_without_mode_ > 0) {
-    summary.explain("no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
-                    " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, "
-                    "test-, dev-)");
+    summary.explain(
+        "no validation loss: losses were saved at " + counted(steps_without_mode_, "step") +
+        " without a mode, and at none a loss named train-X beside validation-X (or valid-, val-, eval-, test-, dev-)");
   }
 }
 

@@ -2,14 +2,16 @@
 #pragma once
 
 #include "built_in/losses.hpp"
-#include "built_in/paired_losses.hpp"
+#include "framework/sides.hpp"
 
 #include <smd/rule.hpp>
+#include <smd/rule_parameter.hpp>
 #include <smd/rule_result.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,14 +19,64 @@
 
 namespace smd::detail::rules {
 
-/// The means of one tensor's validation phase; the training and validation losses of a step without a mode; or one
-/// observation of a pair.
+/// Returns the parameter `pairs` of rules that compare training with validation.
+[[nodiscard]] ParameterSpec pairs_parameter();
+/// @throws ConfigurationError (bad_value) for an item that cannot be a pair.
+void check_pairs(const Parameters& parameters);
+/// Returns the pairs of names that an item of the parameter may mean: one for each colon at which it can be split.
+[[nodiscard]] std::vector<TensorPair> readings_of_pair(std::string_view item);
+
+/// The means of one tensor's validation phase; the training and validation losses of a step without a mode; or those of
+/// a pair at a step at which its validation tensor has a value.
 struct Phase {
   TensorPair tensors;              ///< The same tensor twice if modes tell training from validation.
   std::optional<double> training;  ///< Mean of the training losses since the previous phase, if any.
   double validation = 0;           ///< Mean of the phase.
   GlobalStep last_step = {};       ///< The tensor's last step in the phase.
   ModeStep last_mode_step = {};
+};
+
+/// The tensors that are compared, and their values since the last observation. If steps have modes, training values are
+/// not taken from EVAL steps, nor validation values from TRAIN steps.
+class PairedLosses {
+ public:
+  /// Makes pairs from names: of a validation name in `chosen` and a training name, which must be in `chosen` too unless
+  /// `any_partner`.
+  PairedLosses(SelectionId chosen, bool any_partner) : chosen_(chosen), any_partner_(any_partner) {}
+  /// Makes the pairs that items of the parameter state.
+  explicit PairedLosses(std::vector<std::string> items) : items_(std::move(items)) {}
+
+  void need(StepNeeds& step);
+  /// Returns the phases that the step completes. `zeros`, if given, sees each value.
+  [[nodiscard]] std::vector<Phase> add(StepView& step, ZeroLosses* zeros);
+
+  /// Returns why nothing was compared; empty if the selection explains it.
+  [[nodiscard]] std::string why_nothing(const RuleSummary& summary) const;
+  /// Returns a text for each stated name that the trial does not have: `no tensor 'val_los' was saved; similar names:
+  /// val_loss`.
+  [[nodiscard]] const std::vector<std::string>& absent() const noexcept { return absent_; }
+
+ private:
+  /// Makes the pairs again if the names have changed.
+  void resolve(const StepTensors& step);
+  void pair_by_sides(const StepTensors& step, const TrialSnapshot& snapshot);
+  void pair_as_said(const TrialSnapshot& snapshot);
+
+  std::optional<SelectionId> chosen_;  // nullopt: the pairs are stated
+  bool any_partner_ = false;
+  std::vector<std::string> items_;
+
+  std::vector<TensorPair> pairs_;    // by validation, or in the order stated
+  std::vector<std::string> absent_;  // see `absent`
+  struct Resolved {
+    std::shared_ptr<const Sides> sides;
+    std::uint64_t generation = 0;
+    std::size_t tensors = 0;
+
+    bool operator==(const Resolved&) const = default;
+  };
+  std::optional<Resolved> resolved_;  // what `pairs_` was made from
+  std::map<TensorPair, Mean> since_;  // training values since the last observation
 };
 
 /// Collects losses until validation phases close: at the next step of training, or at the end.
@@ -35,16 +87,9 @@ class Phases {
   [[nodiscard]] std::vector<Phase> close();
 
  private:
-  struct Sum {
-    double sum = 0;
-    std::size_t count = 0;
-
-    void add(double value);
-    [[nodiscard]] double mean() const;
-  };
   struct Open {
-    Sum training;
-    Sum validation;
+    Mean training;
+    Mean validation;
     GlobalStep last_step;
     ModeStep last_mode_step;
   };
@@ -64,14 +109,8 @@ class PhaseRule : public Rule {
  protected:
   using Rule::Rule;
 
-  struct MetCondition {
-    std::string_view check;
-    double value;
-    std::string_view relation;
-    double threshold;
-  };
-  /// Returns the conditions that the phase meets; nullopt if the phase cannot be evaluated.
-  [[nodiscard]] virtual std::optional<std::vector<MetCondition>> evaluate(const Phase& phase) = 0;
+  /// Returns the findings of a phase, without their step; nullopt if the phase cannot be evaluated.
+  [[nodiscard]] virtual std::optional<std::vector<Finding>> evaluate(const Phase& phase) = 0;
 
   void ignore_before(GlobalStep start) { start_ = start; }
   void warn_of_zeros() { zeros_.emplace(); }
@@ -82,7 +121,9 @@ class PhaseRule : public Rule {
   [[nodiscard]] bool looks_at(const StepTensors& step) const;
   [[nodiscard]] std::vector<Phase> phases_at(StepView& step);
 
-  [[nodiscard]] static Finding finding(const Phase& phase, const MetCondition& condition);
+  /// Evaluates phases; passes the findings, without a step, to `found`.
+  template <class Place, class Found>
+  void evaluate_all(Place& place, const std::vector<Phase>& phases, const Found& found);
 
   bool only_losses_ = false;
   Losses losses_;

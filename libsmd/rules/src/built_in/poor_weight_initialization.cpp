@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/losses.hpp"
-#include "framework/common.hpp"
 #include "framework/evaluated_trial.hpp"
-#include "framework/saves.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -18,31 +17,10 @@ constexpr Reduction gradient_count{.kind = ReductionKind::count};
 constexpr Reduction gradient_low{.kind = ReductionKind::percentile, .percent = 5};
 constexpr Reduction gradient_high{.kind = ReductionKind::percentile, .percent = 95};
 
-/// The units with the smallest and the largest measurement of one worker, the first of equals.
-class Extremes {
- public:
-  void add(const Unit& unit, double value) {
-    if (std::isnan(value)) {
-      return;
-    }
-    ++count_;
-    if (!least_ || value < least_->second) {
-      least_.emplace(unit, value);
-    }
-    if (!most_ || value > most_->second) {
-      most_.emplace(unit, value);
-    }
-  }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// Precondition of `least` and `most`: something was added.
-  [[nodiscard]] const std::pair<Unit, double>& least() const { return *least_; }
-  [[nodiscard]] const std::pair<Unit, double>& most() const { return *most_; }
+/// The measurements of one worker.
+using Measured = std::vector<std::pair<Unit, double>>;
 
- private:
-  std::size_t count_ = 0;
-  std::optional<std::pair<Unit, double>> least_;
-  std::optional<std::pair<Unit, double>> most_;
-};
+bool less(const std::pair<Unit, double>& a, const std::pair<Unit, double>& b) { return a.second < b.second; }
 
 class PoorWeightInitialization final : public Rule {
  public:
@@ -57,7 +35,7 @@ class PoorWeightInitialization final : public Rule {
         steps_(parameters.number("steps")) {}
 
   void set_required_tensors(StepNeeds& step) override {
-    if (!looks_at(step)) {
+    if (!is_training(step)) {
       return;
     }
     for (const Unit& unit : step.units(inputs_)) {
@@ -72,7 +50,7 @@ class PoorWeightInitialization final : public Rule {
   }
 
   void invoke_at_step(StepView& step) override {
-    if (!looks_at(step)) {
+    if (!is_training(step)) {
       return;
     }
     const bool variances = evaluate_variances(step);
@@ -101,55 +79,47 @@ class PoorWeightInitialization final : public Rule {
     std::int64_t steps = 0;
   };
 
-  [[nodiscard]] static bool looks_at(const StepTensors& step) {
-    return step.mode() == Mode::train || step.mode() == Mode::global;
-  }
-
   bool evaluate_variances(StepView& step) {
-    std::map<std::string_view, Extremes> workers;
+    std::map<std::string_view, Measured> workers;
     for (const Unit& unit : step.units(inputs_)) {
-      if (const std::optional<double> value = variance_of(step, unit)) {
-        workers[unit.worker()].add(unit, *value);
+      if (const std::optional<double> value = variance_of(step, unit); value && !std::isnan(*value)) {
+        workers[unit.worker()].emplace_back(unit, *value);
       }
     }
     bool any = false;
     for (const auto& [worker, variances] : workers) {
-      if (variances.count() < 2 || variances.most().second == 0) {
+      const auto most = std::max_element(variances.begin(), variances.end(), less);
+      if (variances.size() < 2 || most->second == 0) {
         continue;
       }
       any = true;
-      const double least = variances.least().second;
-      const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : variances.most().second / least;
+      const double least = std::min_element(variances.begin(), variances.end(), less)->second;
+      const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : most->second / least;
       if (ratio > ratio_) {
-        step.trigger(variances.most().first, "variance_ratio", ratio, ">", ratio_);
+        step.trigger(most->first, "variance_ratio", ratio, ">", ratio_);
       }
     }
     return any;
   }
 
   bool evaluate_gradients(StepView& step) {
-    std::map<std::string_view, Extremes> workers;
+    std::map<std::string_view, Measured> workers;
     for (const Unit& unit : step.units(gradients_)) {
       histograms_ = histograms_ || (!unit.has_value() && unit.has_reduction(saved_histogram));
       const std::optional<double> number = step.computed(unit, gradient_count);
       const std::optional<double> top = step.computed(unit, gradient_high);
       const std::optional<double> bottom = step.computed(unit, gradient_low);
-      if (number && top && bottom && *number >= 2) {
-        workers[unit.worker()].add(unit, *top - *bottom);
+      if (number && top && bottom && *number >= 2 && !std::isnan(*top - *bottom)) {
+        workers[unit.worker()].emplace_back(unit, *top - *bottom);
       }
     }
-    bool any = false;
     for (const auto& [worker, spreads] : workers) {
-      if (spreads.count() == 0) {
-        continue;
-      }
-      any = true;
       spreads_ = true;
-      if (const auto& [unit, spread] = spreads.least(); spread < range_) {
+      if (const auto& [unit, spread] = *std::min_element(spreads.begin(), spreads.end(), less); spread < range_) {
         step.trigger(unit, "gradient_range", spread, "<", range_);
       }
     }
-    return any;
+    return !workers.empty();
   }
 
   bool evaluate_losses(StepView& step) {
@@ -194,7 +164,6 @@ class PoorWeightInitialization final : public Rule {
 RuleDescription poor_weight_initialization_rule() {
   return {
       .name = "PoorWeightInitialization",
-      .alias = "poor_weight_initialization",
       .summary = "early in training: uneven activation variances, narrow gradients or a stuck loss",
       .condition =
           "per worker, at the first steps (TRAIN or without a mode) that have anything of this:\n"
@@ -204,29 +173,14 @@ RuleDescription poor_weight_initialization_rule() {
           "Saved variances (or std) are enough; gradients need raw values; of losses the saved mean is enough.",
       .frameworks = "deep learning",
       .collections = {"gradients", "losses"},
-      .parameters = {{.name = "activation_inputs_regex",
-                      .type = ParameterType::pattern_list,
-                      .default_text = ".*relu_input",
-                      .help = "layers whose variances are compared"},
-                     {.name = "threshold",
-                      .type = ParameterType::number,
-                      .default_text = "10.0",
-                      .help = "greatest tolerated ratio of variances"},
-                     {.name = "distribution_range",
-                      .type = ParameterType::number,
-                      .default_text = "0.001",
-                      .help = "least spread of gradients, from the 5th to the 95th percentile"},
-                     {.name = "patience",
-                      .type = ParameterType::integer,
-                      .default_text = "5",
-                      .help = "so many steps without a better loss trigger",
-                      .at_least = 1},
-                     {.name = "steps",
-                      .type = ParameterType::number,
-                      .default_text = "10",
-                      .help = "how many steps are analysed",
-                      .at_least = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<PoorWeightInitialization>(parameters); },
+      .parameters = {{"activation_inputs_regex", Type::pattern_list, ".*relu_input",
+                      "layers whose variances are compared"},
+                     {"threshold", Type::number, "10.0", "greatest tolerated ratio of variances"},
+                     {"distribution_range", Type::number, "0.001",
+                      "least spread of gradients, from the 5th to the 95th percentile"},
+                     at_least(1, {"patience", Type::integer, "5", "so many steps without a better loss trigger"}),
+                     at_least(1, {"steps", Type::number, "10", "how many steps are analysed"})},
+      .create = create<PoorWeightInitialization>,
       .saves =
           [](const Parameters& parameters) {
             const auto training = [](CollectionConfig one) {

@@ -3,7 +3,6 @@
 
 #include "built_in/builtin.hpp"
 #include "text/escape.hpp"
-#include "text/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -19,50 +18,28 @@ namespace smd {
 namespace {
 
 /// All rules. Filled with the built-in ones at first use.
-class Registry {
- public:
-  static Registry& instance() {
-    static Registry registry;
-    return registry;
-  }
-
-  void add(RuleDescription description) {
-    const std::lock_guard lock(mutex_);
-    for (const std::string& name : {description.name, description.alias}) {
-      if (known(name) != nullptr) {
-        throw InvalidArgument(fmt::format("there is a rule '{}' already", detail::printable(name)));
-      }
-    }
-    rules_.push_back(std::move(description));
-  }
-
-  [[nodiscard]] std::vector<RuleDescription> all() const {
-    const std::lock_guard lock(mutex_);
-    return {rules_.begin(), rules_.end()};
-  }
-
-  /// Returns null if no rule has that name or alias.
-  [[nodiscard]] const RuleDescription* find(std::string_view name_or_alias) const {
-    const std::lock_guard lock(mutex_);
-    return known(name_or_alias);
-  }
-
- private:
-  [[nodiscard]] const RuleDescription* known(std::string_view name) const {
-    const auto rule = std::find_if(rules_.begin(), rules_.end(),
-                                   [&](const RuleDescription& one) { return one.name == name || one.alias == name; });
-    return name.empty() || rule == rules_.end() ? nullptr : &*rule;
-  }
-
+struct Registry {
   Registry() {
-#define SMD_ADD_RULE(name) rules_.push_back(detail::rules::name##_rule());
+#define SMD_ADD_RULE(name) rules.emplace_back(detail::rules::name##_rule()).alias = #name;
     SMD_BUILTIN_RULES(SMD_ADD_RULE)
 #undef SMD_ADD_RULE
   }
 
-  mutable std::mutex mutex_;
-  std::deque<RuleDescription> rules_;  ///< Only grows, so that pointers to rules stay valid.
+  /// Returns null if no rule has that name or alias.
+  [[nodiscard]] const RuleDescription* find(std::string_view name) const {
+    const auto rule = std::find_if(rules.begin(), rules.end(),
+                                   [&](const RuleDescription& one) { return one.name == name || one.alias == name; });
+    return name.empty() || rule == rules.end() ? nullptr : &*rule;
+  }
+
+  std::mutex mutex;                   ///< Guards `rules`.
+  std::deque<RuleDescription> rules;  ///< Only grows, so that pointers to rules stay valid.
 };
+
+Registry& registry() {
+  static Registry registry;
+  return registry;
+}
 
 void check(const RuleDescription& description) {
   const auto refuse = [&](std::string_view why) {
@@ -93,12 +70,14 @@ void check(const RuleDescription& description) {
 
 /// @throws ConfigurationError: no rule has that name or alias
 const RuleDescription& known_rule(std::string_view name_or_alias) {
-  if (const RuleDescription* const rule = Registry::instance().find(name_or_alias)) {
-    return *rule;
+  {
+    const std::lock_guard lock(registry().mutex);
+    if (const RuleDescription* const rule = registry().find(name_or_alias)) {
+      return *rule;
+    }
   }
   const std::vector<RuleDescription> all = rule_descriptions();
   std::vector<std::string_view> names;
-  names.reserve(2 * all.size());
   for (const RuleDescription& rule : all) {
     names.push_back(rule.name);
   }
@@ -107,22 +86,28 @@ const RuleDescription& known_rule(std::string_view name_or_alias) {
       names.push_back(rule.alias);
     }
   }
-  const std::vector<std::string> nearest = detail::nearest(name_or_alias, names, 1);
-  throw ConfigurationError(ConfigurationErrorKind::unknown_rule,
-                           fmt::format("no rule '{}'{}", detail::printable(name_or_alias),
-                                       nearest.empty() ? "; smd-rule --list shows all of them"
-                                                       : fmt::format("; did you mean {}?", nearest.front())),
-                           {}, nearest.empty() ? std::string() : nearest.front());
+  throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_rule,
+                                    fmt::format("no rule '{}'", detail::printable(name_or_alias)), name_or_alias, names,
+                                    "smd-rule --list shows all of them", {});
 }
 
 }  // namespace
 
 void register_rule(RuleDescription description) {
   check(description);
-  Registry::instance().add(std::move(description));
+  const std::lock_guard lock(registry().mutex);
+  for (const std::string& name : {description.name, description.alias}) {
+    if (registry().find(name) != nullptr) {
+      throw InvalidArgument(fmt::format("there is a rule '{}' already", detail::printable(name)));
+    }
+  }
+  registry().rules.push_back(std::move(description));
 }
 
-std::vector<RuleDescription> rule_descriptions() { return Registry::instance().all(); }
+std::vector<RuleDescription> rule_descriptions() {
+  const std::lock_guard lock(registry().mutex);
+  return {registry().rules.begin(), registry().rules.end()};
+}
 
 RuleDescription describe_rule(std::string_view name_or_alias) { return known_rule(name_or_alias); }
 

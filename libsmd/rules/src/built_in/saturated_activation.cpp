@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
+#include "text/nearest.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace smd::detail::rules {
@@ -18,51 +16,40 @@ struct Activation {
   double max = 0;
 };
 
-class SaturatedActivation final : public Rule {
+class SaturatedActivation final : public UnitRule {
  public:
   explicit SaturatedActivation(const Parameters& parameters)
-      : Rule(parameters),
-        inputs_(select(selection_of(parameters, false))),
+      : UnitRule(parameters, selection_of(parameters, false)),
         tanh_{"tanh", parameters.number("threshold_tanh_min"), parameters.number("threshold_tanh_max")},
         sigmoid_{"sigmoid", parameters.number("threshold_sigmoid_min"), parameters.number("threshold_sigmoid_max")},
         inactivity_(parameters.number("threshold_inactivity")),
         layer_(parameters.number("threshold_layer")) {}
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(inputs_)) {
-      if (function(unit.tensor()) != nullptr) {
-        step.value(unit);
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(inputs_)) {
-      const Activation* const activation = function(unit.tensor());
-      const TensorValue* const value = activation == nullptr ? nullptr : step.value(unit);
-      if (value == nullptr) {
-        continue;
-      }
-      step.evaluated();
-      const double saturated = inactive_percent(value->view(), activation->min, activation->max, inactivity_);
-      if (saturated > layer_) {
-        step.trigger(unit, activation->name, saturated, ">", layer_);
-      }
-    }
-  }
-
   void summarize(RuleSummary& summary) override {
-    if (!summary.saved(inputs_).empty() && summary.tensors_asked() == 0) {
+    if (!summary.saved(selection()).empty() && summary.tensors_asked() == 0) {
       summary.explain("no selected tensor whose name has tanh or sigmoid in it has raw values");
     }
   }
 
  private:
+  void need(StepNeeds& step, const Unit& unit) override {
+    if (function(unit.tensor()) != nullptr) {
+      step.value(unit);
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    const Activation* const activation = function(unit.tensor());
+    const TensorValue* const value = activation == nullptr ? nullptr : step.value(unit);
+    if (value != nullptr) {
+      const double saturated = inactive_percent(value->view(), activation->min, activation->max, inactivity_);
+      trigger_if(step, unit, activation->name, saturated, ">", layer_);
+    }
+  }
+
   /// Returns the function that the tensor's name contains, the later one if both; null if none.
   [[nodiscard]] const Activation* function(std::string_view tensor) const {
-    std::string lower(tensor);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string lower = folded(tensor);
     const std::size_t tanh = lower.rfind(tanh_.name);
     const std::size_t sigmoid = lower.rfind(sigmoid_.name);
     if (tanh == std::string::npos && sigmoid == std::string::npos) {
@@ -71,16 +58,11 @@ class SaturatedActivation final : public Rule {
     return sigmoid == std::string::npos || (tanh != std::string::npos && tanh > sigmoid) ? &tanh_ : &sigmoid_;
   }
 
-  SelectionId inputs_;
   Activation tanh_;
   Activation sigmoid_;
   double inactivity_;
   double layer_;
 };
-
-ParameterSpec bound(const char* name, const char* value, const char* help) {
-  return {.name = name, .type = ParameterType::number, .default_text = value, .help = help};
-}
 
 }  // namespace
 
@@ -89,24 +71,26 @@ RuleDescription saturated_activation_rule() {
   regex.default_text = ".*tanh_input|.*sigmoid_input";
   return {
       .name = "SaturatedActivation",
-      .alias = "saturated_activation",
       .summary = "most nodes of a layer are almost always out of their activation's range",
       .condition =
-          "per tensor and worker, axis 0 the samples and every position of the other axes a node, min and max "
-          "those of the function in the tensor's name (tanh or sigmoid; neither: skipped):\n"
+          "per tensor and worker, axis 0 the samples and every position of the other axes a node, min and max those of "
+          "the function in the tensor's name (tanh or sigmoid; neither: skipped):\n"
           "saturated(node): 100 x #{samples : min < x < max} / #samples < threshold_inactivity\n"
           "100 x #{saturated nodes} / #nodes > threshold_layer\n"
           "Needs raw values.",
       .frameworks = "deep learning",
-      .parameters = {collection_names_parameter(""), regex,
-                     bound("threshold_tanh_min", "-9.4999", "inputs of tanh at or below this are saturated"),
-                     bound("threshold_tanh_max", "9.4999", "inputs of tanh at or above this are saturated"),
-                     bound("threshold_sigmoid_min", "-23", "inputs of sigmoid at or below this are saturated"),
-                     bound("threshold_sigmoid_max", "16.99999", "inputs of sigmoid at or above this are saturated"),
-                     bound("threshold_inactivity", "1.0",
-                           "percentage of samples in range below which a node is saturated"),
-                     bound("threshold_layer", "50.0", "percentage of saturated nodes above which a layer triggers")},
-      .create = [](const Parameters& parameters) { return std::make_unique<SaturatedActivation>(parameters); },
+      .parameters = {collection_names_parameter(""),
+                     regex,
+                     {"threshold_tanh_min", Type::number, "-9.4999", "inputs of tanh at or below this are saturated"},
+                     {"threshold_tanh_max", Type::number, "9.4999", "inputs of tanh at or above this are saturated"},
+                     {"threshold_sigmoid_min", Type::number, "-23", "inputs of sigmoid at or below this are saturated"},
+                     {"threshold_sigmoid_max", Type::number, "16.99999",
+                      "inputs of sigmoid at or above this are saturated"},
+                     {"threshold_inactivity", Type::number, "1.0",
+                      "percentage of samples in range below which a node is saturated"},
+                     {"threshold_layer", Type::number, "50.0",
+                      "percentage of saturated nodes above which a layer triggers"}},
+      .create = create<SaturatedActivation>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "saturated_activation"); },
   };
 }

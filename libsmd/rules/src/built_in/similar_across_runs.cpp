@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -58,9 +56,11 @@ class SimilarAcrossRuns final : public Rule {
     }
     const std::vector<std::string_view> here = summary.saved(tensors_, 0);
     const std::vector<std::string_view> there = summary.saved(tensors_, 1);
+    std::vector<std::string_view> common;
+    std::set_intersection(here.begin(), here.end(), there.begin(), there.end(), std::back_inserter(common));
     const std::string only_here = only_in(here, there, "this trial");
     const std::string only_there = only_in(there, here, other_trials().front()->path());
-    if (!shares_any(here, there)) {
+    if (common.empty()) {
       if (here.size() + there.size() > 0) {
         summary.explain("the trials have no selected tensor in common: " + only_here +
                         (only_here.empty() || only_there.empty() ? "" : "; ") + only_there);
@@ -87,11 +87,6 @@ class SimilarAcrossRuns final : public Rule {
     return only.empty() ? std::string()
                         : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
                               printable(place) + ": " + first_names(only);
-  }
-
-  static bool shares_any(const std::vector<std::string_view>& here, const std::vector<std::string_view>& there) {
-    return std::any_of(here.begin(), here.end(),
-                       [&](std::string_view name) { return std::binary_search(there.begin(), there.end(), name); });
   }
 
   template <class Use>
@@ -152,15 +147,13 @@ class SimilarAcrossRuns final : public Rule {
 RuleDescription similar_across_runs_rule() {
   return {
       .name = "SimilarAcrossRuns",
-      .alias = "similar_across_runs",
       .summary = "a value differs from the other trial's",
       .condition =
           "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
-          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side "
-          "has no raw value, reduction: the same of the reductions saved by both\n"
+          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side has no "
+          "raw value, reduction: the same of the reductions saved by both\n"
           "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
-          "such "
-          "tensors are a warning.",
+          "such tensors are a warning.",
       .frameworks = "all",
       .parameters = {{.name = "other_trial",
                       .help = "path of the trial to compare with",
@@ -169,7 +162,7 @@ RuleDescription similar_across_runs_rule() {
                      collection_names_parameter("of this trial; neither: every tensor"),
                      tensor_regex_parameter("neither: every tensor")},
       .other_trials = 1,
-      .create = [](const Parameters& parameters) { return std::make_unique<SimilarAcrossRuns>(parameters); },
+      .create = create<SimilarAcrossRuns>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "similar_across_runs", {}, "all"); },
   };
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include "framework/saves.hpp"
 #include "text/escape.hpp"
 
 #include <smd/error.hpp>
@@ -37,7 +36,7 @@ class StalledTrainingRule final : public Rule {
     }
     const std::optional<double> time = step.wall_time();
     if (!time) {
-      unread_ = Seen{step.step(), step.mode(), step.mode_step(), 0};
+      unread_ = Seen{place_of(step), 0};
       return;
     }
     unread_.reset();
@@ -48,7 +47,7 @@ class StalledTrainingRule final : public Rule {
         warn_of_stop(step);
       }
     }
-    last_ = {step.step(), step.mode(), step.mode_step(), *time};
+    last_ = {place_of(step), *time};
   }
 
   void at_end(RuleEnd& end) override {
@@ -91,19 +90,16 @@ class StalledTrainingRule final : public Rule {
 
  private:
   struct Seen {
-    GlobalStep step;
-    Mode mode = Mode::global;
-    ModeStep mode_step;
+    Finding place;  ///< With nothing but the step.
     double time = 0;
   };
 
+  static Finding place_of(const StepTensors& step) {
+    return {.step = step.step(), .mode = step.mode(), .mode_step = step.mode_step()};
+  }
+
   [[nodiscard]] Finding finding(double seconds) const {
-    Finding found;
-    if (last_) {
-      found.step = last_->step;
-      found.mode = last_->mode;
-      found.mode_step = last_->mode_step;
-    }
+    Finding found = last_ ? last_->place : Finding();
     found.check = "seconds";
     found.value = seconds;
     found.relation = ">=";
@@ -137,11 +133,11 @@ class StalledTrainingRule final : public Rule {
     if (!parameters().boolean("stop_training_on_fire")) {
       return;
     }
-    place.warn(parameters().has("training_job_name_prefix")
-                   ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training "
-                                 "went on",
-                                 printable(parameters().text("training_job_name_prefix")))
-                   : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
+    place.warn(
+        parameters().has("training_job_name_prefix")
+            ? fmt::format("StopTraining was asked for, of jobs named {}..., and was not performed: training went on",
+                          printable(parameters().text("training_job_name_prefix")))
+            : "StopTraining was asked for and was not performed: no training_job_name_prefix says which job");
   }
 
   double threshold_;
@@ -157,31 +153,21 @@ class StalledTrainingRule final : public Rule {
 RuleDescription stalled_training_rule_rule() {
   return {
       .name = "StalledTrainingRule",
-      .alias = "stalled_training_rule",
       .summary = "nothing new was saved for a time",
       .condition =
           "following a job: now - (time of the latest index file's appearance, at first the start) >= threshold\n"
-          "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the "
-          "step's records; without an end marker also now - time(last step) >= threshold, where the last step's "
-          "event file is not there yet with the time at which the newest file was written",
+          "after the fact: time(step) - time(step before) >= threshold, with time the latest wall time of the step's "
+          "records; without an end marker also now - time(last step) >= threshold, where the last step's event file is "
+          "not there yet with the time at which the newest file was written",
       .frameworks = "all",
-      .parameters = {{.name = "threshold",
-                      .type = ParameterType::integer,
-                      .default_text = "1800",
-                      .help = "seconds without new data that trigger",
-                      .at_least = 1},
-                     {.name = "stop_training_on_fire",
-                      .type = ParameterType::boolean,
-                      .default_text = "False",
-                      .help = "stop the training job when it stalls: the only one in progress that "
-                              "training_job_name_prefix names"},
-                     {.name = "training_job_name_prefix",
-                      .help = "how the job's name begins, for stop_training_on_fire"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<StalledTrainingRule>(parameters); },
-      .saves =
-          [](const Parameters& /*parameters*/) {
-            return Collections{collection_of("losses")};  // any tensor shows progress
-          },
+      .parameters =
+          {at_least(1, {"threshold", Type::integer, "1800", "seconds without new data that trigger"}),
+           {"stop_training_on_fire", Type::boolean, "False",
+            "stop the training job when it stalls: the only one in progress that training_job_name_prefix names"},
+           {"training_job_name_prefix", Type::text, no_default,
+            "how the job's name begins, for stop_training_on_fire"}},
+      .create = create<StalledTrainingRule>,
+      .saves = saves_always(collection_of("losses")),  // any tensor shows progress
   };
 }
 

@@ -1,55 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
+
+#include <limits>
 
 namespace smd::detail::rules {
 
 namespace {
 
-class TensorVariance final : public Rule {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+class TensorVariance final : public UnitRule {
  public:
   explicit TensorVariance(const Parameters& parameters)
-      : Rule(parameters), tensors_(select(selection_of(parameters, false))) {
-    if (parameters.has("max_threshold")) {
-      max_ = parameters.number("max_threshold");
-    }
-    if (parameters.has("min_threshold")) {
-      min_ = parameters.number("min_threshold");
-    }
-    require_selection(parameters);
-    if (!max_ && !min_) {
+      : UnitRule(parameters, required_selection(parameters)),
+        max_(parameters.has("max_threshold") ? parameters.number("max_threshold") : infinity),
+        min_(parameters.has("min_threshold") ? parameters.number("min_threshold") : -infinity) {
+    if (!parameters.has("max_threshold") && !parameters.has("min_threshold")) {
       throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
                                "nothing to check: give max_threshold, min_threshold or both", "max_threshold");
     }
   }
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      need_variance(step, unit);
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      const std::optional<double> value = variance_of(step, unit);
-      if (!value) {
-        continue;
-      }
-      step.evaluated();
-      if (max_ && *value > *max_) {
-        step.trigger(unit, "max", *value, ">", *max_);
-      }
-      if (min_ && *value < *min_) {
-        step.trigger(unit, "min", *value, "<", *min_);
-      }
-    }
-  }
-
  private:
-  SelectionId tensors_;
-  std::optional<double> max_;
-  std::optional<double> min_;
+  void need(StepNeeds& step, const Unit& unit) override { need_variance(step, unit); }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    if (const std::optional<double> value = variance_of(step, unit)) {
+      trigger_if(step, unit, "max", *value, ">", max_);
+      trigger_if(step, unit, "min", *value, "<", min_);
+    }
+  }
+
+  double max_;
+  double min_;
 };
 
 }  // namespace
@@ -57,7 +40,6 @@ class TensorVariance final : public Rule {
 RuleDescription tensor_variance_rule() {
   return {
       .name = "TensorVariance",
-      .alias = "tensor_variance",
       .summary = "a variance lies above or below a bound",
       .condition =
           "per tensor and worker, v = mean((x - mean(x))^2): max: v > max_threshold; min: v < min_threshold\n"
@@ -65,13 +47,11 @@ RuleDescription tensor_variance_rule() {
       .frameworks = "all",
       .parameters = {collection_names_parameter("one of the two is required"),
                      tensor_regex_parameter("one of the two is required"),
-                     {.name = "max_threshold",
-                      .type = ParameterType::number,
-                      .help = "variances above this trigger; at least one of the two is required"},
-                     {.name = "min_threshold",
-                      .type = ParameterType::number,
-                      .help = "variances below this trigger; at least one of the two is required"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<TensorVariance>(parameters); },
+                     {"max_threshold", Type::number, no_default,
+                      "variances above this trigger; at least one of the two is required"},
+                     {"min_threshold", Type::number, no_default,
+                      "variances below this trigger; at least one of the two is required"}},
+      .create = create<TensorVariance>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "tensor_variance", {"variance"}); },
   };
 }

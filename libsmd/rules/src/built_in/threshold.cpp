@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include "built_in/buckets.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
+#include "framework/rule_run.hpp"
 #include "text/escape.hpp"
-#include "text/nearest.hpp"
+
+#include <smd/elements.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -37,14 +37,10 @@ Reduction reduction_of(const Parameters& parameters) {
   const std::string& name = parameters.text("reduction");
   std::optional<Reduction> reduction = parse_reduction(name);
   if (!reduction) {
-    const std::vector<std::string> near = nearest(name, kinds(), 1);
-    throw ConfigurationError(
-        ConfigurationErrorKind::bad_value,
-        fmt::format("parameter reduction: '{}' is not valid; {}", printable(name),
-                    near.empty() ? fmt::format("give one of {}, p99.9 or the like, or one with abs_ in front",
-                                               fmt::join(kinds(), ", "))
-                                 : fmt::format("did you mean {}?", near.front())),
-        "reduction", near.empty() ? std::string() : near.front());
+    throw unknown_word(
+        ConfigurationErrorKind::bad_value, fmt::format("parameter reduction: '{}' is not valid", printable(name)), name,
+        kinds(), fmt::format("give one of {}, p99.9 or the like, or one with abs_ in front", fmt::join(kinds(), ", ")),
+        "reduction");
   }
   if (parameters.boolean("abs") && !reduction->abs) {
     reduction = parse_reduction("abs_" + name);
@@ -56,76 +52,107 @@ Reduction reduction_of(const Parameters& parameters) {
   return *reduction;
 }
 
-/// Returns whether every hook can save the reduction.
-bool can_be_saved(const Reduction& reduction) { return facts_of(reduction.kind).saved_by == SavedBy::every_hook; }
+/// Each of these is NaN if an element is.
+constexpr std::array<std::string_view, 4> of_all_elements = {"min", "max", "mean", "l2"};
+/// The number of elements, including those outside all buckets.
+constexpr std::string_view number_of_elements = "num";
 
-/// Returns whether the condition is met; false for NaN.
-bool holds(double value, std::string_view relation, double threshold) {
-  if (std::isnan(value)) {
-    return false;
-  }
-  if (relation == "<") {
-    return value < threshold;
-  }
-  if (relation == "<=") {
-    return value <= threshold;
-  }
-  if (relation == ">") {
-    return value > threshold;
-  }
-  if (relation == ">=") {
-    return value >= threshold;
-  }
-  return relation == "==" ? value == threshold : value != threshold;
+/// Returns whether a histogram is all that is known of a unit's absolute values: neither the value nor their mean was
+/// saved.
+bool has_only_buckets(const Unit& unit) {
+  return !unit.has_value() && !unit.has_reduction("abs_mean") && unit.has_reduction(saved_histogram);
 }
 
-class Threshold final : public Rule {
+/// Bounds of the mean of the absolute values.
+struct AbsMeanBounds {
+  double least = 0;
+  double most = 0;
+};
+
+/// Requests what `abs_mean_bounds` needs.
+void need_buckets(StepNeeds& step, const Unit& unit) {
+  StepContext& context = RuleAccess::context(step);
+  context.want(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
+  for (const std::string_view name : of_all_elements) {
+    step.saved(unit, name);
+  }
+  step.saved(unit, number_of_elements);
+}
+
+/// Returns the means that result if all elements lie at the edge of their bucket that is nearer to 0 (at 0 if the
+/// bucket contains it), and if all lie at the other edge. Edges are clamped to the saved min and max. Both are NaN if
+/// an element is NaN. Returns nullopt if there are no elements.
+std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
+  StepContext& context = RuleAccess::context(step);
+  const Slot* const slot =
+      context.asked(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
+  if (slot == nullptr || !slot->have_value || slot->value.shape().size() != 2 || slot->value.shape()[1] != 3) {
+    return std::nullopt;
+  }
+  for (const std::string_view name : of_all_elements) {
+    if (std::isnan(step.saved(unit, name).value_or(0))) {
+      return AbsMeanBounds{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+    }
+  }
+  const double min = step.saved(unit, "min").value_or(-std::numeric_limits<double>::infinity());
+  const double max = step.saved(unit, "max").value_or(std::numeric_limits<double>::infinity());
+  const std::vector<double> numbers = to_doubles(slot->value.view());
+  double elements = 0;
+  AbsMeanBounds sums;
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
+    const double count = numbers[i + 2];
+    if (count == 0) {
+      continue;  // the edges of an empty bucket may be infinite
+    }
+    const double left = std::min(std::max(numbers[i], min), max);
+    const double right = std::min(std::max(numbers[i + 1], min), max);
+    elements += count;
+    sums.least += left < 0 && right > 0 ? 0 : count * std::min(std::abs(left), std::abs(right));
+    sums.most += count * std::max(std::abs(left), std::abs(right));
+  }
+  elements = std::max(elements, step.saved(unit, number_of_elements).value_or(0));
+  return elements > 0 ? std::optional(AbsMeanBounds{sums.least / elements, sums.most / elements}) : std::nullopt;
+}
+
+class Threshold final : public UnitRule {
  public:
-  explicit Threshold(const Parameters& parameters)
-      : Rule(parameters),
-        tensors_(select(selection_of(parameters, false))),
-        reduction_(reduction_of(parameters)),
+  Threshold(const Parameters& parameters, TensorSelection selection, const Reduction& reduction, std::string relation,
+            Mode mode, std::int64_t for_steps)
+      : UnitRule(parameters, std::move(selection)),
+        reduction_(reduction),
         check_(to_string(reduction_)),
-        relation_(parameters.text("operator")),
+        relation_(std::move(relation)),
         threshold_(parameters.number("threshold")),
-        mode_(parse_mode(parameters.text("mode")).value_or(Mode::global)),
-        for_steps_(parameters.integer("for_steps")) {
-    require_selection(parameters);
-  }
-
-  void set_required_tensors(StepNeeds& step) override {
-    if (applies(step)) {
-      for (const Unit& unit : step.units(tensors_)) {
-        if (!bound_of(unit).empty()) {
-          need_buckets(step, unit);
-        } else {
-          step.measure(unit, reduction_);
-        }
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    if (!applies(step)) {
-      return;
-    }
-    for (const Unit& unit : step.units(tensors_)) {
-      const std::optional<double> value = measure(step, unit);
-      if (!value) {
-        continue;
-      }
-      step.evaluated();
-      std::int64_t& steps = steps_[{std::string(unit.tensor()), std::string(unit.worker()), step.mode()}];
-      steps = holds(*value, relation_, threshold_) ? steps + 1 : 0;
-      if (steps >= for_steps_) {
-        trigger(step, unit, *value, steps);
-      }
-    }
-  }
+        mode_(mode),
+        for_steps_(for_steps) {}
 
  private:
-  [[nodiscard]] bool applies(const StepTensors& step) const noexcept {
+  [[nodiscard]] bool looks_at(const StepTensors& step) const override {
     return mode_ == Mode::global || step.mode() == mode_;
+  }
+
+  void need(StepNeeds& step, const Unit& unit) override {
+    if (!bound_of(unit).empty()) {
+      need_buckets(step, unit);
+    } else {
+      step.measure(unit, reduction_);
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    const std::optional<double> value = measure(step, unit);
+    if (!value) {
+      return;
+    }
+    step.evaluated();
+    std::int64_t steps = holds(*value, relation_, threshold_) ? 1 : 0;
+    if (for_steps_ > 1) {
+      std::int64_t& before = steps_[{std::string(unit.tensor()), std::string(unit.worker()), step.mode()}];
+      steps = before = steps == 0 ? 0 : before + 1;
+    }
+    if (steps >= for_steps_) {
+      trigger(step, unit, *value, steps);
+    }
   }
 
   /// Returns which bound of the measurement a unit's buckets give, `at most` or `at least`; empty if the measurement is
@@ -147,13 +174,7 @@ class Threshold final : public Rule {
   }
 
   void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
-    Finding finding;
-    finding.tensor = std::string(unit.tensor());
-    finding.worker = std::string(unit.worker());
-    finding.check = check_;
-    finding.value = value;
-    finding.relation = relation_;
-    finding.threshold = threshold_;
+    Finding finding = finding_of(unit, check_, value, relation_, threshold_);
     finding.message = finding_text(finding, bound_of(unit));
     if (for_steps_ > 1) {
       finding.message += fmt::format(" for {} steps", steps);
@@ -162,7 +183,6 @@ class Threshold final : public Rule {
     step.trigger(std::move(finding));
   }
 
-  SelectionId tensors_;
   Reduction reduction_;
   std::string check_;
   std::string relation_;
@@ -174,49 +194,49 @@ class Threshold final : public Rule {
 
 }  // namespace
 
+std::unique_ptr<Rule> make_threshold_rule(const Parameters& parameters, TensorSelection selection,
+                                          const Reduction& reduction, std::string relation, Mode mode,
+                                          std::int64_t for_steps) {
+  return std::make_unique<Threshold>(parameters, std::move(selection), reduction, std::move(relation), mode, for_steps);
+}
+
 RuleDescription threshold_rule() {
   return {
       .name = "Threshold",
-      .alias = "threshold",
       .summary = "a reduction of a tensor lies above or below a bound, for a number of steps",
       .condition =
-          "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which "
-          "the tensor was evaluated\n"
+          "per tensor, worker and mode: reduction(x) operator threshold at for_steps successive steps at which the "
+          "tensor was evaluated\n"
           "The saved reduction if there is one, else that of the raw value; of abs_mean of a histogram, what its "
           "buckets say that it is at most (at least). NaN meets no condition.",
       .frameworks = "all",
-      .parameters =
-          {{.name = "reduction",
-            .help =
-                "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, nan, "
-                "inf, zero, zero_fraction and the like, also with abs_ in front",
-            .required = true},
-           {.name = "abs",
-            .type = ParameterType::boolean,
-            .default_text = "False",
-            .help = "measure absolute values, as abs_ in front does"},
-           {.name = "operator",
-            .help = "how the measurement must compare with the threshold to trigger",
-            .required = true,
-            .choices = {"<", "<=", ">", ">=", "==", "!="}},
-           {.name = "threshold", .type = ParameterType::number, .help = "the bound", .required = true},
-           collection_names_parameter("one of the two is required"),
-           tensor_regex_parameter("one of the two is required"),
-           {.name = "mode",
-            .help = "only steps of this mode; GLOBAL or not given: all, each mode counted by itself",
-            .choices = {"TRAIN", "EVAL", "PREDICT", "GLOBAL"}},
-           {.name = "for_steps",
-            .type = ParameterType::integer,
-            .default_text = "1",
-            .help = "successive steps that must meet the condition",
-            .at_least = 1}},
-      .create = [](const Parameters& parameters) { return std::make_unique<Threshold>(parameters); },
+      .parameters = {{"reduction", Type::text, no_default,
+                      "what to measure: min, max, mean, std, variance, sum, prod, l1, l2, median, p99.9, rms, count, "
+                      "nan, inf, zero, zero_fraction and the like, also with abs_ in front",
+                      true},
+                     {"abs", Type::boolean, "False", "measure absolute values, as abs_ in front does"},
+                     one_of({"<", "<=", ">", ">=", "==", "!="},
+                            {"operator", Type::text, no_default,
+                             "how the measurement must compare with the threshold to trigger", true}),
+                     {"threshold", Type::number, no_default, "the bound", true},
+                     collection_names_parameter("one of the two is required"),
+                     tensor_regex_parameter("one of the two is required"),
+                     one_of({"TRAIN", "EVAL", "PREDICT", "GLOBAL"},
+                            {"mode", Type::text, no_default,
+                             "only steps of this mode; GLOBAL or not given: all, each mode counted by itself"}),
+                     at_least(1, {"for_steps", Type::integer, "1", "successive steps that must meet the condition"})},
+      .create =
+          [](const Parameters& parameters) {
+            const Reduction reduction = reduction_of(parameters);
+            return make_threshold_rule(
+                parameters, required_selection(parameters), reduction, parameters.text("operator"),
+                parse_mode(parameters.text("mode")).value_or(Mode::global), parameters.integer("for_steps"));
+          },
       .saves =
           [](const Parameters& parameters) {
             const Reduction reduction = reduction_of(parameters);
-            Collections all = selected(
-                parameters, "threshold",
-                can_be_saved(reduction) ? std::vector<std::string>{to_string(reduction)} : std::vector<std::string>{});
+            const bool can_be_saved = facts_of(reduction.kind).saved_by == SavedBy::every_hook;
+            Collections all = selected(parameters, "threshold", can_be_saved ? Texts{to_string(reduction)} : Texts());
             if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
               for (CollectionConfig& one : all) {
                 one = only_in({*mode}, std::move(one));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
-#include "framework/saves.hpp"
 
 #include <cmath>
 #include <limits>
@@ -19,32 +18,20 @@ double depth_of(double largest_id) {
   return largest_id == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
 }
 
-class TreeDepth final : public Rule {
+class TreeDepth final : public UnitRule {
  public:
   explicit TreeDepth(const Parameters& parameters)
-      : Rule(parameters), nodes_(select({.names = {"trees/Node"}})), most_(parameters.number("depth")) {}
-
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(nodes_)) {
-      step.measure(unit, largest_node);
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(nodes_)) {
-      const std::optional<double> largest = step.measure(unit, largest_node);
-      if (!largest) {
-        continue;
-      }
-      step.evaluated();
-      if (const double depth = depth_of(*largest); depth > most_) {
-        step.trigger(unit, "depth", depth, ">", most_);
-      }
-    }
-  }
+      : UnitRule(parameters, {.names = {"trees/Node"}}), most_(parameters.number("depth")) {}
 
  private:
-  SelectionId nodes_;
+  void need(StepNeeds& step, const Unit& unit) override { step.measure(unit, largest_node); }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    if (const std::optional<double> largest = step.measure(unit, largest_node)) {
+      trigger_if(step, unit, "depth", depth_of(*largest), ">", most_);
+    }
+  }
+
   double most_;
 };
 
@@ -53,17 +40,14 @@ class TreeDepth final : public Rule {
 RuleDescription tree_depth_rule() {
   return {
       .name = "TreeDepth",
-      .alias = "tree_depth",
       .summary = "a tree is deeper than a limit",
       .condition =
           "per worker: floor(log2(largest of trees/Node)) > depth, with 0 for a lone root\n"
           "Of a lopsided tree this is a lower bound of its depth. The saved max is enough.",
       .frameworks = "XGBoost",
-      .collections = {},
-      .parameters =
-          {{.name = "depth", .type = ParameterType::number, .default_text = "4", .help = "greatest tolerated depth"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<TreeDepth>(parameters); },
-      .saves = [](const Parameters& /*parameters*/) { return Collections{collection_of("trees")}; },
+      .parameters = {{"depth", Type::number, "4", "greatest tolerated depth"}},
+      .create = create<TreeDepth>,
+      .saves = saves_always(collection_of("trees")),
   };
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
 
 #include <fmt/format.h>
 
@@ -12,32 +10,12 @@ namespace smd::detail::rules {
 
 namespace {
 
-class UnchangedTensor final : public Rule {
+class UnchangedTensor final : public UnitRule {
  public:
   explicit UnchangedTensor(const Parameters& parameters)
-      : Rule(parameters),
-        tensors_(select(selection_of(parameters, false))),
+      : UnitRule(parameters, required_selection(parameters)),
         num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
-        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan"), true} {
-    require_selection(parameters);
-  }
-
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      for (const Unit& past : window(step, unit)) {
-        step.value(past, StepNeeds::Keep::for_later_steps);
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    for (const Unit& unit : step.units(tensors_)) {
-      const std::span<const Unit> past = window(step, unit);
-      if (past.size() == num_steps_) {
-        evaluate(step, unit, past);
-      }
-    }
-  }
+        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan"), true} {}
 
   void summarize(RuleSummary& summary) override {
     if (summary.tensors_asked() > 0) {
@@ -53,7 +31,17 @@ class UnchangedTensor final : public Rule {
     return all.last(std::min(all.size(), num_steps_));
   }
 
-  void evaluate(StepView& step, const Unit& unit, std::span<const Unit> past) const {
+  void need(StepNeeds& step, const Unit& unit) override {
+    for (const Unit& past : window(step, unit)) {
+      step.value(past, StepNeeds::Keep::for_later_steps);
+    }
+  }
+
+  void evaluate(StepView& step, const Unit& unit) override {
+    const std::span<const Unit> past = window(step, unit);
+    if (past.size() != num_steps_) {
+      return;
+    }
     std::vector<const TensorValue*> values;
     for (const Unit& one : past) {
       values.push_back(step.value(one));
@@ -79,7 +67,6 @@ class UnchangedTensor final : public Rule {
                  relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
   }
 
-  SelectionId tensors_;
   std::size_t num_steps_;
   Closeness tolerance_;
 };
@@ -89,7 +76,6 @@ class UnchangedTensor final : public Rule {
 RuleDescription unchanged_tensor_rule() {
   return {
       .name = "UnchangedTensor",
-      .alias = "unchanged_tensor",
       .summary = "the last values of a tensor are close to each other",
       .condition =
           "per tensor and worker, a the value now and b each of the num_steps - 1 values saved before in the same "
@@ -98,26 +84,11 @@ RuleDescription unchanged_tensor_rule() {
       .frameworks = "all",
       .parameters = {collection_names_parameter("one of the two is required"),
                      tensor_regex_parameter("one of the two is required"),
-                     {.name = "num_steps",
-                      .type = ParameterType::integer,
-                      .default_text = "3",
-                      .help = "values that must agree, the present one included",
-                      .at_least = 2},
-                     {.name = "rtol",
-                      .type = ParameterType::number,
-                      .default_text = "1e-05",
-                      .help = "relative tolerance",
-                      .at_least = 0},
-                     {.name = "atol",
-                      .type = ParameterType::number,
-                      .default_text = "1e-08",
-                      .help = "absolute tolerance",
-                      .at_least = 0},
-                     {.name = "equal_nan",
-                      .type = ParameterType::boolean,
-                      .default_text = "False",
-                      .help = "NaN is close to NaN"}},
-      .create = [](const Parameters& parameters) { return std::make_unique<UnchangedTensor>(parameters); },
+                     at_least(2, {"num_steps", Type::integer, "3", "values that must agree, the present one included"}),
+                     at_least(0, {"rtol", Type::number, "1e-05", "relative tolerance"}),
+                     at_least(0, {"atol", Type::number, "1e-08", "absolute tolerance"}),
+                     {"equal_nan", Type::boolean, "False", "NaN is close to NaN"}},
+      .create = create<UnchangedTensor>,
       .saves = [](const Parameters& parameters) { return selected(parameters, "unchanged_tensor"); },
   };
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/common.hpp"
-#include "framework/saves.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,42 +9,15 @@ namespace smd::detail::rules {
 
 namespace {
 
-class WeightUpdateRatio final : public Rule {
+class WeightUpdateRatio final : public UnitRule {
  public:
   explicit WeightUpdateRatio(const Parameters& parameters)
-      : Rule(parameters),
-        weights_(select({.collections = {"weights"}})),
+      : UnitRule(parameters, {.collections = {"weights"}}),
         large_(parameters.number("large_threshold")),
         small_(parameters.number("small_threshold")),
         epsilon_(parameters.number("epsilon")) {
     if (parameters.has("num_steps")) {
       num_steps_ = parameters.integer("num_steps");
-    }
-  }
-
-  void set_required_tensors(StepNeeds& step) override {
-    if (!applies(step)) {
-      return;
-    }
-    for (const Unit& unit : step.units(weights_)) {
-      step.value(unit, StepNeeds::Keep::for_later_steps);
-      if (const std::optional<Unit> before = reference(step, unit)) {
-        step.value(*before, StepNeeds::Keep::for_later_steps);
-      }
-    }
-  }
-
-  void invoke_at_step(StepView& step) override {
-    if (!applies(step)) {
-      return;
-    }
-    for (const Unit& unit : step.units(weights_)) {
-      const TensorValue* const now = step.value(unit);
-      const std::optional<Unit> before = reference(step, unit);
-      const TensorValue* const then = before ? step.value(*before) : nullptr;
-      if (now != nullptr && then != nullptr && now->shape() == then->shape()) {
-        evaluate(step, unit, *now, *then);
-      }
     }
   }
 
@@ -57,9 +28,13 @@ class WeightUpdateRatio final : public Rule {
   }
 
  private:
-  /// Weights do not change between evaluation steps.
-  [[nodiscard]] static bool applies(const StepTensors& step) noexcept {
-    return step.mode() == Mode::train || step.mode() == Mode::global;
+  [[nodiscard]] bool looks_at(const StepTensors& step) const override { return is_training(step); }
+
+  void need(StepNeeds& step, const Unit& unit) override {
+    step.value(unit, StepNeeds::Keep::for_later_steps);
+    if (const std::optional<Unit> before = reference(step, unit)) {
+      step.value(*before, StepNeeds::Keep::for_later_steps);
+    }
   }
 
   /// Returns, without `num_steps`, the value saved last before this one; with it, the earliest that was saved at most
@@ -77,18 +52,22 @@ class WeightUpdateRatio final : public Rule {
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 
-  void evaluate(StepView& step, const Unit& unit, const TensorValue& now, const TensorValue& then) const {
-    step.evaluated();
-    const UpdateNorms norms = update_norms(now.view(), then.view());
+  void evaluate(StepView& step, const Unit& unit) override {
+    const TensorValue* const now = step.value(unit);
+    const std::optional<Unit> before = reference(step, unit);
+    const TensorValue* const then = before ? step.value(*before) : nullptr;
+    if (now == nullptr || then == nullptr || now->shape() != then->shape()) {
+      return;
+    }
+    const UpdateNorms norms = update_norms(now->view(), then->view());
     const double ratio = norms.update / (norms.reference + epsilon_);
     if (ratio > large_) {
-      step.trigger(unit, "large", ratio, ">", large_);
-    } else if (ratio < small_) {
-      step.trigger(unit, "small", ratio, "<", small_);
+      trigger_if(step, unit, "large", ratio, ">", large_);
+    } else {
+      trigger_if(step, unit, "small", ratio, "<", small_);
     }
   }
 
-  SelectionId weights_;
   std::optional<std::int64_t> num_steps_;
   double large_;
   double small_;
@@ -100,34 +79,21 @@ class WeightUpdateRatio final : public Rule {
 RuleDescription weight_update_ratio_rule() {
   return {
       .name = "WeightUpdateRatio",
-      .alias = "weight_update_ratio",
       .summary = "weights change by too much or too little",
       .condition =
-          "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of "
-          "the mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
+          "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of the "
+          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
           "large: ratio > large_threshold; else small: ratio < small_threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning",
       .collections = {"weights"},
-      .parameters = {{.name = "num_steps",
-                      .type = ParameterType::integer,
-                      .help = "mode steps to look back at most, to the earliest value saved there; not given: to the "
-                              "value saved last before",
-                      .at_least = 1},
-                     {.name = "large_threshold",
-                      .type = ParameterType::number,
-                      .default_text = "10.0",
-                      .help = "ratios above this trigger"},
-                     {.name = "small_threshold",
-                      .type = ParameterType::number,
-                      .default_text = "0.00000001",
-                      .help = "ratios below this trigger"},
-                     {.name = "epsilon",
-                      .type = ParameterType::number,
-                      .default_text = "0.000000001",
-                      .help = "added to the divisor",
-                      .at_least = 0}},
-      .create = [](const Parameters& parameters) { return std::make_unique<WeightUpdateRatio>(parameters); },
+      .parameters = {at_least(1, {"num_steps", Type::integer, no_default,
+                                  "mode steps to look back at most, to the earliest value saved there; not given: to "
+                                  "the value saved last before"}),
+                     {"large_threshold", Type::number, "10.0", "ratios above this trigger"},
+                     {"small_threshold", Type::number, "0.00000001", "ratios below this trigger"},
+                     at_least(0, {"epsilon", Type::number, "0.000000001", "added to the divisor"})},
+      .create = create<WeightUpdateRatio>,
       .saves =
           [](const Parameters& parameters) {
             CollectionConfig weights = only_in({Mode::train, Mode::global}, collection_of("weights"));

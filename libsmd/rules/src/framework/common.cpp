@@ -1,51 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/common.hpp"
 
+#include "text/nearest.hpp"
+
+#include <smd/error.hpp>
+
+#include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <string>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace smd::detail::rules {
 
-ParameterSpec collection_names_parameter(std::string_view help) {
-  return {.name = "collection_names",
-          .type = ParameterType::list,
-          .help = "collections to look at" + std::string(help.empty() ? "" : "; ") + std::string(help)};
-}
-
-ParameterSpec tensor_regex_parameter(std::string_view help) {
-  return {.name = "tensor_regex",
-          .type = ParameterType::pattern_list,
-          .help = "tensors to look at, by name" + std::string(help.empty() ? "" : "; ") + std::string(help)};
-}
-
-TensorSelection selection_of(const Parameters& parameters, bool all_by_default) {
-  return {.regex = parameters.list("tensor_regex"),
-          .collections = parameters.list("collection_names"),
-          .all = all_by_default};
-}
-
-void require_selection(const Parameters& parameters) {
-  if (parameters.list("collection_names").empty() && parameters.list("tensor_regex").empty()) {
-    throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
-                             "say what to look at: collection_names, tensor_regex or both", "collection_names");
+bool holds(double value, std::string_view relation, double threshold) {
+  if (std::isnan(value)) {
+    return false;
   }
+  if (relation == "!=") {
+    return value != threshold;
+  }
+  return (relation.ends_with('=') && value == threshold) || (relation.starts_with('<') && value < threshold) ||
+         (relation.starts_with('>') && value > threshold);
 }
 
-void need_variance(StepNeeds& step, const Unit& unit) {
-  if (unit.has_reduction("variance") || unit.has_value()) {
-    step.measure(unit, variance);
-  } else {
-    step.saved(unit, "std");
-  }
+Finding finding_of(std::string_view tensor, std::string_view check, double value, std::string_view relation,
+                   double threshold) {
+  return {.tensor = std::string(tensor),
+          .check = std::string(check),
+          .value = value,
+          .relation = std::string(relation),
+          .threshold = threshold};
 }
 
-std::optional<double> variance_of(const StepView& step, const Unit& unit) {
-  if (unit.has_reduction("variance") || unit.has_value()) {
-    return step.measure(unit, variance);
+Finding finding_of(const Unit& unit, std::string_view check, double value, std::string_view relation,
+                   double threshold) {
+  Finding finding = finding_of(unit.tensor(), check, value, relation, threshold);
+  finding.worker = std::string(unit.worker());
+  return finding;
+}
+
+void trigger_if(StepView& step, const Unit& unit, std::string_view check, double value, std::string_view relation,
+                double threshold) {
+  step.evaluated();
+  if (holds(value, relation, threshold)) {
+    step.trigger(unit, check, value, relation, threshold);
   }
-  const std::optional<double> deviation = step.saved(unit, "std");
-  return deviation ? std::optional(*deviation * *deviation) : std::nullopt;
 }
 
 std::string finding_text(const Finding& finding, std::string_view bound) {
@@ -57,6 +59,41 @@ std::string finding_text(const Finding& finding, std::string_view bound) {
   }
   return fmt::format("{}{}{}{}{} {} {} threshold {}", finding.tensor.value_or(""), finding.tensor ? ": " : "",
                      finding.check, bound.empty() ? "" : " ", bound, value, finding.relation, threshold);
+}
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    out += special.find(c) == std::string_view::npos ? "" : "\\";
+    out += c;
+  }
+  return out;
+}
+
+ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text, std::string_view word,
+                                std::span<const std::string_view> known, const std::string& otherwise,
+                                std::string parameter) {
+  const std::vector<std::string> near = nearest(word, known, 1);
+  const std::string meant = near.empty() ? std::string() : near.front();
+  return {kind, text + "; " + (near.empty() ? otherwise : "did you mean " + meant + "?"), std::move(parameter), meant};
+}
+
+std::string condition_met_text(const std::string& rule, GlobalStep step) {
+  return fmt::format("Evaluation of the rule {} at step {} resulted in the condition being met", rule, step.value);
+}
+
+void throw_condition_met(const std::string& rule, GlobalStep step) {
+  throw RuleEvaluationConditionMet(condition_met_text(rule, step), rule, step);
+}
+
+std::string class_name(const std::type_info& type) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+  const std::string_view whole = demangled ? demangled.get() : type.name();
+  const std::string_view plain = whole.substr(0, whole.find('<'));
+  const std::size_t scope = plain.rfind("::");
+  return std::string(scope == std::string_view::npos ? whole : whole.substr(scope + 2));
 }
 
 }  // namespace smd::detail::rules

@@ -5,60 +5,49 @@
 #include <smd/rule_parameter.hpp>
 #include <smd/rule_result.hpp>
 
-#include <cxxabi.h>
-
 #include <cmath>
-#include <cstdlib>
-#include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
 
-/// Functions that several rules share.
+/// Comparisons, and the findings that they make.
 namespace smd::detail::rules {
-
-inline constexpr Reduction variance{.kind = ReductionKind::variance};
-
-/// The parameters `collection_names` and `tensor_regex`; `help` is added to their help texts.
-[[nodiscard]] ParameterSpec collection_names_parameter(std::string_view help);
-[[nodiscard]] ParameterSpec tensor_regex_parameter(std::string_view help);
-
-/// Returns the selection that these two parameters make. If neither is given, every tensor if `all_by_default`.
-[[nodiscard]] TensorSelection selection_of(const Parameters& parameters, bool all_by_default);
-/// @throws ConfigurationError (missing_parameter) if neither was given.
-void require_selection(const Parameters& parameters);
-
-/// The variance of a unit: the saved one, else computed of the raw value, else the saved std squared.
-void need_variance(StepNeeds& step, const Unit& unit);
-[[nodiscard]] std::optional<double> variance_of(const StepView& step, const Unit& unit);
 
 /// As numpy.isclose, except that NaN is close to nothing: |a - b| <= atol + rtol |b|; equal infinities are close.
 [[nodiscard]] inline bool is_close(double a, double b, double rtol, double atol) noexcept {
   return a == b || (std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= atol + rtol * std::abs(b));
 }
 
-}  // namespace smd::detail::rules
+/// Returns whether a value compares so (`<`, `<=`, `>`, `>=`, `==`, `!=`) with a threshold; false for NaN.
+[[nodiscard]] bool holds(double value, std::string_view relation, double threshold);
 
-namespace smd::detail::rules {
+/// Returns a finding about a tensor of all workers.
+[[nodiscard]] Finding finding_of(std::string_view tensor, std::string_view check, double value,
+                                 std::string_view relation, double threshold);
+[[nodiscard]] Finding finding_of(const Unit& unit, std::string_view check, double value, std::string_view relation,
+                                 double threshold);
+/// Counts a unit as evaluated, and triggers if the value compares so with the threshold.
+void trigger_if(StepView& step, const Unit& unit, std::string_view check, double value, std::string_view relation,
+                double threshold);
 
 /// Returns `gradient/conv0: abs_mean 3e-09 < threshold 1e-07`, with numbers of six digits, or of all if six do not
 /// tell value and threshold apart. `bound`, such as `at most`, says that the value is a bound of the measurement.
 [[nodiscard]] std::string finding_text(const Finding& finding, std::string_view bound = {});
 
-}  // namespace smd::detail::rules
+/// Returns a text with a backslash before each of some special characters.
+[[nodiscard]] std::string escaped(std::string_view text, std::string_view special);
 
-namespace smd::detail::rules {
+/// Returns the error about a word that is none of `known`: `text; did you mean NEAREST?`, or `text; otherwise`.
+[[nodiscard]] ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text,
+                                              std::string_view word, std::span<const std::string_view> known,
+                                              const std::string& otherwise, std::string parameter);
+
+/// Returns the reference's message about a step at which a rule's condition is met.
+[[nodiscard]] std::string condition_met_text(const std::string& rule, GlobalStep step);
+[[noreturn]] void throw_condition_met(const std::string& rule, GlobalStep step);
 
 /// Returns the name of a class without its namespace, as in the source: `MyRule`, `MyRule<int>`.
-[[nodiscard]] inline std::string class_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
-  const std::string_view whole = demangled ? demangled.get() : type.name();
-  const std::string_view plain = whole.substr(0, whole.find('<'));
-  const std::size_t scope = plain.rfind("::");
-  return std::string(scope == std::string_view::npos ? whole : whole.substr(scope + 2));
-}
+[[nodiscard]] std::string class_name(const std::type_info& type);
 
 }  // namespace smd::detail::rules

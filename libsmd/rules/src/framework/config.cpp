@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule_config.hpp>
 
-#include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/nearest.hpp"
 
 #include <smd/limits.hpp>
 #include <smd/rule_registry.hpp>
@@ -18,25 +18,65 @@ namespace smd {
 
 namespace {
 
-using detail::rules::elsewhere;
-using detail::rules::known_rule;
+using Kind = ConfigurationErrorKind;
 using Json = nlohmann::ordered_json;
+
+// In lower case, without underscores.
+constexpr std::array<std::string_view, 12> profiler_rules = {
+    "batchsize",          "cpubottleneck",         "dataloader",
+    "gpumemoryincrease",  "iobottleneck",          "loadbalancing",
+    "lowgpuutilization",  "maxinitializationtime", "overallframeworkmetrics",
+    "overallsystemusage", "profilerreport",        "stepoutlier"};
+constexpr std::string_view report_rule = "createxgboostreport";
+
+/// Returns the rule with this name or alias; nullopt if there is none.
+std::optional<RuleDescription> rule_named(const std::string& name) {
+  try {
+    return describe_rule(name);
+  } catch (const ConfigurationError&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns why a configuration is evaluated elsewhere, whatever else is wrong with it; nullopt if it is evaluated here.
+/// `image`: its RuleEvaluatorImage. One that is not SageMaker's contains the rule itself, so no `rule_to_invoke` names
+/// it.
+std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration, const std::string& image) {
+  const std::string name = detail::printable(configuration.rule_to_invoke);
+  const std::optional<RuleDescription> known = rule_named(configuration.rule_to_invoke);
+  if (!configuration.source_s3_uri.empty() && (!known || known->plugin.empty())) {
+    return ConfigurationError(Kind::custom_rule,
+                              fmt::format("{} is a rule in Python ({}), which is not evaluated here", name,
+                                          detail::printable(configuration.source_s3_uri)),
+                              "source_s3_uri");
+  }
+  const bool own_image = !image.empty() && image.find("sagemaker-debugger-rule") == std::string::npos;
+  if (configuration.rule_to_invoke.empty() && own_image) {
+    return ConfigurationError(
+        Kind::custom_rule,
+        fmt::format("the rule is in an image of its own ({}), which is not run here", detail::printable(image)),
+        "RuleEvaluatorImage");
+  }
+  std::string word = detail::folded(configuration.rule_to_invoke);
+  std::erase(word, '_');
+  const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
+  if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
+    return std::nullopt;
+  }
+  return ConfigurationError(Kind::unsupported_rule,
+                            name + (profiler ? " is a rule of SageMaker's profiler, which is not evaluated here"
+                                             : " makes a report, which is not done here"));
+}
 
 [[nodiscard]] bool is_wrapped(const Json& json) {
   return json.is_object() && json.contains("DebugRuleConfiguration") && json.at("DebugRuleConfiguration").is_object();
 }
-[[nodiscard]] bool is_configuration(const Json& json) {
-  return json.is_object() && json.contains("RuleConfigurationName");
-}
-
 std::string text_of(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-[[nodiscard]] ConfigurationError bad_config(const std::string& why) {
-  return {ConfigurationErrorKind::bad_config, why};
-}
+[[nodiscard]] ConfigurationError bad_config(const std::string& why) { return {Kind::bad_config, why}; }
 
 [[nodiscard]] ConfigurationError not_json(std::string_view text, const text::JsonError& error) {
   switch (error.fault) {
@@ -73,7 +113,7 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
 /// Returns the parameter text for a JSON list.
 [[nodiscard]] std::string list_text(const Json& list, const std::string& name) {
   const auto bad = [&](const Json& item, const char* why) {
-    return ConfigurationError(ConfigurationErrorKind::bad_value,
+    return ConfigurationError(Kind::bad_value,
                               fmt::format("parameter {}: {} {}", detail::printable(name), shown(item), why), name);
   };
   std::string text;
@@ -99,7 +139,7 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
   if (list && takes_list(rule, name)) {
     return list_text(value, name);
   }
-  throw ConfigurationError(ConfigurationErrorKind::bad_value,
+  throw ConfigurationError(Kind::bad_value,
                            fmt::format("parameter {}: {} {}", detail::printable(name), shown(value),
                                        list ? "is a list; it takes one value" : "is not text; write it in quotes"),
                            name);
@@ -109,7 +149,7 @@ void read_parameters(const Json& parameters, RuleConfiguration& read) {
   read.rule_to_invoke = text_of(parameters, "rule_to_invoke");
   read.source_s3_uri = text_of(parameters, "source_s3_uri");
   read.action_json = text_of(parameters, "action_json");
-  const std::optional<RuleDescription> rule = known_rule(read.rule_to_invoke);
+  const std::optional<RuleDescription> rule = rule_named(read.rule_to_invoke);
   for (const auto& [name, value] : parameters.items()) {
     try {
       std::string text = parameter_text(value, name, rule);
@@ -129,19 +169,17 @@ RuleConfiguration read_configuration(const Json& json, std::string position) {
   read.position = std::move(position);
   read.name = text_of(json, "RuleConfigurationName");
   if (read.name.empty()) {
-    read.error.emplace(ConfigurationErrorKind::missing_parameter, "RuleConfigurationName is missing or no text",
-                       "RuleConfigurationName");
+    read.error.emplace(Kind::missing_parameter, "RuleConfigurationName is missing or no text", "RuleConfigurationName");
   }
   if (const auto it = json.find("RuleParameters"); it != json.end() && it->is_object()) {
     read_parameters(*it, read);
   } else if (it != json.end() && !it->is_null() && !read.error) {
-    read.error.emplace(ConfigurationErrorKind::bad_value, "RuleParameters is not an object", "RuleParameters");
+    read.error.emplace(Kind::bad_value, "RuleParameters is not an object", "RuleParameters");
   }
   if (auto why = elsewhere(read, text_of(json, "RuleEvaluatorImage"))) {
     read.error = std::move(why);
   } else if (read.rule_to_invoke.empty() && !read.error) {
-    read.error.emplace(ConfigurationErrorKind::missing_parameter, "RuleParameters has no rule_to_invoke",
-                       "rule_to_invoke");
+    read.error.emplace(Kind::missing_parameter, "RuleParameters has no rule_to_invoke", "rule_to_invoke");
   }
   return read;
 }
@@ -171,41 +209,20 @@ RuleConfiguration read_entry(const Json& json, const std::string& position) {
   return no_configuration(position, "a rule configuration is an object");
 }
 
-std::vector<RuleConfiguration> read_list(const Json& list, const std::string& position) {
-  std::vector<RuleConfiguration> all;
+/// Reads the entries of a list at `position`. If it is a list of the profiler's rules, none is evaluated, whatever rule
+/// it names.
+void read_list(const Json& list, const std::string& position, std::vector<RuleConfiguration>& all,
+               bool profiler = false) {
+  if (!list.is_array()) {
+    all.push_back(no_configuration(position, "not a list"));
+    return;
+  }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    all.push_back(read_entry(list[i], fmt::format("{}[{}]", position, i)));
-  }
-  return all;
-}
-
-/// Reads an entry of ProfilerRuleConfigurations, whatever rule it names.
-RuleConfiguration read_profiler_entry(const Json& json, const std::string& position) {
-  RuleConfiguration read = read_entry(json, position);
-  if (json.is_object()) {
-    read.error.emplace(ConfigurationErrorKind::unsupported_rule,
-                       "a rule of SageMaker's profiler, which is not evaluated here");
-  }
-  return read;
-}
-
-/// Reads the rules of a training job, in the order of its two lists.
-std::vector<RuleConfiguration> read_job(const Json& job) {
-  std::vector<RuleConfiguration> all;
-  for (const auto& [key, list] : job.items()) {
-    const bool profiler = key == "ProfilerRuleConfigurations";
-    if ((!profiler && key != "DebugRuleConfigurations") || list.is_null()) {
-      continue;
-    }
-    if (!list.is_array()) {
-      all.push_back(no_configuration(key, "not a list"));
-    }
-    for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
-      const std::string position = fmt::format("{}[{}]", key, i);
-      all.push_back(profiler ? read_profiler_entry(list[i], position) : read_entry(list[i], position));
+    RuleConfiguration& read = all.emplace_back(read_entry(list[i], fmt::format("{}[{}]", position, i)));
+    if (profiler && list[i].is_object()) {
+      read.error.emplace(Kind::unsupported_rule, "a rule of SageMaker's profiler, which is not evaluated here");
     }
   }
-  return all;
 }
 
 /// Returns whether the document is known to be a job, which may have no rules.
@@ -216,19 +233,26 @@ std::vector<RuleConfiguration> read_job(const Json& job) {
 }
 
 std::vector<RuleConfiguration> read_document(const Json& json) {
+  std::vector<RuleConfiguration> all;
   if (json.is_array()) {
-    return read_list(json, {});
+    read_list(json, {}, all);
+    return all;
   }
   if (!json.is_object()) {
     return {};
   }
   if (is_job(json) || json.contains("DebugRuleConfigurations") || json.contains("ProfilerRuleConfigurations")) {
-    return read_job(json);
+    for (const auto& [key, list] : json.items()) {  // in the order of the two lists
+      const bool profiler = key == "ProfilerRuleConfigurations";
+      if ((profiler || key == "DebugRuleConfigurations") && !list.is_null()) {
+        read_list(list, key, all, profiler);
+      }
+    }
+    return all;
   }
-  if (is_configuration(json) || is_wrapped(json)) {
+  if (json.contains("RuleConfigurationName") || is_wrapped(json)) {
     return {read_entry(json, {})};
   }
-  std::vector<RuleConfiguration> all;
   if (std::any_of(json.begin(), json.end(), is_wrapped)) {
     for (const auto& [name, entry] : json.items()) {
       const std::string position = text::excerpt(name);

@@ -2,7 +2,6 @@
 #include <smd/custom_rule.hpp>
 
 #include "framework/common.hpp"
-#include "framework/condition_met.hpp"
 
 #include <smd/error.hpp>
 #include <smd/refresh.hpp>
@@ -155,12 +154,7 @@ class Bridge final : public Rule {
       step.evaluated();
       return;
     }
-    Finding finding;
-    finding.check = "condition";
-    finding.value = 1;
-    finding.relation = ">";
-    finding.message = "the condition is met";
-    step.trigger(std::move(finding));
+    step.trigger({.check = "condition", .value = 1, .relation = ">", .message = "the condition is met"});
   }
 
  private:

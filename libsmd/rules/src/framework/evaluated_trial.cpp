@@ -85,30 +85,23 @@ std::vector<SavedRow> EvaluatedTrial::rows(const SnapshotStep& step) const {
 
 std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const TensorSet& selected) const {
   std::vector<Unit> units;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::size_t same_worker = i + 1;  // rows from i up to here are of the same worker
-    while (same_worker < rows.size() && rows[same_worker].worker() == rows[i].worker()) {
-      ++same_worker;
-    }
+  for (const SavedRow row : rows) {
     std::optional<std::uint32_t> last;
-    for (const SavedItem& item : snapshot_.items(rows[i])) {
-      if (item.tensor == last || !selected[item.tensor]) {
-        continue;
-      }
-      last = item.tensor;
-      // Of several rows of one worker, the last one that has the tensor counts.
-      bool later = false;
-      for (std::size_t k = i + 1; k < same_worker; ++k) {
-        later = later || !snapshot_.items(rows[k], item.tensor).empty();
-      }
-      if (!later) {
-        units.push_back(Unit(*this, rows[i], item.tensor));
+    for (const SavedItem& item : snapshot_.items(row)) {
+      if (item.tensor != last && selected[item.tensor]) {
+        last = item.tensor;
+        units.push_back(Unit(*this, row, item.tensor));
       }
     }
   }
   const std::span<const std::uint32_t> rank = snapshot_.tensor_ranks();
   std::stable_sort(units.begin(), units.end(),
                    [&](const Unit& a, const Unit& b) { return rank[a.tensor_] < rank[b.tensor_]; });
+  // Of several rows of one worker, the last one that has the tensor counts.
+  const auto first = std::unique(units.rbegin(), units.rend(), [](const Unit& a, const Unit& b) {
+    return a.tensor_ == b.tensor_ && a.row_.worker() == b.row_.worker();
+  });
+  units.erase(units.begin(), first.base());
   return units;
 }
 

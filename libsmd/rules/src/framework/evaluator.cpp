@@ -19,9 +19,9 @@ namespace smd {
 
 using detail::rules::EvaluatedTrial;
 using detail::rules::KeptValues;
+using detail::rules::RecordRequest;
 using detail::rules::ReductionSets;
 using detail::rules::RuleRun;
-using detail::rules::StepContext;
 using detail::rules::Window;
 
 namespace {
@@ -39,6 +39,12 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   Impl(const Trial& trial, EvaluationOptions in_options)
       : base(trial), options(std::move(in_options)), jobs(options.jobs == 0 ? usable_cpus() : options.jobs) {}
 
+  void require_not_started() const {
+    if (started) {
+      throw InvalidArgument("rules must be added before the evaluation starts");
+    }
+  }
+  std::size_t add(Rule& rule, std::unique_ptr<Rule> owned, std::string name, std::vector<const Trial*> others);
   void start();
   void freeze();
   void evaluate_available(std::optional<GlobalStep> last);
@@ -46,6 +52,9 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   void evaluate_window();
   void report_new();
   void settle();
+  [[nodiscard]] bool any_active() const {
+    return std::any_of(runs.begin(), runs.end(), [](const RuleRun& run) { return run.active(); });
+  }
 
   const Trial& base;
   EvaluationOptions options;
@@ -54,11 +63,9 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::deque<EvaluatedTrial> views;  // the base trial first; a deque, so that addresses remain valid
   std::map<const Trial*, EvaluatedTrial*> view_of;
   std::deque<RuleRun> runs;
-  std::vector<std::vector<const Trial*>> others;  // by rule
-  std::vector<Rule*> rules;                       // null: none
-  std::vector<std::size_t> reported;              // findings given to `on_finding`, by rule
-  std::vector<RuleResult> results;                // copies, as of the last call of `results`
-  bool changed = true;                            // since the last call of `results`
+  std::vector<std::size_t> reported;  // findings given to `on_finding`, by rule
+  std::vector<RuleResult> results;    // copies, as of the last call of `results`
+  bool changed = true;                // since the last call of `results`
   ReductionSets sets;
   KeptValues kept{options.most_kept_bytes};
   Window window{sets, kept};
@@ -82,13 +89,13 @@ void Evaluator::Impl::start() {
     return known;
   };
   const EvaluatedTrial* const base_view = view(base);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (RuleRun& run : runs) {
     std::vector<const EvaluatedTrial*> other_views;
-    for (const Trial* const other : others[i]) {
+    for (const Trial* const other : run.other_trials()) {
       other_views.push_back(view(*other));
     }
-    runs[i].begin(*base_view, std::move(other_views));
-    runs[i].resolve();
+    run.begin(*base_view, std::move(other_views));
+    run.resolve();
   }
 }
 
@@ -124,7 +131,7 @@ void Evaluator::Impl::evaluate_window() {
   window.read(options.jobs, counters);
   parallel_for_each({.count = runs.size(), .jobs = jobs}, [&](const LoopIndex& at) {
     if (runs[at.index].active()) {
-      runs[at.index].evaluate(window);
+      runs[at.index].evaluate();
     }
   });
   for (RuleRun& run : runs) {
@@ -135,23 +142,19 @@ void Evaluator::Impl::evaluate_window() {
 
 /// Reports the findings of all rules since the last call, by step, then rule.
 void Evaluator::Impl::report_new() {
-  struct New {
-    std::size_t rule;
-    const Finding* finding;
-  };
-  std::vector<New> news;
+  std::vector<std::pair<std::size_t, const Finding*>> news;  // with the rule's number
   reported.resize(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::vector<Finding>& findings = runs[i].result().findings;
     for (; reported[i] < findings.size(); ++reported[i]) {
-      news.push_back({i, &findings[reported[i]]});
+      news.emplace_back(i, &findings[reported[i]]);
     }
   }
   if (options.on_finding) {
     std::stable_sort(news.begin(), news.end(),
-                     [](const New& a, const New& b) { return a.finding->step < b.finding->step; });
-    for (const New& one : news) {
-      options.on_finding(one.rule, *one.finding);
+                     [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
+    for (const auto& [rule, finding] : news) {
+      options.on_finding(rule, *finding);
     }
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -176,10 +179,7 @@ void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
       std::find_if(known.begin(), known.end(), [](const SnapshotStep& step) { return !step.complete(); });
   const std::span<const SnapshotStep> steps(known.begin(), incomplete);
   const std::uint64_t total = steps_done + steps.size();
-  const auto busy = [&] {
-    return std::any_of(runs.begin(), runs.end(), [](const RuleRun& run) { return run.active(); });
-  };
-  for (std::size_t first = 0; first < steps.size() && busy();) {
+  for (std::size_t first = 0; first < steps.size() && any_active();) {
     const std::size_t count = plan_window(steps, first);
     try {
       evaluate_window();
@@ -204,39 +204,28 @@ Evaluator::Evaluator(const Trial& trial, EvaluationOptions options)
     : impl_(std::make_unique<Impl>(trial, std::move(options))) {}
 Evaluator::~Evaluator() = default;
 
-namespace {
-
-void require_not_started(bool started) {
-  if (started) {
-    throw InvalidArgument("rules must be added before the evaluation starts");
-  }
+std::size_t Evaluator::Impl::add(Rule& rule, std::unique_ptr<Rule> owned, std::string name,
+                                 std::vector<const Trial*> others) {
+  require_not_started();
+  rule.set_trials(base, std::move(others));
+  runs.emplace_back(runs.size(), &rule, std::move(owned), std::move(name), options);
+  return runs.size() - 1;
 }
 
-}  // namespace
-
 std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial*> others) {
-  require_not_started(impl_->started);
   if (others.empty()) {
     others.assign(rule.other_trials().begin(), rule.other_trials().end());
   }
-  rule.set_trials(impl_->base, others);
-  impl_->others.push_back(std::move(others));
-  impl_->runs.emplace_back(impl_->runs.size(), &rule, nullptr, std::move(name), impl_->options);
-  return impl_->runs.size() - 1;
+  return impl_->add(rule, nullptr, std::move(name), std::move(others));
 }
 
 std::size_t Evaluator::add(std::unique_ptr<Rule> rule, std::string name, std::vector<const Trial*> others) {
-  require_not_started(impl_->started);
-  rule->set_trials(impl_->base, others);
-  impl_->others.push_back(std::move(others));
-  Rule* const borrowed = rule.get();
-  impl_->runs.emplace_back(impl_->runs.size(), borrowed, std::move(rule), std::move(name), impl_->options);
-  return impl_->runs.size() - 1;
+  Rule& borrowed = *rule;
+  return impl_->add(borrowed, std::move(rule), std::move(name), std::move(others));
 }
 
 std::size_t Evaluator::add_error(std::string name, std::string rule, const ConfigurationError& error) {
-  require_not_started(impl_->started);
-  impl_->others.emplace_back();
+  impl_->require_not_started();
   impl_->runs.emplace_back(impl_->runs.size(), std::move(name), std::move(rule), error);
   return impl_->runs.size() - 1;
 }
@@ -271,9 +260,7 @@ void Evaluator::finish(bool complete) {
   impl_->report_new();
 }
 
-bool Evaluator::all_done() const noexcept {
-  return std::none_of(impl_->runs.begin(), impl_->runs.end(), [](const RuleRun& run) { return run.active(); });
-}
+bool Evaluator::all_done() const noexcept { return !impl_->any_active(); }
 
 const std::vector<RuleResult>& Evaluator::results() const {
   if (impl_->changed || impl_->results.size() != impl_->runs.size()) {
@@ -289,15 +276,15 @@ ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
 namespace {
 
-std::string what_is_read(const StepContext::Ask& ask, std::string_view reduction) {
+std::string what_is_read(const RecordRequest& ask, std::string_view reduction) {
   switch (ask.kind) {
-    case StepContext::Ask::Kind::computed:
+    case RecordRequest::Kind::computed:
       return to_string(ask.reduction) + " of value";
-    case StepContext::Ask::Kind::saved:
+    case RecordRequest::Kind::saved:
       return "saved " + std::string(reduction);
-    case StepContext::Ask::Kind::wall_time:
+    case RecordRequest::Kind::wall_time:
       return "wall time";
-    case StepContext::Ask::Kind::value:
+    case RecordRequest::Kind::value:
       break;
   }
   return reduction.empty() ? "value" : "saved " + std::string(reduction);
@@ -321,7 +308,7 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       for (const TensorPair* const pair : run.plans().back().pairs) {
         run.note_pair(*pair);
       }
-      for (const StepContext::Ask& ask : run.plans().back().asks()) {
+      for (const RecordRequest& ask : run.plans().back().asks) {
         const detail::rules::Slot& slot = impl_->window[ask.slot];
         const TrialSnapshot& snapshot = slot.trial->snapshot();
         std::string_view reduction;

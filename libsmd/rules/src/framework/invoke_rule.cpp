@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/invoke_rule.hpp"
 
-#include "framework/condition_met.hpp"
+#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 
 #include <smd/evaluator.hpp>
@@ -27,30 +27,6 @@ using Time = std::chrono::steady_clock::time_point;
 constexpr std::size_t steps_at_once = 64;
 /// The longest time between two calls of `Rule::tick`.
 constexpr std::chrono::seconds longest_pause{1};
-
-/// Refreshes a trial, whether its queries do so or not.
-void look_for_news(const Trial& trial) {
-  const Refresh refresh(trial);
-  static_cast<void>(TrialSnapshot::take(trial));
-}
-
-/// Logs one line for each step at which the condition is met, as the reference does.
-class TriggerLog {
- public:
-  explicit TriggerLog(std::string rule) : rule_(std::move(rule)) {}
-
-  void add(const Finding& finding) {
-    const GlobalStep step = finding.step.value_or(GlobalStep());
-    if (last_ != step) {
-      log(LogLevel::info, detail::rules::condition_met_text(rule_, step));
-      last_ = step;
-    }
-  }
-
- private:
-  std::string rule_;
-  std::optional<GlobalStep> last_;
-};
 
 /// Passes the steps of a trial to an evaluator, as they become available while the job runs.
 class Invocation {
@@ -136,7 +112,8 @@ class Invocation {
     }
     if (newest) {
       for (const Trial* const other : others_) {
-        look_for_news(*other);
+        const Refresh refresh(*other);  // whether its queries do so or not
+        static_cast<void>(TrialSnapshot::take(*other));
       }
       evaluator_.offer(newest);
       last_ = std::max(last_, newest);
@@ -201,20 +178,26 @@ RuleResult detail::rules::invoke_rule_by(const SteadyClock& now, Rule& rule, Glo
     throw InvalidArgument("the rule has no trial: call set_trials first");
   }
   const bool ended = rule.base_trial().ended();
-  std::optional<TriggerLog> triggers;
-  EvaluationOptions options;
-  options.start = start_step;
-  options.end = end_step;
-  options.keep_going = !raise_eval_cond;
-  options.follow = !ended;
-  options.rethrow = true;
-  options.wait = wait;
+  std::string name;
+  std::optional<GlobalStep> logged;
+  EvaluationOptions options{.start = start_step,
+                            .end = end_step,
+                            .keep_going = !raise_eval_cond,
+                            .follow = !ended,
+                            .wait = wait,
+                            .rethrow = true};
   if (!raise_eval_cond) {
-    options.on_finding = [&](std::size_t, const Finding& finding) { triggers->add(finding); };
+    options.on_finding = [&](std::size_t, const Finding& finding) {  // one line for each step, as the reference does
+      const GlobalStep step = finding.step.value_or(GlobalStep());
+      if (logged != step) {
+        log(LogLevel::info, detail::rules::condition_met_text(name, step));
+        logged = step;
+      }
+    };
   }
   Evaluator evaluator(rule.base_trial(), options);
   evaluator.add(rule);
-  triggers.emplace(evaluator.results().front().rule);
+  name = evaluator.results().front().rule;
   WaitOutcome how = WaitOutcome::reached;
   try {
     how = Invocation(evaluator, rule, start_step, end_step, wait, now).run(ended);

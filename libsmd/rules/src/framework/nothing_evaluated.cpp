@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/nothing_evaluated.hpp"
 
+#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
@@ -10,10 +11,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace smd::detail::rules {
@@ -21,22 +24,10 @@ namespace smd::detail::rules {
 namespace {
 
 constexpr std::size_t names_shown = 3;
-constexpr std::string_view special = "\\^$|?*+()[]{}";
+constexpr std::string_view special = "\\^$|?*+()[]{}";  // without dots, to keep patterns readable
 
 void join(std::string& text, const std::string& more, std::string_view between = "; ") {
   text += (text.empty() || more.empty() ? "" : std::string(between)) + more;
-}
-
-/// Returns a pattern that matches a name. Dots are not escaped, to keep it readable.
-std::string as_pattern(std::string_view name) {
-  std::string pattern;
-  for (const char c : name) {
-    if (special.find(c) != std::string_view::npos) {
-      pattern += '\\';
-    }
-    pattern += c;
-  }
-  return printable(pattern);
 }
 
 /// Returns the singular of a collection's name, which its tensors' names usually contain.
@@ -115,7 +106,7 @@ class Missing {
     }
     std::string text;
     for (const std::string& name : names) {
-      join(text, pattern ? as_pattern(name) : printable(name), parameter.name.empty() ? ", " : ",");
+      join(text, printable(pattern ? escaped(name, special) : name), parameter.name.empty() ? ", " : ",");
       if (!parameter.name.empty() && !parameter.list) {
         break;
       }
@@ -334,65 +325,110 @@ std::string Unread::text(std::size_t steps_evaluated) const {
 
 namespace {
 
-using Kind = ConfigurationErrorKind;
+/// Tensors that are saved together: worker, folder of their files, kind.
+using Family = std::tuple<std::uint32_t, std::string, std::string>;
+/// The steps of each tensor, ascending.
+using Members = std::map<std::uint32_t, std::vector<GlobalStep>>;
 
-// In lower case, without underscores.
-constexpr std::array<std::string_view, 12> profiler_rules = {
-    "batchsize",          "cpubottleneck",         "dataloader",
-    "gpumemoryincrease",  "iobottleneck",          "loadbalancing",
-    "lowgpuutilization",  "maxinitializationtime", "overallframeworkmetrics",
-    "overallsystemusage", "profilerreport",        "stepoutlier"};
-constexpr std::string_view report_rule = "createxgboostreport";
-
-std::string plain(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    if (c != '_') {
-      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+class Kinds {
+ public:
+  explicit Kinds(const TrialSnapshot& snapshot) : snapshot_(snapshot) {
+    for (const std::string_view name : {"gradients", "weights", "biases"}) {
+      sets_.emplace_back(name, snapshot.select({.collections = {std::string(name)}}));
     }
   }
-  return plain;
+  [[nodiscard]] std::string of(std::uint32_t tensor) const {
+    for (const auto& [name, set] : sets_) {
+      if (set[tensor]) {
+        return std::string(name);
+      }
+    }
+    const std::vector<std::string> words = text::split_words(snapshot_.tensor(tensor));
+    return words.empty() ? std::string() : "word " + words.back();
+  }
+
+ private:
+  const TrialSnapshot& snapshot_;
+  std::vector<std::pair<std::string_view, TensorSet>> sets_;
+};
+
+/// Returns the steps of the family at which a tensor has no histogram; none if it never has one at two successive steps
+/// of the family, because then it is saved less often.
+std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::vector<GlobalStep>& own) {
+  std::vector<GlobalStep> missed;
+  bool in_succession = own.size() == 1;
+  bool before = false;
+  for (const GlobalStep step : all) {
+    const bool has = std::binary_search(own.begin(), own.end(), step);
+    in_succession = in_succession || (has && before);
+    before = has;
+    if (!has) {
+      missed.push_back(step);
+    }
+  }
+  return in_succession ? missed : std::vector<GlobalStep>();
 }
 
-/// Returns whether the image is not SageMaker's: such an image contains the rule itself, so no `rule_to_invoke` names
-/// it.
-bool is_own_image(const std::string& image) {
-  return !image.empty() && image.find("sagemaker-debugger-rule") == std::string::npos;
+std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors) {
+  const TrialSnapshot& snapshot = run.base().snapshot();
+  const Kinds kinds(snapshot);
+  std::vector<std::optional<std::vector<std::uint32_t>>> histograms(snapshot.lists());  // of each list, once
+  std::map<std::uint32_t, std::string> kind;
+  std::map<Family, Members> families;
+  run.for_each_row(0, [&](SavedRow row) {
+    std::optional<std::vector<std::uint32_t>>& of_list = histograms[snapshot.list(row)];
+    if (!of_list) {
+      of_list.emplace();
+      for (const SavedItem& item : snapshot.items(row)) {
+        const bool wanted = item.tensor < tensors.size() && tensors[item.tensor];
+        if (wanted && !item.is_value() && snapshot.reduction(item.reduction) == saved_histogram) {
+          of_list->push_back(item.tensor);
+          kind.try_emplace(item.tensor, kinds.of(item.tensor));
+        }
+      }
+    }
+    if (of_list->empty()) {
+      return;
+    }
+    std::string folder = *snapshot.file(row);
+    folder.resize(folder.rfind('/') == std::string::npos ? 0 : folder.rfind('/'));
+    for (const std::uint32_t tensor : *of_list) {
+      std::vector<GlobalStep>& steps = families[{row.worker(), folder, kind.at(tensor)}][tensor];
+      if (steps.empty() || steps.back() != row.step()) {
+        steps.push_back(row.step());
+      }
+    }
+  });
+  return families;
 }
 
 }  // namespace
 
-std::optional<RuleDescription> known_rule(const std::string& name) {
-  try {
-    return describe_rule(name);
-  } catch (const ConfigurationError&) {
-    return std::nullopt;
+std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
+  const TrialSnapshot& snapshot = run.base().snapshot();
+  std::map<std::string_view, std::vector<GlobalStep>> found;  // by tensor
+  for (const auto& [family, members] : families(run, tensors)) {
+    std::vector<GlobalStep> all;
+    for (const auto& [tensor, steps] : members) {
+      all.insert(all.end(), steps.begin(), steps.end());
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    for (const auto& [tensor, steps] : members) {
+      if (std::vector<GlobalStep> steps_missed = missed(all, steps); !steps_missed.empty()) {
+        found.emplace(snapshot.tensor(tensor), std::move(steps_missed));
+      }
+    }
   }
-}
-
-std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration, const std::string& image) {
-  const std::string name = printable(configuration.rule_to_invoke);
-  const std::optional<RuleDescription> known = known_rule(configuration.rule_to_invoke);
-  if (!configuration.source_s3_uri.empty() && (!known || known->plugin.empty())) {
-    return ConfigurationError(Kind::custom_rule,
-                              fmt::format("{} is a rule in Python ({}), which is not evaluated here", name,
-                                          printable(configuration.source_s3_uri)),
-                              "source_s3_uri");
+  if (found.empty()) {
+    return {};
   }
-  if (configuration.rule_to_invoke.empty() && is_own_image(image)) {
-    return ConfigurationError(
-        Kind::custom_rule,
-        fmt::format("the rule is in an image of its own ({}), which is not run here", printable(image)),
-        "RuleEvaluatorImage");
-  }
-  const std::string word = plain(configuration.rule_to_invoke);
-  const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
-  if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
-    return std::nullopt;
-  }
-  return ConfigurationError(Kind::unsupported_rule,
-                            name + (profiler ? " is a rule of SageMaker's profiler, which is not evaluated here"
-                                             : " makes a report, which is not done here"));
+  const auto& [name, steps] = *found.begin();
+  std::string text = fmt::format("{} has no histogram at step {}", printable(name), steps.front().value);
+  text += steps.size() > 1 ? fmt::format(" and {} more", steps.size() - 1) : "";
+  text += " at which others of its kind have one";
+  text += found.size() > 1 ? fmt::format(" (likewise {})", counted(found.size() - 1, "other tensor")) : "";
+  return text + ": writers leave out histograms that are all NaN";
 }
 
 }  // namespace smd::detail::rules

@@ -5,8 +5,6 @@
 #include "text/words.hpp"
 
 #include <smd/problem.hpp>
-#include <smd/rule_config.hpp>
-#include <smd/rule_registry.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +23,12 @@ class RuleRun;
 /// Returns, for people, why a rule evaluated nothing at the steps at which it was invoked: `reason`, the rule's own,
 /// else what its selections lack, with similar names.
 [[nodiscard]] std::string nothing_evaluated(const RuleRun& run, const std::string& reason);
+
+/// Returns a warning if some of these tensors have no histogram at steps at which their siblings have one: writers of
+/// logs leave out histograms that are all NaN. Siblings are in the same run and of the same kind: gradients, weights,
+/// biases, or names with the same last word. A tensor that is saved less often throughout is not reported. Empty if
+/// there is nothing to report.
+[[nodiscard]] std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors);
 
 using text::counted;
 using text::first_names;
@@ -70,18 +74,5 @@ class Unread {
   std::vector<Problem> problems_;
   std::set<std::string> texts_;  // of `problems_`
 };
-
-}  // namespace smd::detail::rules
-
-/// Rules of SageMaker's jobs that the library does not evaluate.
-namespace smd::detail::rules {
-
-/// Returns the rule with this name or alias; nullopt if there is none.
-[[nodiscard]] std::optional<RuleDescription> known_rule(const std::string& name);
-
-/// Returns why a configuration is evaluated elsewhere, whatever else is wrong with it; nullopt if it is evaluated here.
-/// `image`: its RuleEvaluatorImage.
-[[nodiscard]] std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configuration,
-                                                          const std::string& image);
 
 }  // namespace smd::detail::rules

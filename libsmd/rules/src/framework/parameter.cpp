@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/rule_parameter.hpp>
 
+#include "framework/common.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+#include "text/number.hpp"
 #include "text/pattern.hpp"
 #include "text/trim.hpp"
 
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -18,51 +21,22 @@ namespace smd {
 
 ConfigurationError::~ConfigurationError() = default;
 
-std::string_view to_string(ConfigurationErrorKind kind) noexcept {
-  switch (kind) {
-    case ConfigurationErrorKind::unknown_rule:
-      return "unknown_rule";
-    case ConfigurationErrorKind::unknown_parameter:
-      return "unknown_parameter";
-    case ConfigurationErrorKind::bad_value:
-      return "bad_value";
-    case ConfigurationErrorKind::missing_parameter:
-      return "missing_parameter";
-    case ConfigurationErrorKind::bad_config:
-      return "bad_config";
-    case ConfigurationErrorKind::bad_trial:
-      return "bad_trial";
-    case ConfigurationErrorKind::unsupported_rule:
-      return "unsupported_rule";
-    case ConfigurationErrorKind::exception:
-      return "exception";
-    case ConfigurationErrorKind::custom_rule:
-      break;
-  }
-  return "custom_rule";
-}
+namespace {
 
-std::string_view to_string(ParameterType type) noexcept {
-  switch (type) {
-    case ParameterType::integer:
-      return "Integer";
-    case ParameterType::number:
-      return "Float";
-    case ParameterType::boolean:
-      return "Boolean";
-    case ParameterType::list:
-      return "List";
-    case ParameterType::number_list:
-      return "List of Float";
-    case ParameterType::pattern_list:
-      return "List of patterns";
-    case ParameterType::pattern:
-      return "Pattern";
-    case ParameterType::text:
-      break;
-  }
-  return "Text";
-}
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 9> error_kinds = {"unknown_rule",      "unknown_parameter", "bad_value",
+                                                         "missing_parameter", "bad_config",        "bad_trial",
+                                                         "custom_rule",       "unsupported_rule",  "exception"};
+static_assert(error_kinds.size() == static_cast<std::size_t>(ConfigurationErrorKind::exception) + 1);
+constexpr std::array<std::string_view, 8> parameter_types = {
+    "Integer", "Float", "Boolean", "List", "List of Float", "List of patterns", "Pattern", "Text"};
+static_assert(parameter_types.size() == static_cast<std::size_t>(ParameterType::text) + 1);
+
+}  // namespace
+
+std::string_view to_string(ConfigurationErrorKind kind) noexcept { return error_kinds[static_cast<std::size_t>(kind)]; }
+
+std::string_view to_string(ParameterType type) noexcept { return parameter_types[static_cast<std::size_t>(type)]; }
 
 std::string range_text(const ParameterSpec& spec) {
   if (!spec.choices.empty()) {
@@ -91,54 +65,7 @@ std::string range_text(const ParameterSpec& spec) {
 
 namespace {
 
-bool equal_any_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string_view trim(std::string_view text) { return text::trimmed(text, " \t\r\n\v\f"); }
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  text = trim(text);
-  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
-    text.remove_prefix(1);
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  text = trim(text);
-  if (text.size() > 1 && text.front() == '+' && text[1] != '-') {
-    text.remove_prefix(1);
-  }
-  const auto parsed = [text](auto& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-  };
-  double value = 0;
-  if (!parsed(value)) {
-    // A number out of double's range becomes 0 or infinity, as in Python.
-    long double wide = 0;
-    if (!parsed(wide)) {
-      return std::nullopt;
-    }
-    value = static_cast<double>(wide);
-  }
-  return std::isnan(value) ? std::nullopt : std::optional(value);
-}
-
-std::optional<bool> parse_boolean(std::string_view text) {
-  text = trim(text);
-  if (equal_any_case(text, "true") || text == "1") {
-    return true;
-  }
-  if (equal_any_case(text, "false") || text == "0") {
-    return false;
-  }
-  return std::nullopt;
-}
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> items;
@@ -171,26 +98,13 @@ class ParameterParser {
         value.number = number(text, text);
         break;
       case ParameterType::boolean:
-        if (const auto parsed = parse_boolean(text)) {
-          value.boolean = *parsed;
-        } else {
-          refuse(text, "True, False, 1 or 0");
-        }
+        value.boolean = boolean(text);
         break;
       case ParameterType::list:
-        value.list = split(text);
-        break;
       case ParameterType::number_list:
-        value.list = split(text);
-        for (const std::string& item : value.list) {
-          value.numbers.push_back(number(item, text));
-        }
-        break;
       case ParameterType::pattern_list:
         value.list = split(text);
-        for (const std::string& item : value.list) {
-          check_pattern(item);
-        }
+        parse_items(text, value);
         break;
       case ParameterType::pattern:
         check_pattern(value.text.value());
@@ -202,6 +116,16 @@ class ParameterParser {
   }
 
  private:
+  void parse_items(std::string_view text, Parameters::Value& value) const {
+    for (const std::string& item : value.list) {
+      if (spec_.type == ParameterType::number_list) {
+        value.numbers.push_back(number(item, text));
+      } else if (spec_.type == ParameterType::pattern_list) {
+        check_pattern(item);
+      }
+    }
+  }
+
   [[noreturn]] void refuse(std::string_view text, const std::string& valid) const {
     throw ConfigurationError(
         ConfigurationErrorKind::bad_value,
@@ -220,20 +144,35 @@ class ParameterParser {
     return low && high && !(spec_.not_zero && value == 0);
   }
 
-  [[nodiscard]] std::int64_t integer(std::string_view text) const {
-    const auto value = parse_integer(text);
-    if (!value || !in_range(static_cast<double>(*value))) {
-      refuse(text, wanted("a whole number"));
+  [[nodiscard]] std::int64_t integer(std::string_view given) const {
+    std::string_view text = trim(given);
+    if (text.starts_with('+') && !text.starts_with("+-")) {
+      text.remove_prefix(1);
+    }
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !in_range(static_cast<double>(value))) {
+      refuse(given, wanted("a whole number"));
+    }
+    return value;
+  }
+
+  /// A number beyond the range of a double is 0 or infinity, as in Python.
+  [[nodiscard]] double number(std::string_view item, std::string_view text) const {
+    const std::optional<double> value = text::number_of(trim(item));
+    if (!value || std::isnan(*value) || !in_range(*value)) {
+      refuse(text, wanted(spec_.type == ParameterType::number_list ? "numbers" : "a number"));
     }
     return *value;
   }
 
-  [[nodiscard]] double number(std::string_view item, std::string_view text) const {
-    const auto value = parse_number(item);
-    if (!value || !in_range(*value)) {
-      refuse(text, wanted(spec_.type == ParameterType::number_list ? "numbers" : "a number"));
+  [[nodiscard]] bool boolean(std::string_view text) const {
+    const std::string word = detail::folded(trim(text));
+    const bool truth = word == "true" || word == "1";
+    if (!truth && word != "false" && word != "0") {
+      refuse(text, "True, False, 1 or 0");
     }
-    return *value;
+    return truth;
   }
 
   void check_pattern(const std::string& text) const {
@@ -248,7 +187,7 @@ class ParameterParser {
       return;
     }
     for (const std::string& choice : spec_.choices) {
-      if (equal_any_case(trim(*value.text), choice)) {
+      if (detail::folded(trim(*value.text)) == detail::folded(choice)) {
         value.text = choice;
         return;
       }
@@ -275,7 +214,6 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
 
 [[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
   std::vector<std::string_view> names;
-  names.reserve(specs.size() + 2);
   for (const ParameterSpec& spec : specs) {
     names.push_back(spec.name);
   }
@@ -285,12 +223,9 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
       names.push_back(common);
     }
   }
-  const std::vector<std::string> nearest = detail::nearest(name, names, 1);
-  throw ConfigurationError(ConfigurationErrorKind::unknown_parameter,
-                           fmt::format("no parameter '{}'; {}", detail::printable(name),
-                                       nearest.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                                       : fmt::format("did you mean {}?", nearest.front())),
-                           name, nearest.empty() ? std::string() : nearest.front());
+  throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_parameter,
+                                    fmt::format("no parameter '{}'", detail::printable(name)), name, names,
+                                    fmt::format("there are {}", fmt::join(names, ", ")), name);
 }
 
 }  // namespace
@@ -338,21 +273,32 @@ Parameters::Parameters(std::span<const ParameterSpec> specs, const ParameterText
   }
 }
 
+namespace {
+
+/// Returns null if no value has that name.
+template <class Value>
+const Value* find_value(const std::vector<Value>& values, std::string_view name) noexcept {
+  const auto it = std::find_if(values.begin(), values.end(), [&](const Value& value) { return value.name == name; });
+  return it == values.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
 const Parameters::Value& Parameters::value(std::string_view name) const {
-  const auto it = std::find_if(values_.begin(), values_.end(), [&](const Value& value) { return value.name == name; });
-  if (it == values_.end()) {
+  const Value* const found = find_value(values_, name);
+  if (found == nullptr) {
     throw InvalidArgument(fmt::format("the rule's table has no parameter '{}'", name));
   }
-  return *it;
+  return *found;
 }
 
 bool Parameters::has(std::string_view name) const noexcept {
-  return std::any_of(values_.begin(), values_.end(),
-                     [&](const Value& value) { return value.name == name && value.text.has_value(); });
+  const Value* const found = find_value(values_, name);
+  return found != nullptr && found->text;
 }
 bool Parameters::given(std::string_view name) const noexcept {
-  return std::any_of(values_.begin(), values_.end(),
-                     [&](const Value& value) { return value.name == name && value.given; });
+  const Value* const found = find_value(values_, name);
+  return found != nullptr && found->given;
 }
 std::int64_t Parameters::integer(std::string_view name) const { return value(name).integer; }
 double Parameters::number(std::string_view name) const { return value(name).number; }

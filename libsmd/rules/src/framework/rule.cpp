@@ -2,76 +2,19 @@
 #include <smd/rule.hpp>
 
 #include "framework/rule_run.hpp"
-#include "framework/step_context.hpp"
 
+#include <array>
 #include <chrono>
 #include <utility>
 
 namespace smd {
 
-GlobalStep StepTensors::step() const noexcept { return context_->step().step(); }
-Mode StepTensors::mode() const noexcept { return context_->step().mode(); }
-ModeStep StepTensors::mode_step() const noexcept { return context_->step().mode_step(); }
-bool StepTensors::first() const noexcept { return context_->first(); }
-bool StepTensors::live() const noexcept { return context_->live(); }
-std::span<const Unit> StepTensors::units(SelectionId selection) const { return context_->units(selection); }
-std::optional<Unit> StepTensors::unit(std::string_view tensor, std::string_view worker) const {
-  return context_->unit(tensor, worker);
+std::string_view to_string(RuleStatus status) noexcept {
+  constexpr std::array<std::string_view, 5> names = {"NoIssuesFound", "IssuesFound", "Error", "InProgress",
+                                                     "NotEvaluated"};
+  static_assert(names.size() == static_cast<std::size_t>(RuleStatus::not_evaluated) + 1);
+  return names[static_cast<std::size_t>(status)];
 }
-bool StepTensors::selected(SelectionId selection, const Unit& unit) const {
-  return context_->selected(selection, unit);
-}
-std::vector<std::string_view> StepTensors::workers() const { return context_->workers(); }
-std::span<const Unit> StepTensors::series(const Unit& unit) const { return context_->series(unit, false); }
-std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const { return context_->series(unit, true); }
-bool StepTensors::other_has_step(std::size_t other) const { return context_->other_has_step(other); }
-std::vector<Unit> StepTensors::other_units(std::string_view tensor, std::size_t other) const {
-  return context_->other_units(tensor, other);
-}
-std::vector<std::string_view> StepTensors::other_workers(std::size_t other) const {
-  return context_->other_workers(other);
-}
-
-void StepNeeds::value(const Unit& unit, Keep keep) { context_->want_value(unit, keep == Keep::for_later_steps); }
-void StepNeeds::computed(const Unit& unit, const Reduction& reduction) { context_->want_computed(unit, reduction); }
-void StepNeeds::saved(const Unit& unit, std::string_view reduction) { context_->want_saved(unit, reduction); }
-void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
-  if (const auto name = detail::rules::StepContext::saved_as(unit, reduction)) {
-    saved(unit, *name);
-  } else {
-    computed(unit, reduction);
-  }
-}
-void StepNeeds::wall_time() { context_->want_wall_time(); }
-
-const TensorValue* StepView::value(const Unit& unit) const { return context_->value(unit); }
-std::optional<double> StepView::computed(const Unit& unit, const Reduction& reduction) const {
-  return context_->computed(unit, reduction);
-}
-std::optional<double> StepView::saved(const Unit& unit, std::string_view reduction) const {
-  return context_->saved(unit, reduction);
-}
-std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduction) const {
-  const auto name = detail::rules::StepContext::saved_as(unit, reduction);
-  return name ? saved(unit, *name) : computed(unit, reduction);
-}
-std::optional<double> StepView::wall_time() const { return context_->wall_time(); }
-const std::optional<WaitOptions>& StepView::wait() const noexcept { return context_->run().options().wait; }
-void StepView::evaluated() { context_->evaluated = true; }
-void StepView::trigger(const Unit& unit, std::string_view check, double value, std::string_view relation,
-                       double threshold) {
-  Finding finding;
-  finding.tensor = std::string(unit.tensor());
-  finding.worker = std::string(unit.worker());
-  finding.check = check;
-  finding.value = value;
-  finding.relation = relation;
-  finding.threshold = threshold;
-  context_->trigger(std::move(finding));
-}
-void StepView::trigger(Finding finding) { context_->trigger(std::move(finding)); }
-void StepView::done() { context_->done = true; }
-void StepView::warn(std::string text) { context_->run().warn(std::move(text)); }
 
 bool RuleEnd::ended() const noexcept { return run_->ended(); }
 bool RuleEnd::live() const noexcept { return run_->options().follow; }
@@ -92,10 +35,14 @@ std::vector<std::string_view> RuleSummary::saved(SelectionId selection, std::siz
 void RuleSummary::warn(std::string text) { run_->warn(std::move(text)); }
 void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
 
-std::optional<GlobalStep> RuleTick::last_step() const noexcept { return run_->last_invoked(); }
+std::optional<GlobalStep> RuleTick::last_step() const noexcept {
+  return run_->last() ? std::optional(run_->last()->step()) : std::nullopt;
+}
 void RuleTick::evaluated() { run_->count_evaluated(); }
 void RuleTick::trigger(Finding finding) {
-  run_->place(finding);
+  if (run_->last()) {
+    detail::rules::place_at(finding, *run_->last());
+  }
   run_->add_finding(std::move(finding));
 }
 void RuleTick::warn(std::string text) { run_->warn(std::move(text)); }

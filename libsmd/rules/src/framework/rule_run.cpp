@@ -2,7 +2,6 @@
 #include "framework/rule_run.hpp"
 
 #include "framework/common.hpp"
-#include "framework/histogram_gaps.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
@@ -62,10 +61,8 @@ RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const C
     : number_(number), rule_(nullptr) {
   result_.name = name.empty() ? rule : std::move(name);
   result_.rule = std::move(rule);
+  fail(error.what(), error.kind, error.parameter);
   result_.status = evaluated_elsewhere(error.kind) ? RuleStatus::not_evaluated : RuleStatus::error;
-  result_.message = error.what();
-  result_.error_kind = error.kind;
-  result_.error_parameter = error.parameter;
 }
 
 template <class Call>
@@ -78,11 +75,7 @@ void RuleRun::guarded(const Call& call) {
     if (options_->rethrow) {
       throw;
     }
-    stopped_ = true;
-    result_.status = RuleStatus::error;
-    result_.message = error.what();
-    result_.error_kind = error.kind;
-    result_.error_parameter = error.parameter;
+    fail(error.what(), error.kind, error.parameter);
   } catch (const std::exception& error) {
     stopped_ = true;
     if (options_->rethrow) {
@@ -114,7 +107,7 @@ bool RuleRun::invoke(StepContext& plan) {
       }
       skip(plan, error);
     } catch (const StepUnavailable& error) {
-      if (error.tag() == "NoMoreData" && error.step.number <= plan.step().step().value) {
+      if (error.tag() == "NoMoreData" && error.step.number <= plan.step.step().value) {
         throw;  // no later step is there either; about a later step: the rule looked beyond the end
       }
       skip(plan, error);
@@ -128,23 +121,26 @@ bool RuleRun::invoke(StepContext& plan) {
 
 void RuleRun::skip(const StepContext& plan, const Error& why) const {
   log(LogLevel::debug,
-      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step().step().value, why.tag(), why.what()));
+      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step.step().value, why.tag(), why.what()));
 }
 
 /// Ends the rule with a configuration error: that a pattern is too slow shows only on the trial's names, but the
 /// configuration is wrong.
 void RuleRun::refuse(const MatchLimit& error) {
+  const auto holds_pattern = [&](const auto& parameter) {
+    const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
+    return parameter.second == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end();
+  };
+  const auto found = std::find_if(result_.params.begin(), result_.params.end(), holds_pattern);
+  fail(error.what(), ConfigurationErrorKind::bad_value, found == result_.params.end() ? std::string() : found->first);
+}
+
+void RuleRun::fail(std::string text, ConfigurationErrorKind kind, std::string parameter) {
   stopped_ = true;
   result_.status = RuleStatus::error;
-  result_.message = error.what();
-  result_.error_kind = ConfigurationErrorKind::bad_value;
-  for (const auto& [name, text] : result_.params) {
-    const std::vector<std::string>& items = rule_->parameters().list(name);
-    if (text == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end()) {
-      result_.error_parameter = name;
-      return;
-    }
-  }
+  result_.message = std::move(text);
+  result_.error_kind = kind;
+  result_.error_parameter = std::move(parameter);
 }
 
 void RuleRun::begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others) {
@@ -160,33 +156,28 @@ void RuleRun::resolve() {
     return;
   }
   const TrialSnapshot& snapshot = base_->snapshot();
-  if (resolved_.collections == snapshot.collections() && resolved_.generation == snapshot.generation() &&
-      resolved_.tensors == snapshot.tensors() && sets_.size() == RuleAccess::selections(*rule_).size()) {
-    return;  // the same names in the same collections
+  const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
+  Resolved now{snapshot.collections(), snapshot.generation(), snapshot.tensors(), selections.size()};
+  if (resolved_ == now) {
+    return;
   }
-  resolved_ = {snapshot.collections(), snapshot.generation(), snapshot.tensors()};
+  resolved_ = std::move(now);
   sets_.clear();
   try {
-    for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    for (const TensorSelection& selection : selections) {
       sets_.push_back(base_->resolve(selection));
     }
   } catch (const MatchLimit& error) {
     refuse(error);
   }
-  matched_.resize(base_->snapshot().tensors());
-  numbers_seen_.resize(base_->snapshot().tensors());
+  matched_.resize(snapshot.tensors());
+  numbers_seen_.resize(snapshot.tensors());
 }
 
 bool RuleRun::wants(const SnapshotStep& step) {
   const GlobalStep number = step.step();
-  if (end_ && number >= *end_) {
-    cut_ = true;
-    return false;
-  }
-  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
-    cut_ = cut_ || options_->steps->empty() || number > options_->steps->back();
-    return false;
-  }
+  const std::optional<std::vector<GlobalStep>>& steps = options_->steps;
+  cut_ = cut_ || (end_ && number >= *end_) || (steps && (steps->empty() || number > steps->back()));
   return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
 }
 
@@ -209,50 +200,37 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
   } catch (const std::exception&) {
     plan.failure = std::current_exception();  // rethrown by `invoke`, after the steps before were evaluated
   }
-  matched(plan);
-}
-
-void RuleRun::matched(const StepContext& plan) {
-  const auto add = [&](std::uint32_t tensor) {
-    if (!matched_[tensor]) {
-      matched_[tensor] = true;
+  for (const RecordRequest& ask : plan.asks) {
+    if (window[ask.slot].trial == base_ && !matched_[ask.tensor]) {
+      matched_[ask.tensor] = true;
       ++result_.tensors_matched;
     }
-  };
-  for (const StepContext::Ask& ask : plan.asks()) {
-    if (plan.window()[ask.slot].trial == base_) {
-      add(ask.tensor);
-    }
   }
 }
 
-void RuleRun::evaluate(const Window& window) {
+void RuleRun::evaluate() {
   const Stopwatch watch(result_.elapsed);
   for (StepContext& plan : plans_) {
-    if (stopped_) {
-      break;
+    if (!stopped_) {
+      evaluate_plan(plan);
     }
-    evaluate_plan(plan, window);
   }
 }
 
-void RuleRun::evaluate_plan(StepContext& plan, const Window& window) {
-  last_invoked_ = plan.step().step();
-  last_mode_ = plan.step().mode();
-  last_mode_step_ = plan.step().mode_step();
+void RuleRun::evaluate_plan(StepContext& plan) {
+  last_ = plan.step;
   step_unread_ = false;
-  note_unread(plan, window);
+  note_unread(plan);
   if (!invoke(plan)) {
     plan.evaluated = false;
     plan.findings.clear();
   }
   if (plan.evaluated) {
-    ++result_.steps_evaluated;
-    extend_to(last_invoked_);
+    count_evaluated();
   } else {
     ++result_.steps_skipped;
     if (step_unread_) {
-      unread_.add_step(*last_invoked_);
+      unread_.add_step(last_->step());
     }
   }
   const std::size_t first = result_.findings.size();
@@ -263,14 +241,13 @@ void RuleRun::evaluate_plan(StepContext& plan, const Window& window) {
   stopped_ = stopped_ || plan.done || (!options_->keep_going && !plan.findings.empty());
 }
 
-void RuleRun::note_unread(const StepContext& plan, const Window& window) {
-  for (const StepContext::Ask& ask : plan.asks()) {
-    const Slot& slot = window[ask.slot];
+void RuleRun::note_unread(const StepContext& plan) {
+  for (const RecordRequest& ask : plan.asks) {
+    const Slot& slot = plan.window[ask.slot];
     if (slot.problem) {
       unread_.add_record(slot);
       step_unread_ = true;
-    } else if (slot.held != Held::numbers && slot.held != Held::nothing &&
-               ask.kind != StepContext::Ask::Kind::wall_time) {
+    } else if (slot.held != Held::numbers && slot.held != Held::nothing && ask.kind != RecordRequest::Kind::wall_time) {
       SkippedTensors& skipped = skipped_[{slot.held, slot.trial->number()}];
       skipped.trial = slot.trial;
       skipped.tensors.insert(ask.tensor);
@@ -288,15 +265,14 @@ void RuleRun::note_unread(const Problem& problem) {
   step_unread_ = true;
 }
 
-/// Extends the range of evaluated steps.
-void RuleRun::extend_to(std::optional<GlobalStep> step) {
-  if (step) {
-    result_.first_step = std::min(result_.first_step.value_or(*step), *step);
-    result_.last_step = std::max(result_.last_step.value_or(*step), *step);
+void RuleRun::count_evaluated() {
+  ++result_.steps_evaluated;
+  if (last_) {
+    const GlobalStep step = last_->step();
+    result_.first_step = std::min(result_.first_step.value_or(step), step);
+    result_.last_step = std::max(result_.last_step.value_or(step), step);
   }
 }
-
-void RuleRun::drop_plans() { plans_.clear(); }
 
 void RuleRun::add_finding(Finding finding) {
   if (finding.message.empty()) {
@@ -306,10 +282,7 @@ void RuleRun::add_finding(Finding finding) {
 }
 
 void RuleRun::keep_findings(std::size_t most) {
-  most = std::max<std::size_t>(most, 1);
-  if (result_.findings.size() > most) {
-    result_.findings.resize(most);
-  }
+  result_.findings.resize(std::min(result_.findings.size(), std::max<std::size_t>(most, 1)));
 }
 
 /// Sorts findings by step, tensor and worker; nullopt precedes any name.
@@ -318,12 +291,6 @@ void RuleRun::sort_from(std::size_t first) {
                    [](const Finding& a, const Finding& b) {
                      return std::tie(a.step, a.tensor, a.worker) < std::tie(b.step, b.tensor, b.worker);
                    });
-}
-
-void RuleRun::place(Finding& finding) const {
-  finding.step = last_invoked_;
-  finding.mode = last_mode_;
-  finding.mode_step = last_mode_step_;
 }
 
 void RuleRun::tick(double seconds, bool new_data) {
@@ -340,7 +307,7 @@ void RuleRun::tick(double seconds, bool new_data) {
 /// later ones if it stopped early), and collections files if it selects tensors by collection.
 void RuleRun::note_unread_files() {
   const auto wanted = [&](GlobalStep step) {
-    const bool later = last_invoked_ && step > *last_invoked_;
+    const bool later = last_ && step > last_->step();
     return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
   };
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
@@ -527,7 +494,7 @@ std::string RuleRun::why_nothing() const {
   if (base_->snapshot().listed_files() == 0) {
     return nothing + (ended_ ? "no step was saved" : "no step saved yet");
   }
-  if (!last_invoked_) {
+  if (!last_) {
     return nothing + "no step of the trial is in range";
   }
   const std::vector<std::string> without_numbers = skipped();

@@ -49,8 +49,8 @@ class RuleRun {
   [[nodiscard]] bool active() const noexcept { return rule_ != nullptr && !stopped_; }
   void plan(Window& window, const SnapshotStep& step);
   /// Invokes the rule at the planned steps, in order, until it stops.
-  void evaluate(const Window& window);
-  void drop_plans();
+  void evaluate();
+  void drop_plans() { plans_.clear(); }
   void tick(double seconds, bool new_data);
   void finish(bool complete, bool ended);
 
@@ -67,7 +67,11 @@ class RuleRun {
   }
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] const Rule& rule() const noexcept { return *rule_; }
-  [[nodiscard]] std::optional<GlobalStep> last_invoked() const noexcept { return last_invoked_; }
+  [[nodiscard]] std::span<const Trial* const> other_trials() const noexcept {
+    return rule_ == nullptr ? std::span<const Trial* const>() : rule_->other_trials();
+  }
+  /// Returns the last step at which the rule was invoked.
+  [[nodiscard]] const std::optional<SnapshotStep>& last() const noexcept { return last_; }
   /// Calls `visit` with each row of a trial (0: the base trial, n: the other trial n - 1) at steps in range.
   void for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const;
   /// As `RuleSummary::saved`.
@@ -75,24 +79,19 @@ class RuleRun {
 
   // For StepContext, RuleEnd, RuleTick and RuleSummary:
   void add_finding(Finding finding);
-  void count_evaluated() {
-    ++result_.steps_evaluated;
-    extend_to(last_invoked_);
-  }
+  void count_evaluated();
   void evaluated_at_end() noexcept { evaluated_at_end_ = true; }
   void warn(std::string text);
   /// Notes that two tensors were compared, or would be, if steps are only planned.
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
-  void note_unread(const StepContext& plan, const Window& window);
+  void note_unread(const StepContext& plan);
   /// Notes that the rule requested something of earlier steps, which may lie before its range.
   void note_look_back() noexcept { looked_back_ = true; }
-  void place(Finding& finding) const;
 
  private:
-  void evaluate_plan(StepContext& plan, const Window& window);
+  void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
-  void extend_to(std::optional<GlobalStep> step);
   /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
   void note_unread_files();
@@ -109,7 +108,7 @@ class RuleRun {
   bool invoke(StepContext& plan);
   void skip(const StepContext& plan, const Error& why) const;
   void refuse(const MatchLimit& error);
-  void matched(const StepContext& plan);
+  void fail(std::string text, ConfigurationErrorKind kind, std::string parameter);
   [[nodiscard]] std::string why_nothing() const;
   void note_missing_collections();
   void sort_from(std::size_t first);
@@ -128,7 +127,11 @@ class RuleRun {
     std::shared_ptr<const std::map<std::string, Collection>> collections;
     std::uint64_t generation = 0;
     std::size_t tensors = 0;
-  } resolved_;
+    std::size_t selections = 0;
+
+    bool operator==(const Resolved&) const = default;
+  };
+  std::optional<Resolved> resolved_;
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
   std::vector<bool> numbers_seen_;  // likewise
@@ -141,9 +144,7 @@ class RuleRun {
   std::map<std::pair<Held, std::size_t>, SkippedTensors> skipped_;  // by what they hold and the trial's number
   bool looked_back_ = false;
   bool step_unread_ = false;  // something requested at the current step
-  std::optional<GlobalStep> last_invoked_;
-  Mode last_mode_ = Mode::global;
-  ModeStep last_mode_step_;
+  std::optional<SnapshotStep> last_;
   bool planned_any_ = false;
   bool stopped_ = false;  // triggered, or done
   bool cut_ = false;      // the rule's end excluded steps

@@ -121,20 +121,21 @@ Sides::Sides(std::span<const ScalarName> names) {
     }
   }
   validated.merge(tested);
-  for (auto it = names_.begin(); it != names_.end(); ++it) {
-    Name& known = it->second;
+  for (auto& [name, known] : names_) {
     if (!known.has_side_word && validated.contains(known.key)) {
       known.side = Side::train;
     }
     if (known.side == Side::train) {
-      training_[known.key].push_back(it);
+      training_[known.key].push_back(name);
     }
   }
   for (auto& [key, candidates] : training_) {
-    std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-      return std::tuple(!a->second.has_side_word, a->second.words) <
-             std::tuple(!b->second.has_side_word, b->second.words);
-    });
+    const auto preference = [&](std::string_view name) {
+      const Name& known = names_.find(name)->second;
+      return std::tuple(!known.has_side_word, known.words);
+    };
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](std::string_view a, std::string_view b) { return preference(a) < preference(b); });
   }
 }
 
@@ -154,16 +155,12 @@ std::vector<std::string_view> Sides::names(Side side) const {
 }
 
 std::vector<std::string_view> Sides::partners(std::string_view validation) const {
-  std::vector<std::string_view> names;
   const auto known = names_.find(validation);
-  if (known != names_.end() && known->second.side == Side::eval) {
-    if (const auto candidates = training_.find(known->second.key); candidates != training_.end()) {
-      for (const auto& candidate : candidates->second) {
-        names.emplace_back(candidate->first);
-      }
-    }
+  if (known == names_.end() || known->second.side != Side::eval) {
+    return {};
   }
-  return names;
+  const auto candidates = training_.find(known->second.key);
+  return candidates == training_.end() ? std::vector<std::string_view>() : candidates->second;
 }
 
 }  // namespace smd::detail::rules

@@ -31,7 +31,6 @@ class Sides {
 
   /// Returns `train`, `eval` or `none`; `none` for an unknown name.
   [[nodiscard]] Side of(std::string_view name) const;
-  [[nodiscard]] bool knows(std::string_view name) const { return names_.contains(name); }
   /// Returns the names of a side, in byte order.
   [[nodiscard]] std::vector<std::string_view> names(Side side) const;
   /// Returns the training names with the key of a validation name, the preferred one first.
@@ -44,9 +43,8 @@ class Sides {
     std::size_t words = 0;
     std::string key;
   };
-  using Names = std::map<std::string, Name, std::less<>>;
-  Names names_;
-  std::map<std::string, std::vector<Names::const_iterator>, std::less<>> training_;  // by key, in order of preference
+  std::map<std::string, Name, std::less<>> names_;
+  std::map<std::string, std::vector<std::string_view>> training_;  // of `names_`, by key, in order of preference
 };
 
 }  // namespace smd::detail::rules

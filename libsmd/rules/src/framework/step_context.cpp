@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/step_context.hpp"
 
+#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace smd::detail::rules {
+namespace smd {
 
-StepContext::StepContext(RuleRun& run, Window& window, const SnapshotStep& step, bool first)
-    : run_(&run), window_(&window), step_(step), first_(first), rows_(run.base().rows(step)) {}
+namespace detail::rules {
 
-bool StepContext::live() const noexcept { return run_->options().follow; }
+void place_at(Finding& finding, const SnapshotStep& step) {
+  finding.step = step.step();
+  finding.mode = step.mode();
+  finding.mode_step = step.mode_step();
+}
+
+StepContext::StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first)
+    : run(in_run), window(in_window), step(in_step), first(in_first), rows(in_run.base().rows(in_step)) {}
 
 std::span<const Unit> StepContext::units(SelectionId selection) {
   for (const auto& [id, units] : units_) {
@@ -20,29 +27,108 @@ std::span<const Unit> StepContext::units(SelectionId selection) {
     }
   }
   // Spans of inner vectors remain valid when the outer one grows.
-  units_.emplace_back(selection, run_->base().units(rows_, run_->selected(selection)));
+  units_.emplace_back(selection, run.base().units(rows, run.selected(selection)));
   return units_.back().second;
 }
 
 std::vector<Unit> StepContext::units_of(std::string_view tensor) const {
-  const std::optional<std::uint32_t> id = run_->base().snapshot().find_tensor(tensor);
-  return id ? run_->base().units(rows_, *id) : std::vector<Unit>();
+  const std::optional<std::uint32_t> id = run.base().snapshot().find_tensor(tensor);
+  return id ? run.base().units(rows, *id) : std::vector<Unit>();
 }
 
-std::optional<Unit> StepContext::unit(std::string_view tensor, std::string_view worker) const {
-  for (const Unit& unit : units_of(tensor)) {
-    if (unit.worker() == worker) {
-      return unit;
+bool StepContext::selected(SelectionId selection, const Unit& unit) const {
+  return run.selected(selection)[unit.tensor_];
+}
+
+std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) const {
+  run.note_look_back();
+  const std::vector<Unit>& all =
+      unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
+  const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),
+                                    [](GlobalStep step, const Unit& other) { return step < other.step(); });
+  return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
+}
+
+std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
+  const auto items = unit.trial_->snapshot().items(unit.row_, unit.tensor_);
+  return items.empty() || !items.front().is_value() ? std::nullopt : std::optional(items.front().position);
+}
+
+std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::string_view reduction) {
+  const TrialSnapshot& snapshot = unit.trial_->snapshot();
+  for (const SavedItem& item : snapshot.items(unit.row_, unit.tensor_)) {
+    if (!item.is_value() && snapshot.reduction(item.reduction) == reduction) {
+      return item.position;
     }
   }
   return std::nullopt;
 }
 
-bool StepContext::selected(SelectionId selection, const Unit& unit) const {
-  return run_->selected(selection)[unit.tensor_];
+std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reduction& reduction) {
+  if (unit.trial_->snapshot().reductions() == 0) {
+    return std::nullopt;  // no reduction of any tensor was saved: the name is not needed
+  }
+  std::string name = to_string(reduction);
+  return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
 }
 
+void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
+                       const Reduction& reduction, bool keep) {
+  if (!position) {
+    return;
+  }
+  const std::uint32_t slot = window.slot(*unit.trial_, unit.row_, *position);
+  switch (kind) {
+    case RecordRequest::Kind::value:
+      window.want_value(slot, keep);
+      break;
+    case RecordRequest::Kind::saved:
+      window[slot].number_wanted = true;
+      break;
+    case RecordRequest::Kind::computed:
+      window.want_reduction(slot, reduction);
+      break;
+    case RecordRequest::Kind::wall_time:
+      break;
+  }
+  asks.push_back({slot, unit.tensor_, kind, reduction});
+}
+
+const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
+                               const Reduction& reduction) {
+  for (std::size_t tried = 0; position && tried < asks.size(); ++tried) {
+    const RecordRequest& next = asks[cursor_];
+    const Slot& slot = next_slot();
+    advance();
+    if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == kind &&
+        next.reduction == reduction) {
+      return slot.held == Held::numbers ? &slot : nullptr;
+    }
+  }
+  return nullptr;
+}
+
+const Slot* StepContext::asked_of_value(const Unit& unit, RecordRequest::Kind kind, const Reduction& reduction) {
+  if (!asks.empty()) {  // usually it is the next request, which needs no search
+    const RecordRequest& next = asks[cursor_];
+    const Slot& slot = next_slot();
+    if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == kind &&
+        next.reduction == reduction) {
+      advance();
+      return slot.held == Held::numbers ? &slot : nullptr;
+    }
+  }
+  return asked(unit, value_position(unit), kind, reduction);
+}
+
+}  // namespace detail::rules
+
 namespace {
+
+using detail::rules::EvaluatedTrial;
+using detail::rules::place_at;
+using detail::rules::RecordRequest;
+using detail::rules::Slot;
 
 std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std::vector<SavedRow>& rows) {
   std::vector<std::string_view> workers;
@@ -57,172 +143,105 @@ std::vector<std::string_view> workers_of(const EvaluatedTrial& trial, const std:
 
 }  // namespace
 
-std::vector<std::string_view> StepContext::workers() const { return workers_of(run_->base(), rows_); }
-
-std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) const {
-  run_->note_look_back();
-  const std::vector<Unit>& all =
-      unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
-  const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),
-                                    [](GlobalStep step, const Unit& other) { return step < other.step(); });
-  return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
-}
-
-bool StepContext::other_has_step(std::size_t other) const {
-  const std::optional<SnapshotStep> step = run_->others().at(other)->snapshot().find_step(step_.step());
-  return step && step->complete() && step->mode() == step_.mode();
-}
-
-std::vector<Unit> StepContext::other_units(std::string_view tensor, std::size_t other) const {
-  const EvaluatedTrial& trial = *run_->others().at(other);
-  const std::optional<SnapshotStep> step = trial.snapshot().find_step(step_.step());
-  const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
-  return step && id ? trial.units(trial.rows(*step), *id) : std::vector<Unit>();
-}
-
-std::vector<std::string_view> StepContext::other_workers(std::size_t other) const {
-  const EvaluatedTrial& trial = *run_->others().at(other);
-  const std::optional<SnapshotStep> step = trial.snapshot().find_step(step_.step());
-  return step ? workers_of(trial, trial.rows(*step)) : std::vector<std::string_view>();
-}
-
-std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
-  const auto items = unit.trial_->snapshot().items(unit.row_, unit.tensor_);
-  return items.empty() || !items.front().is_value() ? std::nullopt : std::optional(items.front().position);
-}
-
-std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::string_view name) {
-  const TrialSnapshot& snapshot = unit.trial_->snapshot();
-  for (const SavedItem& item : snapshot.items(unit.row_, unit.tensor_)) {
-    if (!item.is_value() && snapshot.reduction(item.reduction) == name) {
-      return item.position;
+GlobalStep StepTensors::step() const noexcept { return context_->step.step(); }
+Mode StepTensors::mode() const noexcept { return context_->step.mode(); }
+ModeStep StepTensors::mode_step() const noexcept { return context_->step.mode_step(); }
+bool StepTensors::first() const noexcept { return context_->first; }
+bool StepTensors::live() const noexcept { return context_->run.options().follow; }
+std::span<const Unit> StepTensors::units(SelectionId selection) const { return context_->units(selection); }
+std::optional<Unit> StepTensors::unit(std::string_view tensor, std::string_view worker) const {
+  for (const Unit& unit : context_->units_of(tensor)) {
+    if (unit.worker() == worker) {
+      return unit;
     }
   }
   return std::nullopt;
 }
-
-void StepContext::add(const Unit& unit, std::uint32_t slot, Ask::Kind kind, const Reduction& reduction) {
-  asks_.push_back({slot, unit.tensor_, kind, reduction});
+bool StepTensors::selected(SelectionId selection, const Unit& unit) const {
+  return context_->selected(selection, unit);
+}
+std::vector<std::string_view> StepTensors::workers() const { return workers_of(context_->run.base(), context_->rows); }
+std::span<const Unit> StepTensors::series(const Unit& unit) const { return context_->series(unit, false); }
+std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const { return context_->series(unit, true); }
+bool StepTensors::other_has_step(std::size_t other) const {
+  const std::optional<SnapshotStep> there = context_->run.others().at(other)->snapshot().find_step(step());
+  return there && there->complete() && there->mode() == mode();
+}
+std::vector<Unit> StepTensors::other_units(std::string_view tensor, std::size_t other) const {
+  const EvaluatedTrial& trial = *context_->run.others().at(other);
+  const std::optional<SnapshotStep> there = trial.snapshot().find_step(step());
+  const std::optional<std::uint32_t> id = trial.snapshot().find_tensor(tensor);
+  return there && id ? trial.units(trial.rows(*there), *id) : std::vector<Unit>();
+}
+std::vector<std::string_view> StepTensors::other_workers(std::size_t other) const {
+  const EvaluatedTrial& trial = *context_->run.others().at(other);
+  const std::optional<SnapshotStep> there = trial.snapshot().find_step(step());
+  return there ? workers_of(trial, trial.rows(*there)) : std::vector<std::string_view>();
 }
 
-void StepContext::want_value(const Unit& unit, bool keep) {
-  if (const auto position = value_position(unit)) {
-    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
-    window_->want_value(slot, keep);
-    add(unit, slot, Ask::Kind::value);
-  }
+void StepNeeds::value(const Unit& unit, Keep keep) {
+  context_->want(unit, context_->value_position(unit), RecordRequest::Kind::value, {}, keep == Keep::for_later_steps);
 }
-
-void StepContext::want_computed(const Unit& unit, const Reduction& reduction) {
-  if (const auto position = value_position(unit)) {
-    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
-    window_->want_reduction(slot, reduction);
-    add(unit, slot, Ask::Kind::computed, reduction);
-  }
+void StepNeeds::computed(const Unit& unit, const Reduction& reduction) {
+  context_->want(unit, context_->value_position(unit), RecordRequest::Kind::computed, reduction);
 }
-
-void StepContext::want_saved(const Unit& unit, std::string_view name) {
-  if (const auto position = saved_position(unit, name)) {
-    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
-    (*window_)[slot].number_wanted = true;
-    add(unit, slot, Ask::Kind::saved);
-  }
+void StepNeeds::saved(const Unit& unit, std::string_view reduction) {
+  context_->want(unit, context_->saved_position(unit, reduction), RecordRequest::Kind::saved);
 }
-
-void StepContext::want_saved_value(const Unit& unit, std::string_view name) {
-  if (const auto position = saved_position(unit, name)) {
-    const std::uint32_t slot = window_->slot(*unit.trial_, unit.row_, *position);
-    window_->want_value(slot, false);
-    add(unit, slot, Ask::Kind::value);
-  }
+void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
+  const std::optional<std::string> name = context_->saved_as(unit, reduction);
+  name ? saved(unit, *name) : computed(unit, reduction);
 }
-
-void StepContext::want_wall_time() {
-  const EvaluatedTrial& trial = run_->base();
-  for (const SavedRow row : rows_) {
+void StepNeeds::wall_time() {
+  const EvaluatedTrial& trial = context_->run.base();
+  for (const SavedRow row : context_->rows) {
     for (const SavedItem& item : trial.snapshot().items(row)) {
-      asks_.push_back({window_->slot(trial, row, item.position), item.tensor, Ask::Kind::wall_time, {}});
+      context_->asks.push_back(
+          {context_->window.slot(trial, row, item.position), item.tensor, RecordRequest::Kind::wall_time, {}});
     }
   }
 }
 
-std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reduction& reduction) {
-  if (unit.trial_->snapshot().reductions() == 0) {
-    return std::nullopt;  // no reduction of any tensor was saved: the name is not needed
-  }
-  std::string name = to_string(reduction);
-  return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
-}
-
-const Slot* StepContext::asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask) {
-  if (!position) {
-    return nullptr;
-  }
-  ask.tensor = unit.tensor_;
-  for (std::size_t tried = 0; tried < asks_.size(); ++tried) {
-    const Ask& next = asks_[cursor_];
-    cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
-    const Slot& slot = std::as_const(*window_)[next.slot];
-    if (slot.row == unit.row_ && slot.trial == unit.trial_ && slot.position == *position && next.kind == ask.kind &&
-        next.reduction == ask.reduction) {
-      return slot.held == Held::numbers ? &slot : nullptr;
-    }
-  }
-  return nullptr;
-}
-
-const Slot* StepContext::asked_of_value(const Unit& unit, Ask ask) {
-  if (!asks_.empty()) {  // usually it is the next request, which needs no search
-    const Ask& next = asks_[cursor_];
-    const Slot& slot = std::as_const(*window_)[next.slot];
-    if (next.tensor == unit.tensor_ && slot.row == unit.row_ && slot.trial == unit.trial_ && next.kind == ask.kind &&
-        next.reduction == ask.reduction) {
-      cursor_ = cursor_ + 1 == asks_.size() ? 0 : cursor_ + 1;
-      return slot.held == Held::numbers ? &slot : nullptr;
-    }
-  }
-  return asked(unit, value_position(unit), ask);
-}
-
-const TensorValue* StepContext::value(const Unit& unit) {
-  const Slot* const slot = asked_of_value(unit, {0, 0, Ask::Kind::value, {}});
+const TensorValue* StepView::value(const Unit& unit) const {
+  const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::value);
   return slot != nullptr && slot->have_value ? &slot->value : nullptr;
 }
-
-const TensorValue* StepContext::saved_value(const Unit& unit, std::string_view name) {
-  const Slot* const slot = asked(unit, saved_position(unit, name), {0, 0, Ask::Kind::value, {}});
-  return slot != nullptr && slot->have_value ? &slot->value : nullptr;
+std::optional<double> StepView::computed(const Unit& unit, const Reduction& reduction) const {
+  const Slot* const slot = context_->asked_of_value(unit, RecordRequest::Kind::computed, reduction);
+  return slot == nullptr ? std::nullopt : context_->window.number(*slot, reduction);
 }
-
-std::optional<double> StepContext::computed(const Unit& unit, const Reduction& reduction) {
-  const Slot* const slot = asked_of_value(unit, {0, 0, Ask::Kind::computed, reduction});
-  return slot == nullptr ? std::nullopt : window_->number(*slot, reduction);
-}
-
-std::optional<double> StepContext::saved(const Unit& unit, std::string_view name) {
-  const Slot* const slot = asked(unit, saved_position(unit, name), {0, 0, Ask::Kind::saved, {}});
+std::optional<double> StepView::saved(const Unit& unit, std::string_view reduction) const {
+  const Slot* const slot = context_->asked(unit, context_->saved_position(unit, reduction), RecordRequest::Kind::saved);
   return slot != nullptr && slot->have_value ? std::optional(slot->number) : std::nullopt;
 }
-
-std::optional<double> StepContext::wall_time() const {
+std::optional<double> StepView::measure(const Unit& unit, const Reduction& reduction) const {
+  const std::optional<std::string> name = context_->saved_as(unit, reduction);
+  return name ? saved(unit, *name) : computed(unit, reduction);
+}
+std::optional<double> StepView::wall_time() const {
   std::optional<double> latest;
-  for (const Ask& ask : asks_) {
-    const Slot& slot = std::as_const(*window_)[ask.slot];
-    if (ask.kind == Ask::Kind::wall_time && !slot.problem && (!latest || slot.wall_time > *latest)) {
-      latest = slot.wall_time;
+  for (const RecordRequest& ask : context_->asks) {
+    const Slot& slot = context_->window[ask.slot];
+    if (ask.kind == RecordRequest::Kind::wall_time && !slot.problem) {
+      latest = std::max(latest, std::optional(slot.wall_time));
     }
   }
   return latest;
 }
-
-void StepContext::trigger(Finding finding) {
-  evaluated = true;
-  if (!finding.step) {
-    finding.step = step_.step();
-    finding.mode = step_.mode();
-    finding.mode_step = step_.mode_step();
-  }
-  findings.push_back(std::move(finding));
+const std::optional<WaitOptions>& StepView::wait() const noexcept { return context_->run.options().wait; }
+void StepView::evaluated() { context_->evaluated = true; }
+void StepView::trigger(const Unit& unit, std::string_view check, double value, std::string_view relation,
+                       double threshold) {
+  trigger(detail::rules::finding_of(unit, check, value, relation, threshold));
 }
+void StepView::trigger(Finding finding) {
+  evaluated();
+  if (!finding.step) {
+    place_at(finding, context_->step);
+  }
+  context_->findings.push_back(std::move(finding));
+}
+void StepView::done() { context_->done = true; }
+void StepView::warn(std::string text) { context_->run.warn(std::move(text)); }
 
-}  // namespace smd::detail::rules
+}  // namespace smd

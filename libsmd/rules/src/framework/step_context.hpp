@@ -20,57 +20,50 @@ namespace smd::detail::rules {
 
 class RuleRun;
 
-/// One rule at one step: what it requested and, once the window was read, what it found. Implements `StepNeeds` and
-/// `StepView`.
+/// Sets the step of a finding.
+void place_at(Finding& finding, const SnapshotStep& step);
+
+/// One request of a rule.
+struct RecordRequest {
+  enum class Kind : std::uint8_t { value, saved, computed, wall_time };
+  std::uint32_t slot = 0;
+  std::uint32_t tensor = 0;  ///< Id in the slot's trial.
+  Kind kind = Kind::value;
+  Reduction reduction = {};
+};
+
+/// One rule at one step: what it requested and, once the window was read, what it found. `StepNeeds` and `StepView` are
+/// views of it.
 class StepContext {
  public:
-  StepContext(RuleRun& run, Window& window, const SnapshotStep& step, bool first);
-
-  [[nodiscard]] const SnapshotStep& step() const noexcept { return step_; }
-  [[nodiscard]] bool first() const noexcept { return first_; }
-  [[nodiscard]] bool live() const noexcept;
+  StepContext(RuleRun& in_run, Window& in_window, const SnapshotStep& in_step, bool in_first);
 
   [[nodiscard]] std::span<const Unit> units(SelectionId selection);
-  [[nodiscard]] std::optional<Unit> unit(std::string_view tensor, std::string_view worker) const;
   /// Returns the units of all workers at this step, by name.
   [[nodiscard]] std::vector<Unit> units_of(std::string_view tensor) const;
   [[nodiscard]] bool selected(SelectionId selection, const Unit& unit) const;
-  [[nodiscard]] std::vector<std::string_view> workers() const;
   [[nodiscard]] std::span<const Unit> series(const Unit& unit, bool all_modes) const;
-  [[nodiscard]] bool other_has_step(std::size_t other) const;
-  [[nodiscard]] std::vector<Unit> other_units(std::string_view tensor, std::size_t other) const;
-  [[nodiscard]] std::vector<std::string_view> other_workers(std::size_t other) const;
 
-  void want_value(const Unit& unit, bool keep);
-  void want_computed(const Unit& unit, const Reduction& reduction);
-  void want_saved(const Unit& unit, std::string_view name);
-  /// Requests a saved reduction that is not one number.
-  void want_saved_value(const Unit& unit, std::string_view name);
-  void want_wall_time();
+  /// Returns the position of a unit's raw value, or of a saved reduction, in its row; nullopt if it was not saved.
+  [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
+  [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view reduction);
   /// Returns the name under which a reduction of a unit was saved; nullopt if it was not.
   [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
+  /// Requests a record; does nothing without a position.
+  void want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
+            const Reduction& reduction = {}, bool keep = false);
+  /// Returns what a request read; null if there was no such request, or no numbers.
+  [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
+                                  const Reduction& reduction = {});
+  /// As above, for requests of a unit's value.
+  [[nodiscard]] const Slot* asked_of_value(const Unit& unit, RecordRequest::Kind kind, const Reduction& reduction = {});
 
-  [[nodiscard]] const TensorValue* value(const Unit& unit);
-  [[nodiscard]] std::optional<double> computed(const Unit& unit, const Reduction& reduction);
-  [[nodiscard]] std::optional<double> saved(const Unit& unit, std::string_view name);
-  [[nodiscard]] const TensorValue* saved_value(const Unit& unit, std::string_view name);
-  [[nodiscard]] std::optional<double> wall_time() const;
-
-  void trigger(Finding finding);
-
-  /// One request.
-  struct Ask {
-    enum class Kind : std::uint8_t { value, saved, computed, wall_time };
-    std::uint32_t slot = 0;
-    std::uint32_t tensor = 0;  ///< Id in the slot's trial.
-    Kind kind = Kind::value;
-    Reduction reduction = {};
-
-    bool operator==(const Ask&) const = default;
-  };
-  [[nodiscard]] const std::vector<Ask>& asks() const noexcept { return asks_; }
-  [[nodiscard]] RuleRun& run() const noexcept { return *run_; }
-  [[nodiscard]] const Window& window() const noexcept { return *window_; }
+  RuleRun& run;
+  Window& window;
+  SnapshotStep step;
+  bool first;
+  std::vector<SavedRow> rows;
+  std::vector<RecordRequest> asks;
 
   std::exception_ptr failure;  ///< What the rule threw when the step was planned.
   bool evaluated = false;
@@ -80,20 +73,10 @@ class StepContext {
   std::vector<const TensorPair*> pairs;
 
  private:
-  [[nodiscard]] const Slot* asked(const Unit& unit, std::optional<std::uint32_t> position, Ask ask);
-  /// As above, for requests of a unit's value.
-  [[nodiscard]] const Slot* asked_of_value(const Unit& unit, Ask ask);
-  [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
-  [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view name);
-  void add(const Unit& unit, std::uint32_t slot, Ask::Kind kind, const Reduction& reduction = {});
+  [[nodiscard]] const Slot& next_slot() const { return window[asks[cursor_].slot]; }
+  void advance() { cursor_ = cursor_ + 1 == asks.size() ? 0 : cursor_ + 1; }
 
-  RuleRun* run_;
-  Window* window_;
-  SnapshotStep step_;
-  bool first_;
-  std::vector<SavedRow> rows_;
   std::vector<std::pair<SelectionId, std::vector<Unit>>> units_;
-  std::vector<Ask> asks_;
   std::size_t cursor_ = 0;  // requests are mostly looked up in the order in which they were made
 };
 

@@ -248,22 +248,21 @@ void Window::keep_values() {
 }
 
 ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
-  if (place(set, reduction) < sets_[set].size()) {
+  const std::vector<Reduction>& smaller = sets_[set];
+  if (place(set, reduction) < smaller.size()) {
     return set;
   }
-  auto& steps = steps_[{set, static_cast<std::uint64_t>(reduction.kind) * 2 + (reduction.abs ? 1 : 0)}];
-  for (const auto& [added, next] : steps) {
-    if (added == reduction) {
-      return next;
-    }
+  auto larger = std::find_if(sets_.begin(), sets_.end(), [&](const std::vector<Reduction>& other) {
+    return other.size() == smaller.size() + 1 && other.back() == reduction &&
+           std::equal(smaller.begin(), smaller.end(), other.begin());
+  });
+  if (larger == sets_.end()) {
+    static_cast<void>(Reducer(std::span(&reduction, 1)));  // throws here, not while reading
+    std::vector<Reduction> made = smaller;
+    made.push_back(reduction);
+    larger = sets_.insert(larger, std::move(made));
   }
-  static_cast<void>(Reducer(std::span(&reduction, 1)));  // throws here, not while reading
-  std::vector<Reduction> larger = sets_[set];
-  larger.push_back(reduction);
-  sets_.push_back(std::move(larger));
-  const Id next = static_cast<Id>(sets_.size() - 1);
-  steps.emplace_back(reduction, next);
-  return next;
+  return static_cast<Id>(larger - sets_.begin());
 }
 
 std::size_t ReductionSets::place(Id set, const Reduction& reduction) const noexcept {

@@ -37,7 +37,6 @@ class ReductionSets {
 
  private:
   std::vector<std::vector<Reduction>> sets_{{}};
-  std::map<std::pair<Id, std::uint64_t>, std::vector<std::pair<Reduction, Id>>> steps_;
 };
 
 /// What a record holds. Rules look at real numbers and skip all else.
