@@ -5,11 +5,16 @@
 #include "cli/exit_status.hpp"
 #include "cli/line_file.hpp"
 #include "cli/text.hpp"
+#include "partial.hpp"
 #include "result_view.hpp"
-#include "shard_row.hpp"
 #include "statistic.hpp"
 
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <complex>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +23,133 @@
 namespace smd::tool::reduce {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+Statistic statistic_of(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::null:
+      return {};
+    case Json::value_t::boolean:
+      return Statistic(value.get<bool>());
+    case Json::value_t::number_integer:
+      // `-0`, which other programs may write for `-0.0`: a floating-point zero.
+      return value.get<std::int64_t>() == 0 ? Statistic(-0.0) : Statistic(value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return Statistic(value.get<std::uint64_t>());
+    case Json::value_t::number_float:
+      return Statistic(value.get<double>());
+    case Json::value_t::string: {
+      const auto& text = value.get_ref<const std::string&>();
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      if (text == "NaN") {
+        return Statistic(std::numeric_limits<double>::quiet_NaN());
+      }
+      if (text == "Infinity" || text == "-Infinity") {
+        return Statistic(text.front() == '-' ? -infinity : infinity);
+      }
+      break;
+    }
+    case Json::value_t::array:
+      if (value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
+        return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
+      }
+      break;
+    case Json::value_t::object:
+    case Json::value_t::binary:
+    case Json::value_t::discarded:
+      break;
+  }
+  throw InvalidValue("a statistic is no number");
+}
+
+std::string to_text(const ShardedSteps& steps) {
+  return std::to_string(steps.count) + " steps, " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
+}
+
+/// Which parts of one trial were given: they must be of the same whole, and none should be missing.
+class PartsSeen {
+ public:
+  /// Takes note of a row. @throws InvalidValue if it does not belong with the rows before it.
+  void add(const Shard& shard, const ShardedSteps& steps, std::size_t file) {
+    if (parts_.empty()) {
+      count_ = shard.count;
+      steps_ = steps;
+    } else if (shard.count != count_) {
+      throw InvalidValue("a part of " + std::to_string(shard.count) + ", the first is one of " +
+                         std::to_string(count_));
+    } else if (steps != steps_) {
+      throw InvalidValue("a part of " + to_text(steps) + "; the first is of " + to_text(steps_) +
+                         ": while a job runs, choose steps with -s that are there");
+    }
+    parts_.insert(shard.index);
+    files_.insert(file);
+  }
+
+  /// The parts that have steps but no row in any of `files` files. Empty if as many files had no row as there are parts
+  /// without one: a part has no row either if nothing was selected at its steps.
+  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t files) const {
+    std::vector<std::uint64_t> result;
+    const std::uint64_t with_steps = std::min(count_, steps_.count);
+    for (std::uint64_t part = 1; part <= with_steps; ++part) {
+      if (!parts_.contains(part)) {
+        result.push_back(part);
+      }
+    }
+    const std::uint64_t without_rows = files - files_.size();
+    const std::uint64_t without_steps = count_ - with_steps;
+    if (result.size() + without_steps <= without_rows) {
+      result.clear();
+    }
+    return result;
+  }
+  /// How many parts there are of the whole.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  ShardedSteps steps_;
+  std::set<std::uint64_t> parts_;
+  std::set<std::size_t> files_;
+};
+
+/// What all rows of shards that belong together have in common.
+struct ShardLayout {
+  By by{false, false, false};
+  std::vector<std::string> reductions;
+
+  /// @throws InvalidValue if it is no row of a shard.
+  static ShardLayout of(const Json& row) {
+    ShardLayout layout;
+    bool after = false;
+    bool trial = false;
+    for (const auto& [key, value] : row.items()) {
+      if (!after) {
+        trial = trial || key == "trial";
+        layout.by.tensor = layout.by.tensor || key == "tensor";
+        layout.by.step = layout.by.step || key == "step";
+        layout.by.worker = layout.by.worker || key == "worker";
+        after = key == "source";
+      } else if (key != "partial") {
+        layout.reductions.push_back(key);
+      }
+    }
+    if (!after || !trial || layout.reductions.empty() || !row.contains("partial") || !row.contains("count")) {
+      throw InvalidValue("not a row of a shard: make shards with --shard and --jsonl, without --columns");
+    }
+    return layout;
+  }
+
+  bool operator==(const ShardLayout&) const = default;
+};
+
+struct ShardRow {
+  std::string source;
+  std::string mode;
+  std::int64_t mode_step = 0;
+  std::vector<Statistic> statistics;
+  Partial partial;
+};
 
 class Merger {
  public:
@@ -38,7 +170,7 @@ class Merger {
         add(line);
       } catch (const InvalidValue& error) {
         throw UsageError(path + ": line " + std::to_string(file->number()) + ": " + error.what());
-      } catch (const MalformedShardLine&) {
+      } catch (const Json::exception&) {
         throw UsageError(path + ": line " + std::to_string(file->number()) + ": not a JSON object of a shard");
       }
     }
@@ -48,7 +180,9 @@ class Merger {
   }
 
   bool show(OutputFile& out) {
-    check_wanted();
+    if (!layout_) {
+      wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
+    }
     tell_missing();
     const ResultContext context{
         out, options_, messages_, wanted_, layout_ ? layout_->by : options_.by, trials_.size() > 1};
@@ -93,9 +227,9 @@ class Merger {
   }
 
   void add(const std::string& line) {
-    const ShardLine object(line);
+    const Json object = Json::parse(line);
     const ShardLayout layout = ShardLayout::of(object);
-    const std::optional<Partial> partial = parse_partial(object.text("partial"));
+    const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     if (!partial) {
       throw InvalidValue("`partial` is not what --shard writes");
     }
@@ -107,7 +241,7 @@ class Merger {
     if (partial->how.size() != wanted_.size()) {
       throw InvalidValue("`partial` has other statistics than there are");
     }
-    const auto trial = object.text("trial");
+    const auto trial = object.at("trial").get<std::string>();
     std::size_t at = 0;
     while (at < trials_.size() && trials_[at].name != trial) {
       ++at;
@@ -119,20 +253,23 @@ class Merger {
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
-      std::get<1>(key) = object.number("step");
-      row.mode = object.text("mode");
-      row.mode_step = object.number("mode_step");
+      std::get<1>(key) = object.at("step").get<std::int64_t>();
+      row.mode = object.at("mode").get<std::string>();
+      row.mode_step = object.at("mode_step").get<std::int64_t>();
     }
     if (layout.by.tensor) {
-      std::get<2>(key) = object.text("tensor");
+      std::get<2>(key) = object.at("tensor").get<std::string>();
     }
     if (layout.by.worker) {
-      std::get<3>(key) = object.text("worker");
+      std::get<3>(key) = object.at("worker").get<std::string>();
     }
-    row.source = object.text_or_null("source");
+    if (const Json& source = object.at("source"); !source.is_null()) {
+      row.source = source.get<std::string>();
+    }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const bool beyond = object.is_floating(wanted_[i].name) && beyond_64_bits(*partial, i);
-      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : object.statistic(wanted_[i].name));
+      const Json& number = object.at(wanted_[i].name);
+      const bool beyond = number.is_number_float() && beyond_64_bits(*partial, i);
+      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : statistic_of(number));
     }
     if (first_options_ &&
         (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan)) {
@@ -161,14 +298,12 @@ class Merger {
         continue;
       }
       constexpr std::size_t most_named = 5;
-      std::string numbers;
-      for (std::size_t i = 0; i < std::min(missing.size(), most_named); ++i) {
-        numbers += (i == 0 ? "" : ", ") + std::to_string(missing[i]);
-      }
+      const auto named = static_cast<std::ptrdiff_t>(std::min(missing.size(), most_named));
       messages_.warning(
-          single_quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
-          (missing.size() > most_named ? " and " + std::to_string(missing.size() - most_named) + " more" : "") +
-          " of " + std::to_string(trial.parts.count()) + ": statistics are of the others");
+          fmt::format("{}: no row of part{} {}{} of {}: statistics are of the others", single_quoted(trial.name),
+                      missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + named, ", "),
+                      missing.size() > most_named ? fmt::format(" and {} more", missing.size() - most_named) : "",
+                      trial.parts.count()));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }
@@ -180,14 +315,10 @@ class Merger {
     if (lost_.empty()) {
       return;
     }
-    std::string names;
-    for (const std::string& name : lost_) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
     const std::vector<std::string> tensors(lost_of_.begin(), lost_of_.end());
-    const std::string text =
-        "no " + names + " of " + (tensors.empty() ? "what is pooled" : quoted_list(tensors, 3)) +
-        ", though shards have it: to pool a statistic, all that is pooled must have it, or its values";
+    const std::string text = fmt::format(
+        "no {} of {}, though shards have it: to pool a statistic, all that is pooled must have it, or its values",
+        fmt::join(lost_, ", "), tensors.empty() ? "what is pooled" : quoted_list(tensors, 3));
     if (options_.strict) {
       messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
     } else {
@@ -234,13 +365,6 @@ class Merger {
         throw InvalidValue(name + " cannot be pooled without the values: reduce the whole");
       }
     }
-  }
-
-  void check_wanted() {
-    if (layout_) {
-      return;
-    }
-    wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
   }
 
   // Pools rows as reducing the whole would: saved statistics if all have them and they can be pooled, else computed
@@ -318,44 +442,6 @@ bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const 
     merger.read(file);
   }
   return merger.show(out);
-}
-
-namespace {
-
-std::string to_text(const ShardedSteps& steps) {
-  return std::to_string(steps.count) + " steps, " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
-}
-
-}  // namespace
-
-void PartsSeen::add(const Shard& shard, const ShardedSteps& steps, std::size_t file) {
-  if (parts_.empty()) {
-    count_ = shard.count;
-    steps_ = steps;
-  } else if (shard.count != count_) {
-    throw InvalidValue("a part of " + std::to_string(shard.count) + ", the first is one of " + std::to_string(count_));
-  } else if (steps != steps_) {
-    throw InvalidValue("a part of " + to_text(steps) + "; the first is of " + to_text(steps_) +
-                       ": while a job runs, choose steps with -s that are there");
-  }
-  parts_.insert(shard.index);
-  files_.insert(file);
-}
-
-std::vector<std::uint64_t> PartsSeen::missing(std::size_t files) const {
-  std::vector<std::uint64_t> result;
-  const std::uint64_t with_steps = std::min(count_, steps_.count);
-  for (std::uint64_t part = 1; part <= with_steps; ++part) {
-    if (!parts_.contains(part)) {
-      result.push_back(part);
-    }
-  }
-  const std::uint64_t without_rows = files - files_.size();
-  const std::uint64_t without_steps = count_ - with_steps;
-  if (result.size() + without_steps <= without_rows) {
-    result.clear();
-  }
-  return result;
 }
 
 }  // namespace smd::tool::reduce

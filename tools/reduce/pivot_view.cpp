@@ -5,10 +5,10 @@
 #include "columns.hpp"
 #include "result_view.hpp"
 #include "rows/row_writer.hpp"
-#include "select/selection.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace smd::tool::reduce {
@@ -18,7 +18,7 @@ namespace {
 class PivotView : public ResultView {
  public:
   explicit PivotView(const ResultContext& context)
-      : context_(context), workers_(context.by.worker && context.options.selection.all_workers) {
+      : context_(context), by_{.tensor = false, .worker = context.by.worker && context.options.selection.all_workers} {
     if (context.wanted.size() != 1) {
       throw UsageError("--pivot shows one reduction, and there are " + std::to_string(context.wanted.size()) +
                        ": choose one with -r");
@@ -28,21 +28,20 @@ class PivotView : public ResultView {
   void set_trial(std::string_view name) override { trials_.emplace_back(name); }
 
   void row(const ResultRow& row) override {
-    tensors_.emplace(row.tensor, 0);
-    Line& line = lines_[{trials_.size(), row.step.value, workers_ ? std::string(row.worker) : std::string()}];
-    line.trials = std::max(line.trials, row.trials);
-    line.mode = row.mode;
-    line.mode_step = row.mode_step;
+    tensors_.emplace(row.tensor);
+    Line& line = lines_[{trials_.size(), row.step.value, by_.worker ? std::string(row.worker) : std::string()}];
+    const std::uint64_t trials = std::max(line.facts.trials, row.trials);
+    line.facts = {.step = row.step, .mode = row.mode, .mode_step = row.mode_step, .trials = trials};
     line.statistics.insert_or_assign(std::string(row.tensor), row.statistics.front());
   }
 
   void finish() override {
-    std::vector<Column> columns = group_columns({.tensor = false, .step = true, .worker = workers_});
+    std::vector<Column> columns = group_columns(by_);
     leave_out(columns);
     if (context_.options.across) {
       columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
     }
-    for (const auto& [name, unused] : tensors_) {
+    for (const std::string& name : tensors_) {
       Column& column = columns.emplace_back(Column{name, Align::right});
       const std::vector<std::string>& named = context_.options.selection.names;
       column.asked = std::find(named.begin(), named.end(), name) != named.end();
@@ -50,18 +49,16 @@ class PivotView : public ResultView {
     columns.push_back(written_column);
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
     std::vector<Cell> cells;
-    for (const auto& [key, line] : lines_) {
+    for (auto& [key, line] : lines_) {
       const auto& [trial, step, worker] = key;
+      line.facts.worker = worker;
       rows.set_trial(trials_[trial - 1]);
       cells.clear();
       if (context_.options.across) {
-        cells.emplace_back(line.trials);
+        cells.emplace_back(line.facts.trials);
       }
-      cells.insert(cells.end(), {Cell(step), Cell(to_string(line.mode)), Cell(line.mode_step.value)});
-      if (workers_) {
-        cells.emplace_back(worker);
-      }
-      for (const auto& [name, unused] : tensors_) {
+      add_group_cells(cells, line.facts, by_);
+      for (const std::string& name : tensors_) {
         const auto found = line.statistics.find(name);
         cells.push_back(found == line.statistics.end() ? Cell() : found->second.cell());
       }
@@ -73,21 +70,19 @@ class PivotView : public ResultView {
 
  private:
   struct Line {
-    std::uint64_t trials = 1;
-    Mode mode = Mode::global;
-    ModeStep mode_step;
+    RowFacts facts;
     std::map<std::string, Statistic, std::less<>> statistics;
   };
 
   // Two columns of one name would hide the step. JSON always has the trial's column.
   void leave_out(const std::vector<Column>& columns) {
     std::vector<std::string> left_out;
-    std::erase_if(tensors_, [&](const auto& tensor) {
+    std::erase_if(tensors_, [&](const std::string& tensor) {
       const bool taken =
-          tensor.first == "trial" || tensor.first == written_column.name ||
-          std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.name == tensor.first; });
+          tensor == "trial" || tensor == written_column.name ||
+          std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.name == tensor; });
       if (taken) {
-        left_out.push_back(tensor.first);
+        left_out.push_back(tensor);
       }
       return taken;
     });
@@ -98,9 +93,9 @@ class PivotView : public ResultView {
   }
 
   ResultContext context_;
-  bool workers_;
+  By by_;
   std::vector<std::string> trials_;
-  std::map<std::string, int, std::less<>> tensors_;
+  std::set<std::string, std::less<>> tensors_;
   std::map<std::tuple<std::size_t, std::int64_t, std::string>, Line> lines_;
 };
 

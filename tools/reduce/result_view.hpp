@@ -66,7 +66,6 @@ struct ResultContext {
   bool smoothed = false;  ///< `wanted` has the smoothed statistic after each.
 };
 
-std::unique_ptr<ResultView> make_rows_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context);

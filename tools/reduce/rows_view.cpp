@@ -3,7 +3,6 @@
 #include "result_view.hpp"
 #include "rows/date.hpp"
 #include "rows/row_writer.hpp"
-#include "select/selection.hpp"
 
 #include <algorithm>
 
@@ -34,9 +33,8 @@ std::vector<Column> columns_of(const ResultContext& context) {
     columns.push_back({"partial", Align::left, false, true});
   }
   if (!context.options.merge) {
-    for (const Column& column : last_columns(context.options.reading.superseded)) {
-      columns.push_back(column);
-    }
+    const std::vector<Column> last = last_columns(context.options.reading.superseded);
+    columns.insert(columns.end(), last.begin(), last.end());
   }
   return columns;
 }
@@ -72,20 +70,7 @@ class RowsView : public ResultView {
     if (context_.options.across) {
       cells_.emplace_back(row.trials);
     }
-    if (context_.by.tensor) {
-      cells_.emplace_back(row.tensor);
-    }
-    if (context_.by.step) {
-      cells_.emplace_back(row.step.value);
-      cells_.emplace_back(to_string(row.mode));
-      cells_.emplace_back(row.mode_step.value);
-    }
-    if (context_.by.worker) {
-      cells_.emplace_back(row.worker);
-    }
-    if (context_.by.row) {
-      cells_.emplace_back(row.row);
-    }
+    add_group_cells(cells_, row, context_.by);
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
     for (const Statistic& statistic : row.statistics) {
       cells_.push_back(statistic.cell());
@@ -97,11 +82,9 @@ class RowsView : public ResultView {
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
     }
     if (!context_.options.merge) {
-      if (row.wall_time && timed_) {
-        time_text_ = time_text(*row.wall_time);
-      }
+      time_text_ = row.wall_time && timed_ ? time_text(*row.wall_time) : std::string();
       cells_.push_back(row.wall_time ? Cell(*row.wall_time) : Cell());
-      cells_.push_back(row.wall_time && timed_ && !time_text_.empty() ? Cell(time_text_) : Cell());
+      cells_.push_back(time_text_.empty() ? Cell() : Cell(time_text_));
       cells_.push_back(row.elapsed ? Cell(*row.elapsed) : Cell());
       cells_.emplace_back(row.superseded);
       cells_.emplace_back(row.written);
@@ -155,8 +138,6 @@ std::unique_ptr<RowText> RowsView::row_text() const {
 
 }  // namespace
 
-std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { return std::make_unique<RowsView>(context); }
-
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
   if (context.options.smooth && !context.smoothed) {
     return make_smooth_view(context);
@@ -170,7 +151,7 @@ std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
     case ReduceViewKind::hist:
       break;
   }
-  return context.options.svg() ? make_spark_view(context) : make_rows_view(context);
+  return context.options.svg() ? make_spark_view(context) : std::make_unique<RowsView>(context);
 }
 
 }  // namespace smd::tool::reduce

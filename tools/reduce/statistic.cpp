@@ -28,21 +28,19 @@ Statistic Statistic::of(const ReducedValue& computed) {
     case ReducedValue::Kind::complex:
       return Statistic(std::complex<double>(computed.real, computed.imaginary));
     case ReducedValue::Kind::integer:
-      if (computed.high == 0) {
-        return Statistic(computed.low);
-      }
-      if (computed.high == -1 && computed.low >> 63 != 0) {
-        return Statistic(static_cast<std::int64_t>(computed.low));
-      }
-      {
-        Statistic statistic;
-        statistic.digits_ = to_string(computed);
-        return statistic;
-      }
-    case ReducedValue::Kind::undefined:
       break;
+    case ReducedValue::Kind::undefined:
+      return {};
   }
-  return {};
+  if (computed.high == 0) {
+    return Statistic(computed.low);
+  }
+  if (computed.high == -1 && computed.low >> 63 != 0) {
+    return Statistic(static_cast<std::int64_t>(computed.low));
+  }
+  Statistic statistic;
+  statistic.digits_ = to_string(computed);
+  return statistic;
 }
 
 Statistic Statistic::of(const ReducedValue& computed, const Reduction& reduction, Dtype dtype, bool one_element) {
@@ -91,6 +89,21 @@ double Statistic::number() const {
         }
       },
       number_.value());
+}
+
+RowFacts RowFacts::of(const TensorEntry& entry, By by) {
+  RowFacts facts = {
+      .mode = entry.mode, .mode_step = entry.mode_step, .superseded = entry.superseded, .written = place_of(entry)};
+  if (by.tensor) {
+    facts.tensor = entry.tensor;
+  }
+  if (by.worker) {
+    facts.worker = entry.worker;
+  }
+  if (by.step) {
+    facts.step = entry.step;
+  }
+  return facts;
 }
 
 namespace {
