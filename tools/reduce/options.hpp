@@ -21,7 +21,7 @@
 
 namespace smd::tool::reduce {
 
-enum class ReduceViewKind : std::uint8_t { rows, pivot, spark, hist };
+enum class ReduceViewKind : std::uint8_t { rows, hist, pivot, spark };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
 /// The words that shells offer for --reduce.

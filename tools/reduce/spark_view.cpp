@@ -10,23 +10,20 @@ namespace {
 
 class SparkView : public ResultView {
  public:
-  explicit SparkView(const ResultContext& context) : context_(context) {
-    for (std::size_t i = 0; i < context_.wanted.size(); i += context_.smoothed ? 2 : 1) {
-      names_.push_back(context_.wanted[i].name);
-    }
-  }
+  explicit SparkView(const ResultContext& context)
+      : smoothed_(context.smoothed),
+        curves_(context.out, context.options.output, context.options.picture, context.several_trials,
+                context.options.following.follow, names_of(context), context.messages) {}
 
-  void set_trial(std::string_view name) override { curves_.set_trial(name, context_.options.following.follow); }
-
-  void end_step() override { live_.draw(context_.options.output, context_.several_trials, names_, false); }
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
 
   void row(const ResultRow& row) override {
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
       const Curves::Point point = {.tensor = row.tensor,
                                    .worker = row.worker,
                                    .mode = row.mode,
-                                   .smooth = context_.smoothed && i % 2 != 0,
-                                   .reduction = context_.smoothed ? i / 2 : i,
+                                   .smooth = smoothed_ && i % 2 != 0,
+                                   .reduction = smoothed_ ? i / 2 : i,
                                    .step = row.step.value,
                                    .mode_step = row.mode_step.value,
                                    .written = row.written};
@@ -38,25 +35,20 @@ class SparkView : public ResultView {
     }
   }
 
-  void finish() override {
-    if (context_.options.following.follow) {
-      live_.draw(context_.options.output, context_.several_trials, names_, true);
-      return;
-    }
-    if (context_.options.svg()) {
-      const PictureOptions& picture = context_.options.picture;
-      write_charts(context_.out, curves_.take_charts(names_, picture.scale), picture,
-                   "choose tensors with -n or -e, or statistics with -r");
-      return;
-    }
-    curves_.print(context_.out, context_.options.output, context_.several_trials, names_, context_.messages);
-  }
+  void end_step() override { curves_.end_step(); }
+  void finish() override { curves_.finish("choose tensors with -n or -e, or statistics with -r"); }
 
  private:
-  ResultContext context_;
-  std::vector<std::string> names_;
-  Curves curves_;
-  LiveCurves live_{curves_, context_.out, context_.messages};
+  static std::vector<std::string> names_of(const ResultContext& context) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < context.wanted.size(); i += context.smoothed ? 2 : 1) {
+      names.push_back(context.wanted[i].name);
+    }
+    return names;
+  }
+
+  bool smoothed_;
+  CurvesView curves_;
 };
 
 }  // namespace

@@ -60,19 +60,28 @@ void Curves::set_trial(std::string_view name, bool again) {
   }
 }
 
-void LiveCurves::draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions,
-                      bool last) {
+void CurvesView::draw(bool last) {
   const auto begin = std::chrono::steady_clock::now();
   if (begin < next_ && !last) {
     return;
   }
   OutputFile table = OutputFile::screen();
-  curves_.print(table, options, several_trials, reductions, messages_);
+  print(table, options_, several_trials_, reductions_, messages_);
   std::string text;
   table.take_text(text);
   screen_.show(text);
   const auto end = std::chrono::steady_clock::now();
   next_ = end + 4 * (end - begin);
+}
+
+void CurvesView::finish(std::string_view instead) {
+  if (follows_) {
+    draw(true);
+  } else if (options_.format == svg_format) {
+    write_charts(out_, take_charts(reductions_, picture_.scale), picture_, instead);
+  } else {
+    print(out_, options_, several_trials_, reductions_, messages_);
+  }
 }
 
 Curves::Curve& Curves::curve_of(const Point& point) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -21,6 +22,7 @@
 #include "draw/curve.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
+#include "rows/picture_options.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool {
@@ -99,20 +101,39 @@ class Curves {
   std::map<Key, Curve> curves_;
 };
 
-/// The table of curves of followed trials, drawn again in place whenever a step has come, on a terminal.
-class LiveCurves {
+/// Curves as a view shows them: the table of --spark, drawn again in place on a terminal whenever a step of followed
+/// trials has come; in -f svg charts.
+class CurvesView : public Curves {
  public:
-  /// All must outlive this.
-  LiveCurves(const Curves& curves, OutputFile& out, Diagnostics& messages)
-      : curves_(curves), screen_(out, messages), messages_(messages) {}
+  /// `reductions`: as `Curves::print`. The others must outlive this.
+  CurvesView(OutputFile& out, const OutputOptions& options, const PictureOptions& picture, bool several_trials,
+             bool follows, std::vector<std::string> reductions, Diagnostics& messages)
+      : out_(out),
+        options_(options),
+        picture_(picture),
+        several_trials_(several_trials),
+        follows_(follows),
+        reductions_(std::move(reductions)),
+        messages_(messages),
+        screen_(out, messages) {}
 
-  /// Draws, unless drawing takes much of the time. The others as `Curves::print`.
-  void draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions, bool last);
+  void set_trial(std::string_view name) { Curves::set_trial(name, follows_); }
+  /// Draws, unless drawing takes much of the time.
+  void end_step() { draw(false); }
+  /// `instead`: what to do if there are too many charts.
+  void finish(std::string_view instead);
 
  private:
-  const Curves& curves_;
-  Redraw screen_;
+  void draw(bool last);
+
+  OutputFile& out_;
+  const OutputOptions& options_;
+  const PictureOptions& picture_;
+  bool several_trials_;
+  bool follows_;
+  std::vector<std::string> reductions_;
   Diagnostics& messages_;
+  Redraw screen_;
   std::chrono::steady_clock::time_point next_;
 };
 

@@ -10,14 +10,12 @@ namespace {
 class JsonFormat : public RowFormat {
  public:
   JsonFormat(FormatContext context, bool lines) : context_(std::move(context)), lines_(lines) {
-    for (const std::string_view name : context_.shape.names) {
+    for (const Column& column : context_.columns) {
       std::string& key = keys_.emplace_back(keys_.empty() ? "{" : ",");
-      append_json(key, name);
+      append_json(key, column.name);
       key += ':';
     }
   }
-
-  void begin() override {}
 
   void row(std::span<const Cell> cells) override {
     text_.clear();

@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -146,6 +147,18 @@ std::string chosen_format(const CommandLine& line) {
 }
 
 }  // namespace
+
+std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags) {
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (line.has(flags[i]) && chosen != 0) {
+      throw UsageError(
+          fmt::format("--{} and --{} exclude each other: one view at a time", flags[chosen - 1], flags[i]));
+    }
+    chosen = line.has(flags[i]) ? i + 1 : chosen;
+  }
+  return chosen;
+}
 
 std::span<const OptionSpec> OutputOptions::table() noexcept { return output_table; }
 

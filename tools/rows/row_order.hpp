@@ -127,6 +127,7 @@ class RowCondition {
   explicit RowCondition(const Comparison& comparison);
 
   [[nodiscard]] bool holds(const Cell& cell);
+  [[nodiscard]] const Comparison& comparison() const noexcept { return comparison_; }
 
  private:
   Comparison comparison_;

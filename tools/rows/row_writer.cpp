@@ -34,7 +34,6 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
                      bool several_trials, Diagnostics& messages)
     : out_(out),
       columns_(columns.begin(), columns.end()),
-      conditions_(options.where),
       messages_(&messages),
       limit_(options.limit),
       json_(options.json()) {
@@ -71,23 +70,20 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   if (!options.sort.empty()) {
     sorted_.emplace(options.sort, options.limit);
   }
-  for (const Comparison& condition : conditions_) {
+  for (const Comparison& condition : options.where) {
     where_.emplace_back(find_column("--where", condition.name), RowCondition(condition));
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   if (make == nullptr) {
     throw UsageError("--format: " + single_quoted(options.format) + " does not hold rows");
   }
-  TableShape shape;
+  std::vector<Column> printed;
   for (const std::optional<std::size_t> index : chosen_) {
-    shape.names.push_back(index ? columns_[*index].name : trial_column);
-    shape.aligns.push_back(index ? columns_[*index].align : Align::left);
-    shape.shows.push_back(index ? columns_[*index].show : nullptr);
-    shape.asked.push_back(!options.columns.empty() || (index ? columns_[*index].asked : options.with_trial));
-    shape.curves.push_back(index && columns_[*index].curve);
-    shape.if_any.push_back(index && columns_[*index].if_any && options.columns.empty());
+    Column& column = printed.emplace_back(index ? columns_[*index] : Column{.name = trial_column});
+    column.asked = !options.columns.empty() || (index ? column.asked : options.with_trial);
+    column.if_any = column.if_any && options.columns.empty();
   }
-  format_ = make({out, options, messages, std::move(shape)});
+  format_ = make({out, options, messages, std::move(printed)});
 }
 
 /// Rows that wait for their turn.
@@ -111,12 +107,11 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
       chosen_(to.chosen_),
       first_ones_(to.first_ones_),
       sort_by_(to.sort_by_),
-      conditions_(to.conditions_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
       held_(new HeldRows{to, turn}) {
-  for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    where_.emplace_back(to.where_[i].first, RowCondition(conditions_[i]));
+  for (const auto& [index, condition] : to.where_) {
+    where_.emplace_back(index, RowCondition(condition.comparison()));
   }
 }
 
@@ -198,12 +193,6 @@ Cell RowWriter::cell_for(std::string_view option, std::span<const Cell> cells, s
   return cell;
 }
 
-bool RowWriter::meets_conditions(std::span<const Cell> cells) {
-  return std::all_of(where_.begin(), where_.end(), [&](auto& condition) {
-    return condition.second.holds(cell_for("--where", cells, condition.first));
-  });
-}
-
 void RowWriter::sort(std::span<const Cell> cells) {
   std::vector<SortValue> values;
   values.reserve(sort_by_.size());
@@ -213,23 +202,27 @@ void RowWriter::sort(std::span<const Cell> cells) {
   sorted_->add(std::move(values), [&] { return pack_row(chosen(cells), json_); });
 }
 
-void RowWriter::print(std::span<const Cell> chosen) {
-  if (!begun_) {
+void RowWriter::begin() {
+  if (!std::exchange(begun_, true)) {
     format_->begin();
-    begun_ = true;
   }
+}
+
+void RowWriter::print(std::span<const Cell> chosen) {
+  begin();
   format_->row(chosen);
 }
 
-bool RowWriter::takes_none() const noexcept { return out_.discards(); }
-
 void RowWriter::row(std::span<const Cell> cells) {
-  if (!meets_conditions(cells)) {
+  const auto holds = [&](auto& condition) {
+    return condition.second.holds(cell_for("--where", cells, condition.first));
+  };
+  if (!std::all_of(where_.begin(), where_.end(), holds)) {
     return;
   }
   const bool past_limit = full();
   ++rows_;
-  if (takes_none() || past_limit) {
+  if (out_.discards() || past_limit) {
     return;
   }
   if (held_ && !held_->turn.mine()) {
@@ -266,23 +259,16 @@ void RowWriter::append(std::string_view text, std::size_t rows) {
   if (rows == 0) {
     return;
   }
-  if (held_ && !held_->turn.mine()) {
-    rows_ += rows;
-    hold(std::string(text), rows);
-    return;
-  }
-  if (held_) {
-    show();
-    rows_ += rows;
-    held_->to.append(text, rows);
-    return;
-  }
-  if (!begun_) {
-    format_->begin();
-    begun_ = true;
-  }
   rows_ += rows;
-  out_.write(text);
+  if (held_ && !held_->turn.mine()) {
+    hold(std::string(text), rows);
+  } else if (held_) {
+    show();
+    held_->to.append(text, rows);
+  } else {
+    begin();
+    out_.write(text);
+  }
 }
 
 void RowWriter::end_step() { format_->end_step(); }
@@ -295,8 +281,8 @@ void RowWriter::finish() {
   format_->end();
   if (!where_.empty() && rows_ == 0) {
     std::string conditions;
-    for (const Comparison& condition : conditions_) {
-      conditions += (conditions.empty() ? "" : " and ") + condition.text;
+    for (const auto& [index, condition] : where_) {
+      conditions += (conditions.empty() ? "" : " and ") + condition.comparison().text;
     }
     messages_->nothing("TensorUnavailable", "--where: no row with " + single_quoted(conditions));
   }

@@ -16,16 +16,14 @@ constexpr std::string_view missing = "NA";
 
 }  // namespace
 
-TableLayout::TableLayout(const TableShape& shape, bool header, bool ascii, bool color)
+TableLayout::TableLayout(std::span<const Column> columns, bool header, bool ascii, bool color)
     : with_header_(header), ascii_(ascii), color_(color) {
-  for (std::size_t i = 0; i < shape.names.size(); ++i) {
-    columns_.push_back({.name = printable(shape.names[i], ascii),
-                        .align = shape.aligns[i],
-                        .keep = shape.asked[i] || shape.curves[i],
-                        .curve = shape.curves[i],
-                        .if_any = shape.if_any[i],
-                        .same = {},
-                        .others = {}});
+  for (const Column& column : columns) {
+    columns_.push_back({.name = printable(column.name, ascii),
+                        .align = column.align,
+                        .keep = column.asked || column.curve,
+                        .curve = column.curve,
+                        .if_any = column.if_any});
   }
 }
 

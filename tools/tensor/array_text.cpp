@@ -190,62 +190,45 @@ namespace {
 
 constexpr std::int64_t most_empty_arrays = 4096;
 
-class Writer {
- public:
-  Writer(OutputFile& out, const Elements& elements, int precision, NonFinite style)
-      : out_(out), elements_(elements), precision_(precision), style_(style) {}
-
-  void write() {
-    if (elements_.view().size() == 0 && empty_arrays() > most_empty_arrays) {
-      out_.write("[]");
-    } else {
-      write_axis(0);
+// How many innermost arrays an array without elements has: the product of the sizes before the first 0.
+std::int64_t empty_arrays(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size == 0 || count > most_empty_arrays || size > most_empty_arrays) {
+      return size == 0 ? count : most_empty_arrays + 1;
     }
+    count *= size;
   }
-
- private:
-  // How many innermost arrays there would be: the product of the sizes before the first 0.
-  [[nodiscard]] std::int64_t empty_arrays() const {
-    std::int64_t count = 1;
-    for (const std::int64_t size : elements_.view().shape()) {
-      if (size == 0 || count > most_empty_arrays || size > most_empty_arrays) {
-        return size == 0 ? count : most_empty_arrays + 1;
-      }
-      count *= size;
-    }
-    return count;
-  }
-
-  void write_axis(std::size_t axis) {
-    const std::span<const std::int64_t> shape = elements_.view().shape();
-    if (axis == shape.size()) {
-      text_.clear();
-      append_json_cell(text_, elements_.cell(next_++), precision_, style_);
-      out_.write(text_);
-      return;
-    }
-    out_.put('[');
-    for (std::int64_t i = 0; i < shape[axis]; ++i) {
-      if (i != 0) {
-        out_.put(',');
-      }
-      write_axis(axis + 1);
-    }
-    out_.put(']');
-  }
-
-  OutputFile& out_;
-  const Elements& elements_;
-  int precision_;
-  NonFinite style_;
-  std::string text_;
-  std::uint64_t next_ = 0;
-};
+  return count;
+}
 
 }  // namespace
 
 void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style) {
-  Writer(out, elements, precision, style).write();
+  const std::span<const std::int64_t> shape = elements.view().shape();
+  if (elements.view().size() == 0 && empty_arrays(shape) > most_empty_arrays) {
+    out.write("[]");
+    return;
+  }
+  std::string text;
+  std::uint64_t next = 0;
+  const auto write_axis = [&](const auto& self, std::size_t axis) -> void {
+    if (axis == shape.size()) {
+      text.clear();
+      append_json_cell(text, elements.cell(next++), precision, style);
+      out.write(text);
+      return;
+    }
+    out.put('[');
+    for (std::int64_t i = 0; i < shape[axis]; ++i) {
+      if (i != 0) {
+        out.put(',');
+      }
+      self(self, axis + 1);
+    }
+    out.put(']');
+  };
+  write_axis(write_axis, 0);
 }
 
 }  // namespace smd::tool::tensor

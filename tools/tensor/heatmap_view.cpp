@@ -4,12 +4,13 @@
 #include "plane_picture.hpp"
 #include "value_view.hpp"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <span>
 
 namespace smd::tool::tensor {
 
@@ -29,16 +30,18 @@ constexpr int nan_color = 160;
 constexpr std::array<std::string_view, 10> ascii_shades = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 constexpr std::array<std::string_view, 5> shades = {" ", "░", "▒", "▓", "█"};
 
-template <std::size_t Count>
-std::size_t step_of(const std::array<std::string_view, Count>&, double level) {
-  return std::min(Count - 1, static_cast<std::size_t>(level * static_cast<double>(Count)));
+std::span<const std::string_view> shades_in(bool ascii) {
+  return ascii ? std::span<const std::string_view>(ascii_shades) : shades;
+}
+
+// Which of some steps a level is.
+template <class Steps>
+auto step_of(const Steps& steps, double level) {
+  return steps[std::min(steps.size() - 1, static_cast<std::size_t>(level * static_cast<double>(steps.size())))];
 }
 
 std::string color_of(double level, bool background) {
-  const int color =
-      std::isnan(level)
-          ? nan_color
-          : colors[std::min(colors.size() - 1, static_cast<std::size_t>(level * static_cast<double>(colors.size())))];
+  const int color = std::isnan(level) ? nan_color : step_of(colors, level);
   return (background ? "\x1b[48;5;" : "\x1b[38;5;") + std::to_string(color) + "m";
 }
 
@@ -63,9 +66,7 @@ std::string shaded(const PlanePicture& picture, bool ascii) {
     std::string line;
     for (std::size_t column = 0; column < picture.columns; ++column) {
       const double level = picture.at(row, column);
-      const std::string_view shade = std::isnan(level) ? std::string_view(ascii ? "?" : "×")
-                                     : ascii           ? ascii_shades[step_of(ascii_shades, level)]
-                                                       : shades[step_of(shades, level)];
+      const std::string_view shade = !std::isnan(level) ? step_of(shades_in(ascii), level) : ascii ? "?" : "×";
       line += shade;
       line += shade;
     }
@@ -149,38 +150,23 @@ class HeatmapView : public ValueView {
       grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
                             std::move(picture.levels)});
     }
-    std::string subtitle = trial_ + ", step " + std::to_string(key.step.value);
-    if (key.mode != Mode::global) {
-      subtitle += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
-    }
-    subtitle += ", worker " + std::string(key.worker) + ", ";
-    subtitle += std::string(to_string(value.dtype())) + " " + to_string(value.shape());
+    std::string subtitle = fmt::format("{}, {}, worker {}, {} {}", trial_, step_text(key), key.worker,
+                                       to_string(value.dtype()), to_string(value.shape()));
     if (drawn < planes.count) {
-      subtitle += ", the first " + std::to_string(drawn) + " of " + std::to_string(planes.count);
-      subtitle += " planes (--full draws all)";
+      subtitle += fmt::format(", the first {} of {} planes (--full draws all)", drawn, planes.count);
     }
     charts_.push_back({.title = std::string(key.tensor), .subtitle = std::move(subtitle), .content = std::move(grid)});
   }
 
   [[nodiscard]] std::string legend() const {
+    if (!color_) {
+      return fmt::format("[{}]", fmt::join(shades_in(ascii_), ""));
+    }
     std::string text;
-    if (color_) {
-      for (std::size_t i = 0; i < colors.size(); ++i) {
-        text += color_of((static_cast<double>(i) + 0.5) / static_cast<double>(colors.size()), true) + " ";
-      }
-      return text + "\x1b[0m";
+    for (std::size_t i = 0; i < colors.size(); ++i) {
+      text += color_of((static_cast<double>(i) + 0.5) / static_cast<double>(colors.size()), true) + " ";
     }
-    text = "[";
-    if (ascii_) {
-      for (const std::string_view shade : ascii_shades) {
-        text += shade;
-      }
-    } else {
-      for (const std::string_view shade : shades) {
-        text += shade;
-      }
-    }
-    return text + "]";
+    return text + "\x1b[0m";
   }
 
   // `[0,3]`: the leading axes' places.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histogram.hpp"
 
-#include <smd/reduction.hpp>
+#include "rows/buckets.hpp"
 
 #include <array>
 
@@ -12,8 +12,7 @@ BinCounts histogram(const Elements& elements, const BinSpec& bins) {
   Reducer reducer(extremes);
   reducer.add(elements.view());
   const PartialReduction all = reducer.partial();
-  const bool some = all.min <= all.max;
-  Histogram counted(bins.count, bins.low.value_or(some ? all.min : 0), bins.high.value_or(some ? all.max : 1));
+  Histogram counted = empty_histogram(bins, {all.min, all.max});
   counted.add(elements.view());
   BinCounts result{counted.edges(), counted.counts(), all.nan, all.posinf + all.neginf};
   result.outside = counted.below() + counted.above() - result.inf;

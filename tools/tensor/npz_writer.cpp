@@ -3,6 +3,7 @@
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <optional>
 
 namespace smd::tool::tensor {
+
+std::string percent_encoded(char byte) { return fmt::format("%{:02X}", static_cast<unsigned char>(byte)); }
 
 void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
                     const std::vector<std::span<const std::byte>>& parts) {
@@ -80,13 +83,25 @@ void NpzWriter::finish() {
 namespace {
 
 constexpr std::uint32_t no_room = 0xFFFFFFFF;  // the true number is in the ZIP64 field
+constexpr std::uint16_t zip64_field = 1;       // the tag of its extra field
+constexpr std::uint16_t stored = 0;            // not compressed
+constexpr std::uint16_t midnight = 0;
 constexpr std::uint16_t date_1980 = (1U << 5) | 1U;
+constexpr std::uint16_t made_on_unix = 0x0300;
+constexpr std::uint32_t mode_644 = 0100644U << 16;
+constexpr std::uint16_t none = 0;
 
-template <std::unsigned_integral Number>
-void add(std::string& out, Number number) {
-  for (std::size_t i = 0; i < sizeof number; ++i) {
-    out += static_cast<char>(number >> (8 * i) & 0xFF);
-  }
+/// A signature, and numbers in as many bytes as their types have, little-endian.
+template <std::unsigned_integral... Numbers>
+std::string record(std::string_view signature, Numbers... numbers) {
+  std::string bytes(signature);
+  const auto add = [&bytes](auto number) {
+    for (std::size_t i = 0; i < sizeof number; ++i) {
+      bytes += static_cast<char>(number >> (8 * i) & 0xFF);
+    }
+  };
+  (add(numbers), ...);
+  return bytes;
 }
 
 std::uint32_t short_form(std::uint64_t number) {
@@ -95,8 +110,10 @@ std::uint32_t short_form(std::uint64_t number) {
 
 std::uint16_t version_needed(bool zip64) { return zip64 ? 45 : 20; }
 
-// Bit 11: the name is UTF-8.
-std::uint16_t flags(const std::string& name) { return is_utf8(name) ? 0x800 : 0; }
+/// A member's name, and the ZIP64 field with numbers that have no room elsewhere, if there are any.
+std::string name_and_extra(const std::string& name, const std::string& large) {
+  return large.empty() ? name : name + record("", zip64_field, static_cast<std::uint16_t>(large.size())) + large;
+}
 
 }  // namespace
 
@@ -105,28 +122,17 @@ void ZipWriter::put(std::string_view bytes) {
   offset_ += bytes.size();
 }
 
+std::string ZipWriter::description(const Member& member, const std::string& large) {
+  const std::uint16_t flags = is_utf8(member.name) ? 0x800 : 0;  // bit 11
+  return record("", version_needed(!large.empty()), flags, stored, midnight, date_1980, member.crc,
+                short_form(member.size), short_form(member.size), static_cast<std::uint16_t>(member.name.size()),
+                static_cast<std::uint16_t>(large.empty() ? 0 : large.size() + 4));
+}
+
 void ZipWriter::begin(std::string_view name, std::uint32_t crc, std::uint64_t size) {
-  members_.push_back({std::string(name), crc, size, offset_});
-  const bool large = size >= no_room;
-  std::string header("PK\x03\x04");
-  add<std::uint16_t>(header, version_needed(large));
-  add<std::uint16_t>(header, flags(members_.back().name));
-  add<std::uint16_t>(header, 0);  // stored
-  add<std::uint16_t>(header, 0);  // midnight
-  add<std::uint16_t>(header, date_1980);
-  add<std::uint32_t>(header, crc);
-  add<std::uint32_t>(header, short_form(size));
-  add<std::uint32_t>(header, short_form(size));
-  add<std::uint16_t>(header, static_cast<std::uint16_t>(name.size()));
-  add<std::uint16_t>(header, large ? 20 : 0);
-  header += name;
-  if (large) {
-    add<std::uint16_t>(header, 1);
-    add<std::uint16_t>(header, 16);
-    add<std::uint64_t>(header, size);
-    add<std::uint64_t>(header, size);
-  }
-  put(header);
+  const Member& member = members_.emplace_back(Member{std::string(name), crc, size, offset_});
+  const std::string large = size >= no_room ? record("", size, size) : "";
+  put("PK\x03\x04" + description(member, large) + name_and_extra(member.name, large));
 }
 
 void ZipWriter::write(std::span<const std::byte> bytes) {
@@ -136,70 +142,27 @@ void ZipWriter::write(std::span<const std::byte> bytes) {
 void ZipWriter::finish() {
   const std::uint64_t start = offset_;
   for (const Member& member : members_) {
-    std::string extra;
-    if (member.size >= no_room) {
-      add<std::uint64_t>(extra, member.size);
-      add<std::uint64_t>(extra, member.size);
-    }
-    if (member.offset >= no_room) {
-      add<std::uint64_t>(extra, member.offset);
-    }
-    const bool zip64 = !extra.empty();
-    std::string entry("PK\x01\x02");
-    add<std::uint16_t>(entry, 0x0300U | version_needed(zip64));  // made on Unix
-    add<std::uint16_t>(entry, version_needed(zip64));
-    add<std::uint16_t>(entry, flags(member.name));
-    add<std::uint16_t>(entry, 0);
-    add<std::uint16_t>(entry, 0);
-    add<std::uint16_t>(entry, date_1980);
-    add<std::uint32_t>(entry, member.crc);
-    add<std::uint32_t>(entry, short_form(member.size));
-    add<std::uint32_t>(entry, short_form(member.size));
-    add<std::uint16_t>(entry, static_cast<std::uint16_t>(member.name.size()));
-    add<std::uint16_t>(entry, static_cast<std::uint16_t>(zip64 ? extra.size() + 4 : 0));
-    add<std::uint16_t>(entry, 0);               // no comment
-    add<std::uint16_t>(entry, 0);               // first disk
-    add<std::uint16_t>(entry, 0);               // not known to be text
-    add<std::uint32_t>(entry, 0100644U << 16);  // a file of mode 644
-    add<std::uint32_t>(entry, short_form(member.offset));
-    entry += member.name;
-    if (zip64) {
-      add<std::uint16_t>(entry, 1);
-      add<std::uint16_t>(entry, static_cast<std::uint16_t>(extra.size()));
-      entry += extra;
-    }
-    put(entry);
+    const std::string large = (member.size >= no_room ? record("", member.size, member.size) : "") +
+                              (member.offset >= no_room ? record("", member.offset) : "");
+    const auto made_by = static_cast<std::uint16_t>(made_on_unix | version_needed(!large.empty()));
+    constexpr std::uint16_t first_disk = 0;
+    constexpr std::uint16_t not_known_to_be_text = 0;
+    put(record("PK\x01\x02", made_by) + description(member, large) +
+        record("", none, first_disk, not_known_to_be_text, mode_644, short_form(member.offset)) +
+        name_and_extra(member.name, large));
   }
   const std::uint64_t size = offset_ - start;
   const std::uint64_t count = members_.size();
-  std::string end;
+  constexpr std::uint32_t disk = 0;
   if (count >= 0xFFFF || size >= no_room || start >= no_room) {
     const std::uint64_t at = offset_;
-    end += "PK\x06\x06";
-    add<std::uint64_t>(end, 44);
-    add<std::uint16_t>(end, 0x0300U | 45U);
-    add<std::uint16_t>(end, 45);
-    add<std::uint32_t>(end, 0);
-    add<std::uint32_t>(end, 0);
-    add<std::uint64_t>(end, count);
-    add<std::uint64_t>(end, count);
-    add<std::uint64_t>(end, size);
-    add<std::uint64_t>(end, start);
-    end += "PK\x06\x07";
-    add<std::uint32_t>(end, 0);
-    add<std::uint64_t>(end, at);
-    add<std::uint32_t>(end, 1);
+    const std::uint64_t bytes_that_follow = 44;
+    const auto made_by = static_cast<std::uint16_t>(made_on_unix | version_needed(true));
+    put(record("PK\x06\x06", bytes_that_follow, made_by, version_needed(true), disk, disk, count, count, size, start));
+    put(record("PK\x06\x07", disk, at, std::uint32_t{1}));
   }
-  const auto short_count = static_cast<std::uint16_t>(count < 0xFFFF ? count : 0xFFFF);
-  end += "PK\x05\x06";
-  add<std::uint16_t>(end, 0);
-  add<std::uint16_t>(end, 0);
-  add<std::uint16_t>(end, short_count);
-  add<std::uint16_t>(end, short_count);
-  add<std::uint32_t>(end, short_form(size));
-  add<std::uint32_t>(end, short_form(start));
-  add<std::uint16_t>(end, 0);
-  put(end);
+  const auto short_count = static_cast<std::uint16_t>(std::min<std::uint64_t>(count, 0xFFFF));
+  put(record("PK\x05\x06", none, none, short_count, short_count, short_form(size), short_form(start), none));
 }
 
 namespace {
@@ -212,14 +175,6 @@ std::string lower(std::string_view text) {
   std::transform(result.begin(), result.end(), result.begin(),
                  [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
   return result;
-}
-
-void append_encoded(std::string& out, char byte) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  const auto value = static_cast<unsigned char>(byte);
-  out += '%';
-  out += digits[value >> 4U];
-  out += digits[value & 0xFU];
 }
 
 /// Whether Windows takes a file of that name, with any extension, for a device.
@@ -254,7 +209,7 @@ class Marks {
       const bool by_case = (letters == Letters::upper_encoded && is_upper(name_[i])) ||
                            (letters == Letters::all_encoded && is_letter(name_[i]));
       if (encoded_[i] != 0 || by_case) {
-        append_encoded(out, name_[i]);
+        out += percent_encoded(name_[i]);
       } else {
         out += name_[i];
       }

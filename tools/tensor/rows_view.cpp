@@ -20,21 +20,16 @@ using RowColumns = std::array<Column, 15>;
 
 constexpr RowColumns row_columns(Superseded superseded, bool smooth) {
   const bool times = superseded != Superseded::left_out;  // equal steps are told apart by it
-  return {{{"tensor"},
-           {"step", Align::right},
-           {"mode"},
-           {"mode_step", Align::right},
-           {"worker"},
-           {"dtype", Align::left, false, true},
-           {"shape", Align::left, false, true},
-           {"index", Align::right, true, false},
-           {"value", Align::right},
-           {"value_smooth", Align::right, smooth, smooth},
-           {"wall_time", Align::right, times, times, false, show_date},
-           {"time", Align::left, false, false},
-           {"elapsed", Align::right, false, false},
-           superseded_column(superseded == Superseded::included),
-           written_column}};
+  return with_key_columns(std::array<Column, 10>{{{"dtype", Align::left, false, true},
+                                                  {"shape", Align::left, false, true},
+                                                  {"index", Align::right, true, false},
+                                                  {"value", Align::right},
+                                                  {"value_smooth", Align::right, smooth, smooth},
+                                                  {"wall_time", Align::right, times, times, false, show_date},
+                                                  {"time", Align::left, false, false},
+                                                  {"elapsed", Align::right, false, false},
+                                                  superseded_column(superseded == Superseded::included),
+                                                  written_column}});
 }
 
 class RowsView final : public ValueView {

@@ -13,11 +13,15 @@ namespace {
 
 class SparkView : public ValueView {
  public:
-  explicit SparkView(ViewContext context) : context_(context) {}
+  explicit SparkView(ViewContext context)
+      : options_(context.options),
+        messages_(context.messages),
+        curves_(context.out, context.options.output, context.options.picture, context.several_trials,
+                context.options.following.follow, {}, context.messages) {}
 
-  void set_trial(std::string_view name) override { curves_.set_trial(name, context_.options.following.follow); }
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
 
-  void end_step() override { live_.draw(context_.options.output, context_.several_trials, {}, false); }
+  void end_step() override { curves_.end_step(); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     if (!is_real(value.dtype()) || value.view().size() != 1) {
@@ -40,31 +44,25 @@ class SparkView : public ValueView {
   void finish() override {
     if (!others_.empty() && curves_.empty()) {
       const auto& [name, what] = *others_.begin();
-      const bool svg = context_.options.svg();
+      const bool svg = options_.svg();
       std::string text = svg ? "-f svg" : "--spark";
       text += " draws scalars, and " + single_quoted(name) + " is " + what + ": pick an element with --slice, or see ";
       throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
     }
-    if (context_.options.following.follow) {
-      live_.draw(context_.options.output, context_.several_trials, {}, true);
-    } else if (context_.options.svg()) {
-      write_charts(context_.out, curves_.take_charts({}, context_.options.picture.scale), context_.options.picture, {});
-    } else {
-      curves_.print(context_.out, context_.options.output, context_.several_trials, {}, context_.messages);
-    }
+    curves_.finish({});
     if (!others_.empty()) {
       std::vector<std::string> names;
       for (const auto& [name, what] : others_) {
         names.push_back(name);
       }
-      context_.messages.note("not drawn, because not scalars: " + quoted_list(names, 3));
+      messages_.note("not drawn, because not scalars: " + quoted_list(names, 3));
     }
   }
 
  private:
-  ViewContext context_;
-  Curves curves_;
-  LiveCurves live_{curves_, context_.out, context_.messages};
+  const TensorOptions& options_;
+  Diagnostics& messages_;
+  CurvesView curves_;
   std::map<std::string, std::string> others_;
 };
 

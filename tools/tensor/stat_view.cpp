@@ -17,28 +17,19 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 18> stat_columns = {{{"tensor"},
-                                                  {"step", Align::right},
-                                                  {"mode"},
-                                                  {"mode_step", Align::right},
-                                                  {"worker"},
-                                                  {"dtype"},
-                                                  {"shape"},
-                                                  {"size", Align::right},
-                                                  {"min", Align::right},
-                                                  {"max", Align::right},
-                                                  {"mean", Align::right},
-                                                  {"std", Align::right},
-                                                  {"nan", Align::right},
-                                                  {"inf", Align::right},
-                                                  {"zero", Align::right},
-                                                  {"argmin"},
-                                                  {"argmax"},
-                                                  written_column}};
-
-struct StatCells {
-  Cell min, max, mean, std, nan, inf, zero;
-};
+constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"dtype"},
+                                                                             {"shape"},
+                                                                             {"size", Align::right},
+                                                                             {"min", Align::right},
+                                                                             {"max", Align::right},
+                                                                             {"mean", Align::right},
+                                                                             {"std", Align::right},
+                                                                             {"nan", Align::right},
+                                                                             {"inf", Align::right},
+                                                                             {"zero", Align::right},
+                                                                             {"argmin"},
+                                                                             {"argmax"},
+                                                                             written_column}});
 
 Cell cell_of(const ReducedValue& value) {
   switch (value.kind) {
@@ -60,10 +51,8 @@ Cell extreme_of(const ReducedValue& value, Dtype dtype) {
                                                                         : element_cell(value.real, dtype);
 }
 
-StatCells cells_of(const TensorView& view) {
-  if (view.dtype() == Dtype::string) {
-    return {};
-  }
+// The statistics among the columns, in their order.
+std::vector<Cell> cells_of(const TensorView& view) {
   constexpr std::array<Reduction, 7> wanted = {{{ReductionKind::min},
                                                 {ReductionKind::max},
                                                 {ReductionKind::mean},
@@ -71,14 +60,14 @@ StatCells cells_of(const TensorView& view) {
                                                 {ReductionKind::nan},
                                                 {ReductionKind::inf},
                                                 {ReductionKind::zero}}};
-  const std::vector<ReducedValue> of = reduce(view, wanted);
-  return {.min = extreme_of(of[0], view.dtype()),
-          .max = extreme_of(of[1], view.dtype()),
-          .mean = cell_of(of[2]),
-          .std = cell_of(of[3]),
-          .nan = cell_of(of[4]),
-          .inf = cell_of(of[5]),
-          .zero = cell_of(of[6])};
+  std::vector<Cell> cells(wanted.size());
+  if (view.dtype() != Dtype::string) {
+    const std::vector<ReducedValue> values = reduce(view, wanted);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      cells[i] = i < 2 ? extreme_of(values[i], view.dtype()) : cell_of(values[i]);
+    }
+  }
+  return cells;
 }
 
 /// Where the least and the greatest element are, the first of equal ones; none without a number.
@@ -111,12 +100,14 @@ class StatView : public ValueView {
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
-    const StatCells of = cells_of(value.view());
     const Extremes places = extremes_of(value.view());
-    rows_.row({key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker,
-               to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size(), of.min, of.max, of.mean, of.std,
-               of.nan, of.inf, of.zero, index_cell(places.least, value.shape(), least_),
-               index_cell(places.greatest, value.shape(), greatest_), key.written});
+    std::vector<Cell> cells =
+        with_key_cells(key, {to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size()});
+    const std::vector<Cell> statistics = cells_of(value.view());
+    cells.insert(cells.end(), statistics.begin(), statistics.end());
+    cells.insert(cells.end(), {index_cell(places.least, value.shape(), least_),
+                               index_cell(places.greatest, value.shape(), greatest_), key.written});
+    rows_.row(cells);
   }
 
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }

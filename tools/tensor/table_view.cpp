@@ -13,8 +13,7 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 6> table_columns = {
-    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}, {"value", Align::right}}};
+constexpr std::array table_columns = with_key_columns(std::array<Column, 1>{{{"value", Align::right}}});
 
 // Single numbers are held back until an array comes, but not more of them than this.
 constexpr std::size_t most_held = 4096;
@@ -79,8 +78,7 @@ class TableView : public ValueView {
     rows_->set_trial(trial_);
     for (const Held& held : held_) {
       const Elements elements(held.value.view(), Elements::NotText::sized);
-      rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,
-                  held.key.worker, elements.cell(0)});
+      rows_->row(with_key_cells(held.key, {elements.cell(0)}));
     }
     held_.clear();
   }

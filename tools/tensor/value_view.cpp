@@ -3,8 +3,11 @@
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -12,33 +15,23 @@ namespace {
 
 using MakeView = std::unique_ptr<ValueView> (*)(ViewContext context);
 
-struct FormatRow {
-  std::string_view format;
-  MakeView make;
-};
+constexpr std::array<std::pair<std::string_view, MakeView>, 10> formats = {{{"table", make_table_view},
+                                                                            {"tsv", make_rows_view},
+                                                                            {"csv", make_rows_view},
+                                                                            {"json", make_rows_view},
+                                                                            {"jsonl", make_rows_view},
+                                                                            {"npy", make_npy_view},
+                                                                            {"npz", make_npz_view},
+                                                                            {"raw", make_raw_view},
+                                                                            {"pgm", make_pgm_view},
+                                                                            {svg_format, make_spark_view}}};
 
-constexpr std::array<FormatRow, 10> formats = {{{"table", make_table_view},
-                                                {"tsv", make_rows_view},
-                                                {"csv", make_rows_view},
-                                                {"json", make_rows_view},
-                                                {"jsonl", make_rows_view},
-                                                {"npy", make_npy_view},
-                                                {"npz", make_npz_view},
-                                                {"raw", make_raw_view},
-                                                {"pgm", make_pgm_view},
-                                                {svg_format, make_spark_view}}};
-
-struct KindRow {
-  TensorViewKind kind;
-  MakeView make;
-};
-
-constexpr std::array<KindRow, 6> kinds = {{{TensorViewKind::stat, make_stat_view},
-                                           {TensorViewKind::matrix, make_matrix_view},
-                                           {TensorViewKind::hist, make_hist_view},
-                                           {TensorViewKind::heatmap, make_heatmap_view},
-                                           {TensorViewKind::spark, make_spark_view},
-                                           {TensorViewKind::pivot, make_pivot_view}}};
+constexpr std::array<std::pair<TensorViewKind, MakeView>, 6> kinds = {{{TensorViewKind::stat, make_stat_view},
+                                                                       {TensorViewKind::matrix, make_matrix_view},
+                                                                       {TensorViewKind::hist, make_hist_view},
+                                                                       {TensorViewKind::heatmap, make_heatmap_view},
+                                                                       {TensorViewKind::spark, make_spark_view},
+                                                                       {TensorViewKind::pivot, make_pivot_view}}};
 
 }  // namespace
 
@@ -51,9 +44,9 @@ void ValueView::show_number(const ValueKey& key, const Place& value) {
 }
 
 std::unique_ptr<ValueView> make_view(ViewContext context) {
-  for (const KindRow& row : kinds) {
-    if (row.kind == context.options.view) {
-      return row.make(context);
+  for (const auto& [kind, make] : kinds) {
+    if (kind == context.options.view) {
+      return make(context);
     }
   }
   if (context.options.stack) {
@@ -67,12 +60,23 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
                                                    context.options.reading.superseded != Superseded::left_out)) {
     return make_rows_view(context);
   }
-  for (const FormatRow& row : formats) {
-    if (row.format == context.options.output.format) {
-      return row.make(context);
+  for (const auto& [format, make] : formats) {
+    if (format == context.options.output.format) {
+      return make(context);
     }
   }
   throw UsageError("unknown format " + single_quoted(context.options.output.format));
+}
+
+std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others) {
+  std::vector<Cell> cells = {key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker};
+  cells.insert(cells.end(), others.begin(), others.end());
+  return cells;
+}
+
+std::string step_text(const ValueKey& key) {
+  const std::string text = "step " + std::to_string(key.step.value);
+  return key.mode == Mode::global ? text : fmt::format("{} ({} {})", text, mode_text(key.mode), key.mode_step.value);
 }
 
 std::string value_heading(const ValueKey& key, bool ascii) {
@@ -82,11 +86,7 @@ std::string value_heading(const ValueKey& key, bool ascii) {
     text += "  ";
   }
   append_printable(text, key.tensor, ascii);
-  text += "  step " + std::to_string(key.step.value);
-  if (key.mode != Mode::global) {
-    text += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
-  }
-  text += "  ";
+  text += "  " + step_text(key) + "  ";
   append_printable(text, key.worker, ascii);
   return text;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +18,6 @@
 #include "cli/output_file.hpp"
 #include "options.hpp"
 #include "rows/elements.hpp"
-#include "rows/row_pattern.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool::tensor {
@@ -36,6 +37,20 @@ struct ValueKey {
   bool buckets = false;         ///< Not the value but its saved buckets: for --hist.
   std::string_view trial = {};  ///< Its name, if there are several; borrowed from the command line.
 };
+
+/// The columns that say which value a row is of, and then others.
+inline constexpr std::array<Column, 5> key_columns = {
+    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}}};
+template <std::size_t Count>
+[[nodiscard]] constexpr std::array<Column, key_columns.size() + Count> with_key_columns(
+    const std::array<Column, Count>& others) {
+  std::array<Column, key_columns.size() + Count> columns;
+  std::copy(others.begin(), others.end(), std::copy(key_columns.begin(), key_columns.end(), columns.begin()));
+  return columns;
+}
+
+/// The cells of `key_columns`, and then others.
+[[nodiscard]] std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others = {});
 
 /// The numbers that differ from one number of a tensor to the next.
 enum class NumberColumn : std::uint8_t { step, wall_time, value };
@@ -115,6 +130,9 @@ std::unique_ptr<ValueView> make_npz_view(ViewContext context);
 std::unique_ptr<ValueView> make_stack_view(ViewContext context);
 std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
 std::unique_ptr<ValueView> make_folder_view(ViewContext context);
+
+/// `step 38 (train 30)`.
+[[nodiscard]] std::string step_text(const ValueKey& key);
 
 /// `fc.weight  step 38 (train 30)  worker_0`, safe to show.
 [[nodiscard]] std::string value_heading(const ValueKey& key, bool ascii);
