@@ -8,7 +8,6 @@
 #include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "result_view.hpp"
-#include "row_maker.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/message_options.hpp"
 #include "columns.hpp"
 #include "command.hpp"
 #include "operands/shard.hpp"

@@ -8,6 +8,7 @@
 #include "partial.hpp"
 #include "result_view.hpp"
 #include "statistic.hpp"
+#include "unavailable.hpp"
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -27,90 +28,74 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Statistic statistic_of(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::null:
-      return {};
-    case Json::value_t::boolean:
-      return Statistic(value.get<bool>());
-    case Json::value_t::number_integer:
-      // `-0`, which other programs may write for `-0.0`: a floating-point zero.
-      return value.get<std::int64_t>() == 0 ? Statistic(-0.0) : Statistic(value.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return Statistic(value.get<std::uint64_t>());
-    case Json::value_t::number_float:
-      return Statistic(value.get<double>());
-    case Json::value_t::string: {
-      const auto& text = value.get_ref<const std::string&>();
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      if (text == "NaN") {
-        return Statistic(std::numeric_limits<double>::quiet_NaN());
-      }
-      if (text == "Infinity" || text == "-Infinity") {
-        return Statistic(text.front() == '-' ? -infinity : infinity);
-      }
-      break;
-    }
-    case Json::value_t::array:
-      if (value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
-        return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
-      }
-      break;
-    case Json::value_t::object:
-    case Json::value_t::binary:
-    case Json::value_t::discarded:
-      break;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (value.is_null()) {
+    return {};
+  }
+  if (value.is_boolean()) {
+    return Statistic(value.get<bool>());
+  }
+  if (value.is_number_unsigned()) {
+    return Statistic(value.get<std::uint64_t>());
+  }
+  if (value.is_number_integer()) {  // `-0`, which other programs may write for `-0.0`: a floating-point zero
+    return value.get<std::int64_t>() == 0 ? Statistic(-0.0) : Statistic(value.get<std::int64_t>());
+  }
+  if (value.is_number_float()) {
+    return Statistic(value.get<double>());
+  }
+  if (value == "NaN") {
+    return Statistic(std::numeric_limits<double>::quiet_NaN());
+  }
+  if (value == "Infinity" || value == "-Infinity") {
+    return Statistic(value == "Infinity" ? infinity : -infinity);
+  }
+  if (value.is_array() && value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
+    return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
   }
   throw InvalidValue("a statistic is no number");
 }
 
 std::string to_text(const ShardedSteps& steps) {
-  return std::to_string(steps.count) + " steps, " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
+  return fmt::format("{} steps, {} to {}", steps.count, steps.first, steps.last);
 }
 
 /// Which parts of one trial were given: they must be of the same whole, and none should be missing.
-class PartsSeen {
- public:
+struct TrialParts {
+  std::string name;
+  std::uint64_t count = 0;  ///< Of the whole.
+  ShardedSteps steps = {};
+  std::set<std::uint64_t> parts = {};
+  std::set<std::size_t> files = {};
+
   /// Takes note of a row. @throws InvalidValue if it does not belong with the rows before it.
-  void add(const Shard& shard, const ShardedSteps& steps, std::size_t file) {
-    if (parts_.empty()) {
-      count_ = shard.count;
-      steps_ = steps;
-    } else if (shard.count != count_) {
-      throw InvalidValue("a part of " + std::to_string(shard.count) + ", the first is one of " +
-                         std::to_string(count_));
-    } else if (steps != steps_) {
-      throw InvalidValue("a part of " + to_text(steps) + "; the first is of " + to_text(steps_) +
+  void add(const Partial& row, std::size_t file) {
+    if (parts.empty()) {
+      count = row.shard.count;
+      steps = row.steps;
+    } else if (row.shard.count != count) {
+      throw InvalidValue(fmt::format("a part of {}, the first is one of {}", row.shard.count, count));
+    } else if (row.steps != steps) {
+      throw InvalidValue("a part of " + to_text(row.steps) + "; the first is of " + to_text(steps) +
                          ": while a job runs, choose steps with -s that are there");
     }
-    parts_.insert(shard.index);
-    files_.insert(file);
+    parts.insert(row.shard.index);
+    files.insert(file);
   }
 
-  /// The parts that have steps but no row in any of `files` files. Empty if as many files had no row as there are parts
+  /// The parts that have steps but no row in any of `all_files`. Empty if as many files had no row as there are parts
   /// without one: a part has no row either if nothing was selected at its steps.
-  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t files) const {
+  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t all_files) const {
     std::vector<std::uint64_t> result;
-    const std::uint64_t with_steps = std::min(count_, steps_.count);
+    const std::uint64_t with_steps = std::min(count, steps.count);
     for (std::uint64_t part = 1; part <= with_steps; ++part) {
-      if (!parts_.contains(part)) {
+      if (!parts.contains(part)) {
         result.push_back(part);
       }
     }
-    const std::uint64_t without_rows = files - files_.size();
-    const std::uint64_t without_steps = count_ - with_steps;
-    if (result.size() + without_steps <= without_rows) {
-      result.clear();
-    }
-    return result;
+    const std::uint64_t without_steps = count - with_steps;
+    return result.size() + without_steps <= all_files - files.size() ? std::vector<std::uint64_t>() : result;
   }
-  /// How many parts there are of the whole.
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-
- private:
-  std::uint64_t count_ = 0;
-  ShardedSteps steps_;
-  std::set<std::uint64_t> parts_;
-  std::set<std::size_t> files_;
 };
 
 /// What all rows of shards that belong together have in common.
@@ -166,12 +151,15 @@ class Merger {
       if (line.empty()) {
         continue;
       }
+      const auto wrong = [&](std::string_view why) {
+        return UsageError(fmt::format("{}: line {}: {}", path, file->number(), why));
+      };
       try {
         add(line);
       } catch (const InvalidValue& error) {
-        throw UsageError(path + ": line " + std::to_string(file->number()) + ": " + error.what());
+        throw wrong(error.what());
       } catch (const Json::exception&) {
-        throw UsageError(path + ": line " + std::to_string(file->number()) + ": not a JSON object of a shard");
+        throw wrong("not a JSON object of a shard");
       }
     }
     if (file->failed()) {
@@ -211,10 +199,6 @@ class Merger {
   }
 
  private:
-  struct TrialParts {
-    std::string name;
-    PartsSeen parts;
-  };
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
 
   static Mode parse_mode(const std::string& text) {
@@ -242,14 +226,13 @@ class Merger {
       throw InvalidValue("`partial` has other statistics than there are");
     }
     const auto trial = object.at("trial").get<std::string>();
-    std::size_t at = 0;
-    while (at < trials_.size() && trials_[at].name != trial) {
-      ++at;
+    const auto known =
+        std::find_if(trials_.begin(), trials_.end(), [&](const TrialParts& one) { return one.name == trial; });
+    const auto at = static_cast<std::size_t>(known - trials_.begin());
+    if (known == trials_.end()) {
+      trials_.push_back({trial});
     }
-    if (at == trials_.size()) {
-      trials_.push_back({trial, {}});
-    }
-    trials_[at].parts.add(partial->shard, partial->steps, files_);
+    trials_[at].add(*partial, files_);
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
@@ -284,8 +267,8 @@ class Merger {
       return other.partial.shard.index < index;
     });
     if (place != rows.end() && (place->partial.shard.index == part || layout.by.step)) {
-      throw InvalidValue("part " + std::to_string(part) + " of " + std::to_string(partial->shard.count) +
-                         " has this row already: is a shard given twice?");
+      throw InvalidValue(
+          fmt::format("part {} of {} has this row already: is a shard given twice?", part, partial->shard.count));
     }
     rows.insert(place, std::move(row));
   }
@@ -293,17 +276,16 @@ class Merger {
   // Elements of missing parts are in no statistic.
   void tell_missing() {
     for (const TrialParts& trial : trials_) {
-      const std::vector<std::uint64_t> missing = trial.parts.missing(files_);
+      const std::vector<std::uint64_t> missing = trial.missing(files_);
       if (missing.empty()) {
         continue;
       }
       constexpr std::size_t most_named = 5;
       const auto named = static_cast<std::ptrdiff_t>(std::min(missing.size(), most_named));
-      messages_.warning(
-          fmt::format("{}: no row of part{} {}{} of {}: statistics are of the others", single_quoted(trial.name),
-                      missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + named, ", "),
-                      missing.size() > most_named ? fmt::format(" and {} more", missing.size() - most_named) : "",
-                      trial.parts.count()));
+      messages_.warning(fmt::format(
+          "{}: no row of part{} {}{} of {}: statistics are of the others", single_quoted(trial.name),
+          missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + named, ", "),
+          missing.size() > most_named ? fmt::format(" and {} more", missing.size() - most_named) : "", trial.count));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }
@@ -319,11 +301,7 @@ class Merger {
     const std::string text = fmt::format(
         "no {} of {}, though shards have it: to pool a statistic, all that is pooled must have it, or its values",
         fmt::join(lost_, ", "), tensors.empty() ? "what is pooled" : quoted_list(tensors, 3));
-    if (options_.strict) {
-      messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
-    } else {
-      messages_.warning(text);
-    }
+    say_unavailable(text, options_.strict, messages_);
   }
 
   // Whether a number written as floating point is an integer that only the partial holds in full.

@@ -250,7 +250,6 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.reductions_given = line.has("reduce");
   options.reductions = line.values("reduce");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cli/output_file.hpp"
 #include "operands/in_turn.hpp"
 #include "options.hpp"
+#include "session.hpp"
 #include "statistic.hpp"
 
 namespace smd::tool::reduce {
@@ -65,6 +67,11 @@ struct ResultContext {
   bool several_trials = false;
   bool smoothed = false;  ///< `wanted` has the smoothed statistic after each.
 };
+
+/// Reduces what is selected of a trial, in parallel and piece by piece, and shows rows in the documented order. Records
+/// are pooled in the same order for any number of threads. Reports once what is unavailable. Several trials: pooled.
+ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std::vector<Wanted>& wanted,
+                            ResultView& view, Diagnostics& messages);
 
 std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);

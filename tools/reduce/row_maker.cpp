@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "row_maker.hpp"
-
+// Makes rows of what is selected.
 #include "cli/progress.hpp"
 #include "partial.hpp"
+#include "result_view.hpp"
 #include "row_plans.hpp"
 #include "select/slice.hpp"
 #include "unavailable.hpp"

@@ -4,19 +4,13 @@
 #include "cli/text.hpp"
 #include "select/saved_forms.hpp"
 
+#include <fmt/ranges.h>
+
 namespace smd::tool::reduce {
 
 namespace {
 
 using Names = Unavailable::Names;
-
-std::string comma_list(const Names& names) {
-  std::string list;
-  for (const std::string& name : names) {
-    list += (list.empty() ? "" : ", ") + name;
-  }
-  return list;
-}
 
 std::string quoted_few(const Names& names) {
   return quoted_list(std::vector<std::string>(names.begin(), names.end()), 3);
@@ -63,17 +57,19 @@ void Unavailable::merge(const Unavailable& other) {
   }
 }
 
+void say_unavailable(const std::string& text, bool strict, Diagnostics& messages) {
+  if (strict) {
+    messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
+  } else {
+    messages.warning(text);
+  }
+}
+
 void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
-  const auto say_it = [&](const std::string& text) {
-    if (strict) {
-      messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
-    } else {
-      messages.warning(text);
-    }
-  };
+  const auto say_it = [&](const std::string& text) { say_unavailable(text, strict, messages); };
   if (!missing_of.empty()) {
-    std::string text = "no " + comma_list(missing) + " of " + quoted_few(missing_of) +
-                       "; saved: " + (saved.empty() ? "nothing" : comma_list(saved));
+    std::string text = fmt::format("no {} of {}; saved: {}", fmt::join(missing, ", "), quoted_few(missing_of),
+                                   saved.empty() ? "nothing" : fmt::format("{}", fmt::join(saved, ", ")));
     if (saved.contains(buckets_name)) {
       text += " (elements were not saved, and buckets give only bounds of it)";
     }
@@ -83,8 +79,8 @@ void Unavailable::say(bool pooled, bool strict, Diagnostics& messages) const {
     say_it(text);
   }
   if (!undefined.empty()) {
-    say_it("there is no " + comma_list(undefined) +
-           " of no elements or of complex numbers: " + quoted_few(undefined_of));
+    say_it(fmt::format("there is no {} of no elements or of complex numbers: {}", fmt::join(undefined, ", "),
+                       quoted_few(undefined_of)));
   }
   if (!strings.empty()) {
     say_it("strings have no reductions: " + quoted_few(strings));

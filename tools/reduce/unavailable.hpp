@@ -32,4 +32,7 @@ struct Unavailable {
   void say(bool pooled, bool strict, Diagnostics& messages) const;
 };
 
+/// Reports that statistics are unavailable. `strict`: that is a failure.
+void say_unavailable(const std::string& text, bool strict, Diagnostics& messages);
+
 }  // namespace smd::tool::reduce

@@ -3,6 +3,7 @@
 
 #include "cli/escape.hpp"
 
+#include <cstdlib>
 #include <optional>
 
 namespace smd::tool {
@@ -54,6 +55,22 @@ struct Appender {
 };
 
 }  // namespace
+
+double as_double(const Cell& cell) {
+  return std::visit(
+      []<class Value>(const Value& value) {
+        if constexpr (std::is_same_v<Value, Half> || std::is_same_v<Value, BFloat16>) {
+          return static_cast<double>(to_float(value));
+        } else if constexpr (std::is_same_v<Value, NumeralCell>) {
+          return std::strtod(std::string(value.text).c_str(), nullptr);
+        } else if constexpr (std::is_arithmetic_v<Value>) {
+          return static_cast<double>(value);
+        } else {
+          return std::numeric_limits<double>::quiet_NaN();
+        }
+      },
+      cell.value());
+}
 
 void append_text(std::string& out, const Cell& cell, int precision) {
   std::visit(Appender{out, precision, std::nullopt}, cell.value());

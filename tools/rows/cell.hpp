@@ -95,6 +95,9 @@ class Cell {
   Value value_;
 };
 
+/// A cell as a double; NaN if it is no real number.
+[[nodiscard]] double as_double(const Cell& cell);
+
 /// Appends a cell as plain text, unescaped: `NA`, `true`, `64x3`, `a,b`, `1.5-2j`.
 void append_text(std::string& out, const Cell& cell, int precision);
 

@@ -2,14 +2,16 @@
 #include "rows/curves.hpp"
 
 #include "draw/palette.hpp"
-#include "rows/statistic_axis.hpp"
 #include "select/selection.hpp"
+
+#include <smd/reduction.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace smd::tool {
@@ -128,6 +130,78 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
   rows.finish();
 }
 
+namespace {
+
+struct StatisticWords {
+  std::string_view name;
+  std::string_view words;
+};
+
+// Of what smd-diff compares.
+constexpr std::array<StatisticWords, 3> difference_words = {
+    {{"max_abs", "largest |a - b|"}, {"l2_diff", "l2 norm of a - b"}, {"rel_l2", "l2 norm of a - b / l2 norm of a"}}};
+
+std::optional<double> percentile_of(std::string_view name) {
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (!reduction || reduction->abs) {
+    return std::nullopt;
+  }
+  return reduction->kind == ReductionKind::min          ? std::optional(0.0)
+         : reduction->kind == ReductionKind::max        ? std::optional(100.0)
+         : reduction->kind == ReductionKind::median     ? std::optional(50.0)
+         : reduction->kind == ReductionKind::percentile ? std::optional(reduction->percent)
+                                                        : std::nullopt;
+}
+
+std::string words_of(std::string_view name) {
+  const auto* const difference = std::find_if(difference_words.begin(), difference_words.end(),
+                                              [name](const StatisticWords& one) { return one.name == name; });
+  if (difference != difference_words.end()) {
+    return std::string(difference->words);
+  }
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (!reduction) {
+    return std::string(name);
+  }
+  std::string words(facts_of(reduction->kind).text);
+  if (reduction->kind == ReductionKind::percentile) {
+    words = fmt::format("percentile {} of the elements", reduction->percent);
+  }
+  return reduction->abs ? words + ", of absolute values" : words;
+}
+
+}  // namespace
+
+ChartAxis statistic_axis(std::string_view name) {
+  ChartAxis axis = {.name = words_of(name)};
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (reduction && facts_of(reduction->kind).share) {
+    axis.least = 0;
+    axis.greatest = 1;
+  }
+  return axis;
+}
+
+std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
+  std::vector<std::pair<double, std::size_t>> percentiles;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::optional<double> percentile = percentile_of(names[i]);
+    if (!percentile) {
+      return {};
+    }
+    percentiles.emplace_back(*percentile, i);
+  }
+  std::sort(percentiles.begin(), percentiles.end());
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < percentiles.size(); ++i) {
+    if (i != 0 && percentiles[i].first == percentiles[i - 1].first) {
+      return {};
+    }
+    order.push_back(percentiles[i].second);
+  }
+  return order;
+}
+
 // Curves as charts: what all have in common is above the chart, what differs names the curves.
 
 namespace {
@@ -167,46 +241,53 @@ bool aligned(const std::vector<ChartCurve>& curves) {
 
 }  // namespace
 
-void Curves::Parts::add(const Key& key) {
-  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
-  trials.insert(trial);
-  tensors.insert(tensor);
-  workers.insert(worker);
-  modes.insert(mode);
-}
+// Which parts of the keys differ: common parts are above a chart, the others name its curves.
+struct Curves::Parts {
+  std::set<std::size_t> trials = {};
+  std::set<std::string> tensors = {};
+  std::set<std::string> workers = {};
+  std::set<Mode> modes = {};
 
-std::string Curves::Parts::common(const std::vector<std::string>& names) const {
-  std::string text;
-  join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
-  if (modes.size() == 1 && *modes.begin() != Mode::global) {
-    join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+  void add(const Key& key) {
+    trials.insert(std::get<0>(key));
+    tensors.insert(std::get<1>(key));
+    workers.insert(std::get<2>(key));
+    modes.insert(std::get<Mode>(key));
   }
-  if (workers.size() == 1 && !workers.begin()->empty()) {
-    join(text, fmt::format("worker {}", *workers.begin()));
+
+  [[nodiscard]] std::string common(const std::vector<std::string>& names) const {
+    std::string text;
+    join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
+    if (modes.size() == 1 && *modes.begin() != Mode::global) {
+      join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+    }
+    if (workers.size() == 1 && !workers.begin()->empty()) {
+      join(text, fmt::format("worker {}", *workers.begin()));
+    }
+    return text;
   }
-  return text;
-}
 
-std::string Curves::Parts::all_tensors() const {
-  return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
-         : tensors.begin()->empty() ? "all that is selected"
-                                    : *tensors.begin();
-}
+  [[nodiscard]] std::string all_tensors() const {
+    return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
+           : tensors.begin()->empty() ? "all that is selected"
+                                      : *tensors.begin();
+  }
 
-std::string Curves::Parts::name_of(const Key& key, const std::vector<std::string>& names) const {
-  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
-  std::string name;
-  join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
-  join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
-  join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
-  join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
-  return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
-}
+  [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const {
+    const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
+    std::string name;
+    join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
+    join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
+    join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+    join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
+    return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
+  }
 
-ChartAxis Curves::Parts::steps() const {
-  const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
-  return {.name = global ? "step" : "step (of all modes)", .whole = true};
-}
+  [[nodiscard]] ChartAxis steps() const {
+    const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
+    return {.name = global ? "step" : "step (of all modes)", .whole = true};
+  }
+};
 
 ChartCurve Curves::take_curve(Curve& curve, std::string name) {
   ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <smd/step.hpp>
 #include <span>
 #include <string>
@@ -29,6 +28,13 @@ namespace smd::tool {
 
 /// The columns of `Curves`.
 [[nodiscard]] std::span<const Column> curve_columns() noexcept;
+
+/// The axis of a statistic by its column's name: said in full, with its unit; a share reaches from 0 to 1.
+[[nodiscard]] ChartAxis statistic_axis(std::string_view name);
+
+/// The places of percentiles (`min`, `p25`, `median`, `max`) among columns, from the least to the greatest percentile;
+/// empty if a column is not a percentile, or is one that was named before.
+[[nodiscard]] std::vector<std::size_t> percentile_order(std::span<const std::string> names);
 
 /// Numbers over steps, gathered into curves: each tensor, worker, mode and reduction has one of its own. For --spark,
 /// a table in which all are of the same length and fill the line; for -f svg, charts.
@@ -73,22 +79,9 @@ class Curves {
 
   static constexpr std::size_t reduction_of_key = 5;
 
-  // Which parts of the keys differ: common parts are above a chart, the others name its curves.
-  struct Parts {
-    std::set<std::size_t> trials;
-    std::set<std::string> tensors;
-    std::set<std::string> workers;
-    std::set<Mode> modes;
-
-    void add(const Key& key);
-    [[nodiscard]] std::string common(const std::vector<std::string>& names) const;
-    [[nodiscard]] std::string all_tensors() const;
-    [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const;
-    [[nodiscard]] ChartAxis steps() const;
-  };
+  struct Parts;
 
   [[nodiscard]] Curve& curve_of(const Point& point);
-  // In curve_charts.cpp.
   [[nodiscard]] static ChartCurve take_curve(Curve& curve, std::string name);
   [[nodiscard]] std::vector<Chart> take_fans(const Parts& parts, std::span<const std::string> reductions,
                                              std::span<const std::size_t> order, ScaleKind scale);

@@ -20,7 +20,7 @@ constexpr std::array<KnownFormat, 6> formats = {{
     {"tsv", make_tsv_format, true},
     {"csv", make_csv_format, false},
     {"json", make_json_format, false},
-    {"jsonl", make_jsonl_format, false},
+    {"jsonl", make_json_format, false},
     {"text", make_table_format, true},
 }};
 

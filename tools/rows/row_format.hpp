@@ -46,7 +46,6 @@ std::unique_ptr<RowFormat> make_table_format(FormatContext context);
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context);
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context);
 std::unique_ptr<RowFormat> make_json_format(FormatContext context);
-std::unique_ptr<RowFormat> make_jsonl_format(FormatContext context);
 std::unique_ptr<RowFormat> make_list_format(FormatContext context);
 
 }  // namespace smd::tool

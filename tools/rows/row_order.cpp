@@ -152,20 +152,6 @@ struct LikeVisitor {
   }
 };
 
-bool is_nan(const Cell& cell) {
-  return std::visit(
-      []<class Value>(const Value& value) {
-        if constexpr (std::is_floating_point_v<Value>) {
-          return std::isnan(value);
-        } else if constexpr (std::is_same_v<Value, Half> || std::is_same_v<Value, BFloat16>) {
-          return std::isnan(to_float(value));
-        } else {
-          return false;
-        }
-      },
-      cell.value());
-}
-
 }  // namespace
 
 RowCondition::RowCondition(const Comparison& comparison)
@@ -186,7 +172,7 @@ bool RowCondition::holds(const Cell& cell) {
   if (number_ && relation != Relation::matches) {
     const Cell value = std::visit(LikeVisitor{comparison_.value, *number_}, cell.value());
     if (!value.missing()) {
-      const bool nan = is_nan(cell);
+      const bool nan = std::isnan(as_double(cell));
       if (nan || std::isnan(*number_)) {
         const bool both = nan && std::isnan(*number_);
         return relation == Relation::equal ? both : relation == Relation::unequal && !both;

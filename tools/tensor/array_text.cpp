@@ -32,7 +32,7 @@ class Printer {
       print_("[]");
       return;
     }
-    for_each_shown(0, 0, [this](std::uint64_t place) { measure(word(place)); });
+    measure_axis(0, 0);
     print_axis(0, 0, 0);
     print_(line_);
   }
@@ -81,19 +81,17 @@ class Printer {
     }
   }
 
-  template <class Visit>
-  void for_each_shown(std::size_t axis, std::uint64_t place, Visit&& visit) const {
-    for_each_on_axis(
-        axis,
-        [&](std::int64_t i) {
-          const std::uint64_t inner = place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i);
-          if (axis + 1 == shape_.size()) {
-            visit(inner);
-          } else {
-            for_each_shown(axis + 1, inner, visit);
-          }
-        },
-        [] {});
+  // The place of an element, or of the part of one axis less, in the part at `place`.
+  [[nodiscard]] std::uint64_t inner_place(std::size_t axis, std::uint64_t place, std::int64_t i) const {
+    return place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i);
+  }
+
+  void measure_axis(std::size_t axis, std::uint64_t place) {
+    const auto measure_part = [&](std::int64_t i) {
+      const std::uint64_t inner = inner_place(axis, place, i);
+      axis + 1 == shape_.size() ? measure(word(inner)) : measure_axis(axis + 1, inner);
+    };
+    for_each_on_axis(axis, measure_part, [] {});
   }
 
   void flush() {
@@ -106,54 +104,40 @@ class Printer {
 
   // `closing`: brackets that will follow the last element of this axis on its line.
   void print_axis(std::size_t axis, std::uint64_t place, std::size_t closing) {
-    line_ += '[';
+    const bool innermost = axis + 1 == shape_.size();
+    const std::size_t room = options_.width > closing + 1 ? options_.width - closing - 1 : 1;
+    std::size_t used = axis + 1;
     bool first = true;
-    if (axis + 1 == shape_.size()) {
-      const std::size_t room = options_.width > closing + 1 ? options_.width - closing - 1 : 1;
-      std::size_t used = axis + 1;
-      const auto add = [&](const std::string& text, std::size_t columns) {
-        if (!first && used + 1 + columns > room) {
-          flush();
-          line_.assign(axis + 1, ' ');
-          used = axis + 1;
-        } else if (!first) {
-          line_ += ' ';
-          ++used;
+    // Goes on where so many columns fit: on a new line for a part, and for an element that does not fit on this one.
+    const auto next = [&](std::size_t columns) {
+      if (!first && (!innermost || used + 1 + columns > room)) {
+        flush();
+        for (std::size_t inner = axis + 2; inner < shape_.size(); ++inner) {
+          print_("");
         }
-        line_ += text;
-        used += columns;
-        first = false;
-      };
-      for_each_on_axis(
-          axis,
-          [&](std::int64_t i) {
-            add(padded(word(place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i))),
-                left_ + right_);
-          },
-          [&] { add(dots_, display_width(dots_)); });
-    } else {
-      const auto next = [&] {
-        if (!first) {
-          flush();
-          for (std::size_t inner = axis + 2; inner < shape_.size(); ++inner) {
-            print_("");
-          }
-          line_.assign(axis + 1, ' ');
-        }
-        first = false;
-      };
-      for_each_on_axis(
-          axis,
-          [&](std::int64_t i) {
-            next();
-            print_axis(axis + 1, place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i),
-                       closing + 1);
-          },
-          [&] {
-            next();
-            line_ += dots_;
-          });
-    }
+        line_.assign(axis + 1, ' ');
+        used = axis + 1;
+      } else if (!first) {
+        line_ += ' ';
+        ++used;
+      }
+      used += columns;
+      first = false;
+    };
+    const auto print_part = [&](std::int64_t i) {
+      const std::uint64_t inner = inner_place(axis, place, i);
+      next(left_ + right_);
+      if (innermost) {
+        line_ += padded(word(inner));
+      } else {
+        print_axis(axis + 1, inner, closing + 1);
+      }
+    };
+    line_ += '[';
+    for_each_on_axis(axis, print_part, [&] {
+      next(display_width(dots_));
+      line_ += dots_;
+    });
     line_ += ']';
   }
 

@@ -17,9 +17,9 @@ namespace smd::tool::tensor {
 
 namespace {
 
-/// The elements' bytes and nothing else; several values of numbers follow one another. A single string is written as
-/// its content: a saved picture becomes a picture file. Several strings of one value are each preceded by their length
-/// in 4 bytes; those of several values would be one file of which nothing can be told apart.
+/// raw: the elements' bytes and nothing else; several values of numbers follow one another. A single string is written
+/// as its content: a saved picture becomes a picture file. Several strings of one value are each preceded by their
+/// length in 4 bytes; those of several values would be one file of which nothing can be told apart.
 class RawView : public ValueView {
  public:
   explicit RawView(ViewContext context) : out_(context.out) {
@@ -93,8 +93,8 @@ std::string_view extension_of(std::string_view bytes, bool string) {
   return string && is_utf8(bytes) ? "txt" : "bin";
 }
 
-/// A file for each value, or for each of several strings. All lie in DIR itself, whatever the tensors' names, and each
-/// appears when it is whole.
+/// -o DIR/: a file for each value, or for each of several strings. All lie in DIR itself, whatever the tensors' names,
+/// and each appears when it is whole.
 class FolderView : public ValueView {
  public:
   explicit FolderView(ViewContext context) : context_(context) {}

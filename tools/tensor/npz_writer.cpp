@@ -186,70 +186,41 @@ bool is_device(std::string_view part) {
          (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9');
 }
 
-/// Which bytes of a name must be encoded.
-class Marks {
- public:
-  explicit Marks(std::string_view name) : name_(name), encoded_(name.size(), 0) {
-    mark_characters();
-    for (std::size_t start = 0; start <= name_.size();) {
-      const std::size_t end = std::min(name_.find('/', start), name_.size());
-      mark_part(start, end);
-      start = end + 1;
+/// A mark for each byte of a name: 1 if it must be encoded.
+std::string marks_of(std::string_view name) {
+  std::string marks(name.size(), 0);
+  const auto mark = [&marks](std::size_t at, std::size_t count) {
+    std::fill_n(marks.begin() + static_cast<std::ptrdiff_t>(at), count, 1);
+  };
+  for (std::size_t at = 0; at < name.size();) {
+    const DecodedCharacter point = decode_utf8(name.substr(at));
+    const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
+    const bool special = point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name[at]) != std::string_view::npos;
+    if (!point.valid || control || special) {
+      mark(at, point.size);
     }
-    if (name_.size() > 1 && name_[1] == ':' && is_letter(name_[0])) {
-      encoded_[1] = 1;
-    }
+    at += point.size;
   }
-
-  enum class Letters : std::uint8_t { as_they_are, upper_encoded, all_encoded };
-
-  [[nodiscard]] std::string text(Letters letters) const {
-    std::string out;
-    for (std::size_t i = 0; i < name_.size(); ++i) {
-      const bool by_case = (letters == Letters::upper_encoded && is_upper(name_[i])) ||
-                           (letters == Letters::all_encoded && is_letter(name_[i]));
-      if (encoded_[i] != 0 || by_case) {
-        out += percent_encoded(name_[i]);
-      } else {
-        out += name_[i];
-      }
-    }
-    return out;
-  }
-
- private:
-  void mark_characters() {
-    for (std::size_t at = 0; at < name_.size();) {
-      const DecodedCharacter point = decode_utf8(name_.substr(at));
-      const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
-      const bool special =
-          point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name_[at]) != std::string_view::npos;
-      if (!point.valid || control || special) {
-        std::fill_n(encoded_.begin() + static_cast<std::ptrdiff_t>(at), point.size, 1);
-      }
-      at += point.size;
-    }
-  }
-
-  /// Marks a part between slashes; the last one is the array's own file, to which `.npy` is added.
-  void mark_part(std::size_t start, std::size_t end) {
-    const std::string_view part = name_.substr(start, end - start);
-    const bool is_folder = end < name_.size();
+  for (std::size_t start = 0, end = 0; start <= name.size(); start = end + 1) {
+    end = std::min(name.find('/', start), name.size());
+    const std::string_view part = name.substr(start, end - start);
+    const bool is_folder = end < name.size();  // the last part is the array's own file, to which `.npy` is added
     if (part.empty() && is_folder) {
-      encoded_[end] = 1;
+      mark(end, 1);
     } else if (part == "." || part == "..") {
-      std::fill_n(encoded_.begin() + static_cast<std::ptrdiff_t>(start), part.size(), 1);
+      mark(start, part.size());
     } else if (is_device(part)) {
-      encoded_[start] = 1;
+      mark(start, 1);
     }
     if (is_folder && (part.ends_with('.') || part.ends_with(' '))) {
-      encoded_[end - 1] = 1;
+      mark(end - 1, 1);
     }
   }
-
-  std::string_view name_;
-  std::string encoded_;  // 1: written %XX
-};
+  if (name.size() > 1 && name[1] == ':' && is_letter(name[0])) {
+    mark(1, 1);
+  }
+  return marks;
+}
 
 }  // namespace
 
@@ -257,11 +228,14 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
   if (!arrays_.emplace(array).second) {
     return std::nullopt;
   }
-  const Marks marks(array);
-  using Letters = Marks::Letters;
+  const std::string marks = marks_of(array);
+  const auto none = [](char) { return false; };
   std::string member;
-  for (const Letters letters : {Letters::as_they_are, Letters::upper_encoded, Letters::all_encoded}) {
-    member = marks.text(letters);
+  for (bool (*const encoded_too)(char) : {+none, +is_upper, +is_letter}) {
+    member.clear();
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      member += marks[i] != 0 || encoded_too(array[i]) ? percent_encoded(array[i]) : std::string(1, array[i]);
+    }
     if (folded_.insert(lower(member)).second) {
       break;  // the last one is unique, since all its letters are encoded
     }

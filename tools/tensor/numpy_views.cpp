@@ -34,6 +34,7 @@ void write_npy(OutputFile& out, const std::string& what, Dtype dtype, const Shap
   }
 }
 
+/// npy: one array.
 class NpyView : public ValueView {
  public:
   explicit NpyView(ViewContext context) : out_(context.out) {}
@@ -64,7 +65,7 @@ class NpyView : public ValueView {
   OneValue one_{"-f npy", "add --stack to join steps, or use -f npz"};
 };
 
-/// One array per value, under the shortest key that is unique.
+/// npz: one array per value, under the shortest key that is unique.
 class NpzView : public ValueView {
  public:
   explicit NpzView(ViewContext context) : npz_(context.out, context.messages) {}
@@ -146,6 +147,7 @@ struct Series {
   std::vector<TensorValue> values;
 };
 
+/// --stack: the steps of a tensor joined on a new first axis.
 class StackView : public ValueView {
  public:
   explicit StackView(ViewContext context) : context_(context) {}

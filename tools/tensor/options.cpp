@@ -118,7 +118,6 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.view = static_cast<TensorViewKind>(only_flag(line, view_flags));
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });

@@ -63,8 +63,7 @@ class RowsView final : public ValueView {
     const std::uint64_t size = value.view().size();
     std::vector<std::int64_t> index(value.shape().size(), 0);
     for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
-      print_index(index);
-      row(index_text_, elements.cell(place));
+      row(IndexCell{index}, elements.cell(place));
       advance(index, value.shape());
     }
   }
@@ -154,17 +153,6 @@ class RowsView final : public ValueView {
     }
   }
 
-  void print_index(const std::vector<std::int64_t>& index) {
-    index_text_.clear();
-    char text[number_chars];
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-      if (axis != 0) {
-        index_text_ += ',';
-      }
-      index_text_.append(text, write_number(text, index[axis]));
-    }
-  }
-
   static void advance(std::vector<std::int64_t>& index, const Shape& shape) {
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       if (++index[axis] < shape[axis]) {
@@ -180,7 +168,6 @@ class RowsView final : public ValueView {
   bool by_element_;       // else one row per value
   bool numbers_suffice_;  // no column needs more of a value than step, time and number
   std::string time_text_;
-  std::string index_text_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --smooth: passes rows on to another view, with the smoothed statistic after each.
+// Views over the steps of a series: --smooth; --spark and -f svg.
 #include "result_view.hpp"
+#include "rows/curves.hpp"
 #include "rows/exponential_mean.hpp"
 
 #include <map>
@@ -10,6 +11,7 @@ namespace smd::tool::reduce {
 
 namespace {
 
+/// --smooth: passes rows on to another view, with the smoothed statistic after each.
 class SmoothView : public ResultView {
  public:
   explicit SmoothView(const ResultContext& context)
@@ -67,10 +69,59 @@ class SmoothView : public ResultView {
   std::vector<Statistic> statistics_;
 };
 
+/// --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps. -f svg:
+/// a chart of them.
+class SparkView : public ResultView {
+ public:
+  explicit SparkView(const ResultContext& context)
+      : smoothed_(context.smoothed),
+        curves_(context.out, context.options.output, context.options.picture, context.several_trials,
+                context.options.following.follow, names_of(context), context.messages) {}
+
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
+
+  void row(const ResultRow& row) override {
+    for (std::size_t i = 0; i < row.statistics.size(); ++i) {
+      const Curves::Point point = {.tensor = row.tensor,
+                                   .worker = row.worker,
+                                   .mode = row.mode,
+                                   .smooth = smoothed_ && i % 2 != 0,
+                                   .reduction = smoothed_ ? i / 2 : i,
+                                   .step = row.step.value,
+                                   .mode_step = row.mode_step.value,
+                                   .written = row.written};
+      if (row.statistics[i].missing()) {
+        curves_.skip(point);
+      } else {
+        curves_.add(point, row.statistics[i].number());
+      }
+    }
+  }
+
+  void end_step() override { curves_.end_step(); }
+  void finish() override { curves_.finish("choose tensors with -n or -e, or statistics with -r"); }
+
+ private:
+  static std::vector<std::string> names_of(const ResultContext& context) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < context.wanted.size(); i += context.smoothed ? 2 : 1) {
+      names.push_back(context.wanted[i].name);
+    }
+    return names;
+  }
+
+  bool smoothed_;
+  CurvesView curves_;
+};
+
 }  // namespace
 
 std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context) {
   return std::make_unique<SmoothView>(context);
+}
+
+std::unique_ptr<ResultView> make_spark_view(const ResultContext& context) {
+  return std::make_unique<SparkView>(context);
 }
 
 }  // namespace smd::tool::reduce
