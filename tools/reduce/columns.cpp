@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 namespace smd::tool::reduce {

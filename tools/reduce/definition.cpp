@@ -4,7 +4,6 @@
 #include "command.hpp"
 #include "operands/shard.hpp"
 #include "rows/picture_options.hpp"
-#include "rows/row_writer.hpp"
 
 #include <array>
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/text.hpp"
-#include "rows/exponential_mean.hpp"
-#include "rows/row_writer.hpp"
 #include "statistic.hpp"
 
 #include <fmt/ranges.h>

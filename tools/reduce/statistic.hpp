@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <variant>
 #include <vector>
 
 namespace smd::tool::reduce {

@@ -3,7 +3,6 @@
 
 #include "rows/elements.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace smd::tool {

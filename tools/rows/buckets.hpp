@@ -2,13 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "draw/bins.hpp"

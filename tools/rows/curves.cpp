@@ -12,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <utility>
 
 namespace smd::tool {
 
@@ -132,13 +131,8 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
 
 namespace {
 
-struct StatisticWords {
-  std::string_view name;
-  std::string_view words;
-};
-
 // Of what smd-diff compares.
-constexpr std::array<StatisticWords, 3> difference_words = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> difference_words = {
     {{"max_abs", "largest |a - b|"}, {"l2_diff", "l2 norm of a - b"}, {"rel_l2", "l2 norm of a - b / l2 norm of a"}}};
 
 std::optional<double> percentile_of(std::string_view name) {
@@ -154,10 +148,10 @@ std::optional<double> percentile_of(std::string_view name) {
 }
 
 std::string words_of(std::string_view name) {
-  const auto* const difference = std::find_if(difference_words.begin(), difference_words.end(),
-                                              [name](const StatisticWords& one) { return one.name == name; });
-  if (difference != difference_words.end()) {
-    return std::string(difference->words);
+  for (const auto& [difference, words] : difference_words) {
+    if (difference == name) {
+      return std::string(words);
+    }
   }
   const std::optional<Reduction> reduction = parse_reduction(name);
   if (!reduction) {

@@ -2,6 +2,7 @@
 #include "rows/output_options.hpp"
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -158,6 +159,14 @@ std::size_t only_flag(const CommandLine& line, std::span<const std::string_view>
     chosen = line.has(flags[i]) ? i + 1 : chosen;
   }
   return chosen;
+}
+
+double smoothing_weight(const std::string& text) {
+  const std::optional<double> weight = text::number_of(text);
+  if (!weight || !(*weight >= 0 && *weight < 1)) {
+    throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
+  }
+  return *weight;
 }
 
 std::span<const OptionSpec> OutputOptions::table() noexcept { return output_table; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_format.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace smd::tool {

@@ -6,7 +6,6 @@
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace smd::tool {
@@ -245,8 +244,15 @@ bool RowWriter::rows_stand_alone() const noexcept {
          !out_.discards();
 }
 
-std::optional<RowPattern> RowWriter::pattern_of_chosen(const std::vector<bool>& varies) {
-  std::optional<RowPattern> pattern = rows_stand_alone() && !held_ ? format_->pattern(picked_, varies) : std::nullopt;
+std::optional<RowPattern> RowWriter::pattern_of(std::span<const Cell> cells, const std::vector<bool>& varies) {
+  if (held_ || !rows_stand_alone()) {
+    return std::nullopt;
+  }
+  std::vector<bool> which;
+  for (const std::optional<std::size_t> index : chosen_) {
+    which.push_back(index && varies[*index]);
+  }
+  std::optional<RowPattern> pattern = format_->pattern(chosen(cells), which);
   if (pattern) {
     for (RowPattern::Number& number : pattern->numbers) {
       number.column = *chosen_[number.column];

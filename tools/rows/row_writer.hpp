@@ -109,18 +109,9 @@ class RowWriter {
   /// Whether text that another writer made of rows, with the same options but without a header, can be appended
   /// unchanged.
   [[nodiscard]] bool rows_stand_alone() const noexcept;
-  /// Returns the text of such rows that differ only in the numbers of columns for which `varies(i)` is true; `make(i)`
-  /// returns the other cells. Nullopt if there is no such text.
-  template <class Make, class Varies>
-  [[nodiscard]] std::optional<RowPattern> pattern_of(const Make& make, const Varies& varies) {
-    std::vector<bool> which;
-    picked_.clear();
-    for (const std::optional<std::size_t> index : chosen_) {
-      which.push_back(index && varies(*index));
-      picked_.push_back(which.back() ? Cell() : index ? make(*index) : Cell(trial_));
-    }
-    return pattern_of_chosen(which);
-  }
+  /// Returns the text of such rows with these cells, in which other numbers may stand where `varies`. Nullopt if there
+  /// is no such text.
+  [[nodiscard]] std::optional<RowPattern> pattern_of(std::span<const Cell> cells, const std::vector<bool>& varies);
   /// Appends the text of `rows` such rows.
   void append(std::string_view text, std::size_t rows);
   /// How many rows came for which --where holds, whether they are printed or not.
@@ -154,7 +145,6 @@ class RowWriter {
   void sort(std::span<const Cell> cells);
   void begin();
   void print(std::span<const Cell> chosen);
-  [[nodiscard]] std::optional<RowPattern> pattern_of_chosen(const std::vector<bool>& varies);
 
   OutputFile& out_;
   std::vector<Column> columns_;

@@ -83,10 +83,8 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
   messages.name_trials(options_.several_trials);
   OutputFile out = options_.folder ? OutputFile::discard() : options_.output.open(options_.binary());
   PictureOutput picture(out, options_.output);
-  const bool whole = options_.following.follow ? follow_values(trials, options_, picture.to(), messages)
-                                               : show_values(trials, options_, picture.to(), messages);
   // A file appears if it holds what was asked for, or the part of it that could be read.
-  if (whole) {
+  if (show_values(trials, options_, picture.to(), messages)) {
     picture.close(messages);
   }
   return ExitStatus::yes;

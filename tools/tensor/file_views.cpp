@@ -7,7 +7,6 @@
 
 #include <boost/filesystem/operations.hpp>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>

@@ -22,7 +22,7 @@ constexpr std::size_t piece_numbers = 4096;  // whose text fits the L2 cache
 struct Piece {
   std::span<const ColumnPart> parts;
   std::size_t count = 0;
-  const NumberText* text = nullptr;
+  const RowPattern* text = nullptr;
 };
 
 bool alike(const ColumnPart& a, const ColumnPart& b) noexcept {
@@ -44,12 +44,12 @@ std::vector<Piece> pieces_of(std::span<const ColumnPart> parts) {
   return pieces;
 }
 
-char* write_row(char* out, const NumberText& text, const ColumnPart& part, std::size_t i) {
-  const RowPattern& pattern = text.pattern;
-  for (std::size_t k = 0; k < pattern.numbers.size(); ++k) {
-    out += pattern.numbers[k].before.copy(out, std::string::npos);
-    switch (text.columns[k]) {
+char* write_row(char* out, const RowPattern& pattern, const ColumnPart& part, std::size_t i) {
+  for (const RowPattern::Number& number : pattern.numbers) {
+    out += number.before.copy(out, std::string::npos);
+    switch (static_cast<NumberColumn>(number.column)) {
       case NumberColumn::step:
+      case NumberColumn::mode_step:
         out = write_number(out, part.step(i).value, pattern.precision);
         break;
       case NumberColumn::wall_time:
@@ -68,8 +68,8 @@ char* write_row(char* out, const NumberText& text, const ColumnPart& part, std::
 
 /// Overwrites the start of `text`, which grows as needed, with the rows of a piece. Returns their bytes.
 std::size_t write_rows(const Piece& piece, std::string& text) {
-  std::size_t most = piece.text->pattern.end.size();  // bytes of a row
-  for (const RowPattern::Number& number : piece.text->pattern.numbers) {
+  std::size_t most = piece.text->end.size();  // bytes of a row
+  for (const RowPattern::Number& number : piece.text->numbers) {
     most += number.before.size() + number_chars;
   }
   std::size_t used = 0;
@@ -85,8 +85,8 @@ std::size_t write_rows(const Piece& piece, std::string& text) {
 }
 
 /// Sets the texts of all pieces; pieces that are alike share one. Returns the texts; empty if the view has none.
-std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tensor, ValueView& view) {
-  std::deque<NumberText> texts;
+std::deque<RowPattern> set_texts(std::span<Piece> pieces, std::string_view tensor, ValueView& view) {
+  std::deque<RowPattern> texts;
   const ColumnPart* last = nullptr;
   for (Piece& piece : pieces) {
     const ColumnPart& part = piece.parts.front();
@@ -95,7 +95,7 @@ std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tenso
       key.tensor = tensor;
       key.worker = part.worker();
       const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
-      std::optional<NumberText> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
+      std::optional<RowPattern> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
       if (!text) {
         return {};
       }
@@ -116,7 +116,7 @@ bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned job
     return false;
   }
   std::vector<Piece> pieces = pieces_of(column->parts());
-  const std::deque<NumberText> texts = set_texts(pieces, tensor, view);
+  const std::deque<RowPattern> texts = set_texts(pieces, tensor, view);
   if (texts.empty()) {
     return false;
   }

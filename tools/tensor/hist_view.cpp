@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: a histogram of each value.
-#include "cli/text.hpp"
 #include "histogram.hpp"
 #include "rows/buckets.hpp"
 #include "rows/histogram_output.hpp"

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
 namespace smd::tool::tensor {
 

@@ -10,8 +10,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 
 namespace smd::tool::tensor {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // For NumPy: npy, one array; npz, one array per value; --stack, the steps of a tensor joined on a new first axis.
-#include "cli/text.hpp"
 #include "npy.hpp"
 #include "npz_writer.hpp"
 #include "value_view.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>

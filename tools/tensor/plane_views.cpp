@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of the last two axes: --heatmap and pgm.
-#include "cli/text.hpp"
 #include "plane_picture.hpp"
 #include "value_view.hpp"
 

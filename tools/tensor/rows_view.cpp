@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
 #include "array_text.hpp"
-#include "cli/text.hpp"
 #include "rows/date.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -73,22 +70,20 @@ class RowsView final : public ValueView {
     show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
   }
 
-  [[nodiscard]] std::optional<NumberText> text_of_numbers(const ValueKey& key, Dtype dtype) override {
+  [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) override {
     if (!numbers_suffice_) {
       return std::nullopt;
     }
     static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
-    std::optional<RowPattern> pattern =
-        rows_.pattern_of([&](std::size_t column) { return cell_of(column, key, dtype, ShapeCell{}, none, none); },
-                         [](std::size_t column) { return number_column(column).has_value(); });
-    if (!pattern) {
-      return std::nullopt;
+    std::vector<Cell> cells;
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      cells.push_back(cell_of(column, key, dtype, ShapeCell{}, none, none));
     }
-    NumberText text{*std::move(pattern), {}};
-    for (const RowPattern::Number& number : text.pattern.numbers) {
-      text.columns.push_back(*number_column(number.column));
+    std::vector<bool> varies(columns_.size());
+    for (const NumberColumn column : number_columns) {
+      varies[static_cast<std::size_t>(column)] = true;
     }
-    return text;
+    return rows_.pattern_of(cells, varies);
   }
   void append(std::string_view text, std::size_t numbers) override { rows_.append(text, numbers); }
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
@@ -135,21 +130,6 @@ class RowsView final : public ValueView {
         return key.superseded;
       default:
         return key.written;
-    }
-  }
-
-  /// What of a number stands in a column; nullopt if all numbers of a tensor and worker have the same there.
-  static std::optional<NumberColumn> number_column(std::size_t column) noexcept {
-    switch (column) {
-      case 1:
-      case 3:  // without modes the step itself
-        return NumberColumn::step;
-      case 8:
-        return NumberColumn::value;
-      case 10:
-        return NumberColumn::wall_time;
-      default:
-        return std::nullopt;
     }
   }
 

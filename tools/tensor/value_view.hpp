@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <smd/step.hpp>
@@ -52,14 +51,11 @@ template <std::size_t Count>
 /// The cells of `key_columns`, and then others.
 [[nodiscard]] std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others = {});
 
-/// The numbers that differ from one number of a tensor to the next.
-enum class NumberColumn : std::uint8_t { step, wall_time, value };
-
-/// Text for all numbers of one tensor, worker and type.
-struct NumberText {
-  RowPattern pattern;
-  std::vector<NumberColumn> columns;  ///< Of `RowPattern::numbers`.
-};
+/// Which columns of rows have numbers that differ from one number of a tensor to the next: places among the columns of
+/// `make_rows_view`. Without modes, the mode's step is the step itself.
+enum class NumberColumn : std::size_t { step = 1, mode_step = 3, value = 8, wall_time = 10 };
+inline constexpr std::array<NumberColumn, 4> number_columns = {NumberColumn::step, NumberColumn::mode_step,
+                                                               NumberColumn::value, NumberColumn::wall_time};
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
 class ValueView {
@@ -80,7 +76,7 @@ class ValueView {
   virtual void show_number(const ValueKey& key, const Place& value);
   /// The text in which the view shows numbers that differ from this one only in `NumberColumn`s. Nullopt if it needs
   /// the numbers themselves.
-  [[nodiscard]] virtual std::optional<NumberText> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
+  [[nodiscard]] virtual std::optional<RowPattern> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
     return std::nullopt;
   }
   /// Appends so many numbers in such text.

@@ -259,8 +259,9 @@ class SelectedValues {
       return;
     }
     keys_.push_back(key_of(entry));
-    names_.push_back(entry.value ? std::string(entry.tensor) : reduction_tensor_name(buckets_name, entry.tensor));
-    values_.push_back({place, names_.back()});
+    values_.push_back({place, entry.value ? entry.tensor
+                                          : std::string_view(names_.emplace_back(
+                                                reduction_tensor_name(buckets_name, entry.tensor)))});
     if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
       read_batch();
     }
@@ -336,7 +337,7 @@ class SelectedValues {
   Progress progress_;
   std::vector<ValueKey> keys_;
   std::vector<WantedValue> values_;
-  std::deque<std::string> names_;  // of their records
+  std::deque<std::string> names_;  // of buckets among them
   bool found_ = false;
   bool shown_ = false;
   bool refused_ = false;  // some value is sound, and of a type that is not read
@@ -461,6 +462,42 @@ class ShownTrials {
     return whole;
   }
 
+  /// --follow: the same of values as steps complete, until the jobs end.
+  bool follow() {
+    ValueSelection selection;
+    bool found = false;
+    const FollowSetup setup{.following = options_.following,
+                            .selection = options_.selection,
+                            .reading = options_.reading,
+                            .needs = selection_needs(options_),
+                            .listed = options_.operands.front() == "-",
+                            .opened = [this](Trial& trial) {
+                              if (needs_whole_series(options_)) {
+                                trial.load_range(StepRange());
+                              }
+                              open_view();
+                            }};
+    const bool visited =
+        follow_trials(trials_, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
+          view_->set_trial(trials_[operand]);
+          static_cast<Selection&>(selection) = std::move(at_step);
+          if (!selection.tensors.empty()) {
+            SelectedValues reader(trial, options_, selection, *view_, messages_);
+            shown_ = reader.run() || shown_;
+            found = reader.found() || found;
+          }
+          view_->end_step();
+        });
+    if (!view_) {
+      return false;
+    }
+    view_->finish();
+    if (visited && !found && messages_.status() == ExitStatus::yes) {
+      report_nothing(nullptr, options_, selection, false, messages_);
+    }
+    return shown_ || !options_.binary();
+  }
+
  private:
   struct Opened {
     Trial& trial;
@@ -468,11 +505,15 @@ class ShownTrials {
     bool explained = false;  ///< It was said why there is nothing.
   };
 
-  /// Returns whether the trial stays open.
-  bool visit(Trial& trial) {
+  void open_view() {
     if (!view_) {
       view_ = make_view({out_, options_, messages_, options_.several_trials});
     }
+  }
+
+  /// Returns whether the trial stays open.
+  bool visit(Trial& trial) {
+    open_view();
     Opened opened{trial, {}, false};
     apart([&] {
       opened.selection = select_values(trial, options_, messages_);
@@ -534,47 +575,8 @@ class ShownTrials {
 
 bool show_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
                  Diagnostics& messages) {
-  return ShownTrials(options, trials, out, messages).run();
-}
-
-bool follow_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
-                   Diagnostics& messages) {
-  std::unique_ptr<ValueView> view;
-  ValueSelection selection;
-  bool found = false;
-  bool shown = false;
-  const FollowSetup setup{.following = options.following,
-                          .selection = options.selection,
-                          .reading = options.reading,
-                          .needs = selection_needs(options),
-                          .listed = options.operands.front() == "-",
-                          .opened = [&](Trial& trial) {
-                            if (needs_whole_series(options)) {
-                              trial.load_range(StepRange());
-                            }
-                            if (!view) {
-                              view = make_view({out, options, messages, options.several_trials});
-                            }
-                          }};
-  const bool visited =
-      follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
-        view->set_trial(trials[operand]);
-        static_cast<Selection&>(selection) = std::move(at_step);
-        if (!selection.tensors.empty()) {
-          SelectedValues reader(trial, options, selection, *view, messages);
-          shown = reader.run() || shown;
-          found = reader.found() || found;
-        }
-        view->end_step();
-      });
-  if (!view) {
-    return false;
-  }
-  view->finish();
-  if (visited && !found && messages.status() == ExitStatus::yes) {
-    report_nothing(nullptr, options, selection, false, messages);
-  }
-  return shown || !options.binary();
+  ShownTrials shown(options, trials, out, messages);
+  return options.following.follow ? shown.follow() : shown.run();
 }
 
 }  // namespace smd::tool::tensor

@@ -10,14 +10,10 @@
 
 namespace smd::tool::tensor {
 
-/// Selects the values of trials, one after the other, and shows them in the documented order. Reports what is missing.
+/// Selects the values of trials, one after the other or, with --follow, as steps complete, and shows them in the
+/// documented order. Reports what is missing.
 /// Returns whether the output holds what was asked for, or the part of it that could be read.
 bool show_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
                  Diagnostics& messages);
-
-/// --follow: selects and shows values as steps complete, until the jobs end. Returns whether the output holds what was
-/// asked for, and the view was finished.
-bool follow_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
-                   Diagnostics& messages);
 
 }  // namespace smd::tool::tensor
