@@ -4,7 +4,6 @@
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "hist.hpp"
-#include "merge.hpp"
 #include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "result_view.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "merge.hpp"
-
+// --merge
 #include "cli/command_line.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/line_file.hpp"

@@ -133,7 +133,7 @@ class RowMaker {
         single_(!options_.pools() && !options_.by.row),
         shared_(shared),
         plans_(options_, wanted),
-        text_view_(single_ ? view.row_text() : nullptr),
+        text_view_(single_ ? view.text_view() : nullptr),
         result_(options_, options_.shard.has_value() || options_.pools()) {}
 
   /// Reads, reduces and, if the view takes text, writes the text of all rows of a piece.
@@ -541,7 +541,7 @@ class RowMaker {
   const bool single_;  ///< Every entry has a row of its own.
   const RowPlans* const shared_;
   RowPlans plans_;
-  std::unique_ptr<RowText> text_view_;  // null: the view has the rows themselves
+  std::unique_ptr<ResultView> text_view_;  // null: the view has the rows themselves
   RecordResult result_;
 
   std::vector<Row> rows_;

@@ -39,6 +39,12 @@ std::vector<Column> columns_of(const ResultContext& context) {
   return columns;
 }
 
+/// Where a view writes that makes text, and its options.
+struct Memory {
+  ReduceCommandOptions options;
+  OutputFile file = OutputFile::memory();
+};
+
 class RowsView : public ResultView {
  public:
   explicit RowsView(const ResultContext& context)
@@ -52,6 +58,13 @@ class RowsView : public ResultView {
   RowsView(RowsView& to, Turn& turn)
       : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn), timed_(to.timed_) {}
 
+  /// Writes rows of a trial to memory.
+  RowsView(const ResultContext& like, std::string_view trial, std::unique_ptr<Memory> memory)
+      : RowsView({memory->file, memory->options, like.messages, like.wanted, like.by, like.several_trials}) {
+    memory_ = std::move(memory);
+    set_trial(trial);
+  }
+
   [[nodiscard]] std::unique_ptr<ResultView> in_turn(Turn& turn) override {
     return std::make_unique<RowsView>(*this, turn);
   }
@@ -62,7 +75,15 @@ class RowsView : public ResultView {
     trial_ = name;
   }
 
-  [[nodiscard]] std::unique_ptr<RowText> row_text() const override;
+  [[nodiscard]] std::unique_ptr<ResultView> text_view() const override {
+    if (!rows_.rows_stand_alone()) {
+      return nullptr;
+    }
+    auto memory = std::make_unique<Memory>(Memory{context_.options});
+    memory->options.output.header = false;
+    return std::make_unique<RowsView>(context_, trial_, std::move(memory));
+  }
+  void take(std::string& text) override { memory_->file.take_text(text); }
   void append(std::string_view text, std::size_t rows) override { rows_.append(text, rows); }
 
   void row(const ResultRow& row) override {
@@ -97,6 +118,7 @@ class RowsView : public ResultView {
   void finish() override { rows_.finish(); }
 
  private:
+  std::unique_ptr<Memory> memory_;  // null: of another kind of view
   ResultContext context_;
   bool counted_;  // the count is among the statistics
   std::vector<Column> columns_;
@@ -106,35 +128,6 @@ class RowsView : public ResultView {
   std::string trial_;
   std::vector<Cell> cells_;
 };
-
-/// A separate view that writes to memory.
-class RowsText : public RowText {
- public:
-  RowsText(const ResultContext& context, std::string_view trial)
-      : options_(context.options),
-        memory_(OutputFile::memory()),
-        view_(
-            {memory_, without_header(options_), context.messages, context.wanted, context.by, context.several_trials}) {
-    view_.set_trial(trial);
-  }
-
-  void row(const ResultRow& row) override { view_.row(row); }
-  void take(std::string& text) override { memory_.take_text(text); }
-
- private:
-  static const ReduceCommandOptions& without_header(ReduceCommandOptions& options) {
-    options.output.header = false;
-    return options;
-  }
-
-  ReduceCommandOptions options_;
-  OutputFile memory_;
-  RowsView view_;
-};
-
-std::unique_ptr<RowText> RowsView::row_text() const {
-  return rows_.rows_stand_alone() ? std::make_unique<RowsText>(context_, trial_) : nullptr;
-}
 
 }  // namespace
 

@@ -29,21 +29,6 @@ bool alike(const ColumnPart& a, const ColumnPart& b) noexcept {
   return a.worker() == b.worker() && a.dtype() == b.dtype();
 }
 
-std::vector<Piece> pieces_of(std::span<const ColumnPart> parts) {
-  std::vector<Piece> pieces;
-  std::size_t begin = 0;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    count += parts[i].size();
-    if (count >= piece_numbers || i + 1 == parts.size() || !alike(parts[i], parts[i + 1])) {
-      pieces.push_back({parts.subspan(begin, i + 1 - begin), count});
-      begin = i + 1;
-      count = 0;
-    }
-  }
-  return pieces;
-}
-
 char* write_row(char* out, const RowPattern& pattern, const ColumnPart& part, std::size_t i) {
   for (const RowPattern::Number& number : pattern.numbers) {
     out += number.before.copy(out, std::string::npos);
@@ -84,29 +69,6 @@ std::size_t write_rows(const Piece& piece, std::string& text) {
   return used;
 }
 
-/// Sets the texts of all pieces; pieces that are alike share one. Returns the texts; empty if the view has none.
-std::deque<RowPattern> set_texts(std::span<Piece> pieces, std::string_view tensor, ValueView& view) {
-  std::deque<RowPattern> texts;
-  const ColumnPart* last = nullptr;
-  for (Piece& piece : pieces) {
-    const ColumnPart& part = piece.parts.front();
-    if (last == nullptr || !alike(*last, part)) {
-      ValueKey key;
-      key.tensor = tensor;
-      key.worker = part.worker();
-      const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
-      std::optional<RowPattern> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
-      if (!text) {
-        return {};
-      }
-      texts.push_back(*std::move(text));
-    }
-    piece.text = &texts.back();
-    last = &part;
-  }
-  return texts;
-}
-
 }  // namespace
 
 bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
@@ -115,9 +77,32 @@ bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned job
   if (!column) {
     return false;
   }
-  std::vector<Piece> pieces = pieces_of(column->parts());
-  const std::deque<RowPattern> texts = set_texts(pieces, tensor, view);
-  if (texts.empty()) {
+  const std::span<const ColumnPart> parts = column->parts();
+  std::deque<RowPattern> texts;  // parts that are alike share one
+  std::vector<Piece> pieces;
+  std::size_t begin = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const ColumnPart& part = parts[i];
+    if (i == 0 || !alike(parts[i - 1], part)) {
+      ValueKey key;
+      key.tensor = tensor;
+      key.worker = part.worker();
+      const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
+      std::optional<RowPattern> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
+      if (!text) {
+        return false;
+      }
+      texts.push_back(*std::move(text));
+    }
+    count += part.size();
+    if (count >= piece_numbers || i + 1 == parts.size() || !alike(part, parts[i + 1])) {
+      pieces.push_back({parts.subspan(begin, i + 1 - begin), count, &texts.back()});
+      begin = i + 1;
+      count = 0;
+    }
+  }
+  if (pieces.empty()) {
     return false;
   }
   const ParallelLoop loop = reading_loop(trial, pieces.size(), {.jobs = jobs});

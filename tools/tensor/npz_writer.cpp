@@ -17,25 +17,21 @@ std::string percent_encoded(char byte) { return fmt::format("%{:02X}", static_ca
 
 void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
                     const std::vector<std::span<const std::byte>>& parts) {
+  const auto refuse = [this](const std::string& why) { messages_.fail("Usage", "-f npz: " + why, ExitStatus::usage); };
   const NpyType type = stacked_npy_type(dtype, parts);
   if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
-    messages_.fail("Usage", "-f npz: " + single_quoted(key) + ": " + why, ExitStatus::usage);
-    return;
+    return refuse(single_quoted(key) + ": " + why);
   }
   const std::optional<std::string> member = names_.add(key);
   if (!member) {
-    messages_.fail("Usage", "-f npz: two arrays would have the key " + single_quoted(key) + "; choose fewer",
-                   ExitStatus::usage);
-    return;
+    return refuse("two arrays would have the key " + single_quoted(key) + "; choose fewer");
   }
   if (*member != key && ++encoded_ == 1) {
     first_encoded_ = single_quoted(*member) + " stands for " + single_quoted(key);
   }
   const std::string name = *member + ".npy";
   if (name.size() > ZipWriter::name_bytes) {
-    messages_.fail("Usage", "-f npz: a name of " + std::to_string(name.size()) + " bytes is too long for the format",
-                   ExitStatus::usage);
-    return;
+    return refuse("a name of " + std::to_string(name.size()) + " bytes is too long for the format");
   }
   const std::string header = npy_header(type, shape);
   const std::span<const std::byte> header_bytes = std::as_bytes(std::span(header));

@@ -171,13 +171,7 @@ class HeatmapView : public ValueView {
 
   // `[0,3]`: the leading axes' places.
   static std::string plane_name(const Shape& shape, std::uint64_t plane) {
-    std::string text;
-    for (std::size_t axis = shape.size() - 2; axis-- > 0;) {
-      const auto size = static_cast<std::uint64_t>(shape[axis]);
-      text.insert(0, std::to_string(plane % size) + (text.empty() ? "" : ","));
-      plane /= size;
-    }
-    return "[" + text + "]";
+    return fmt::format("[{}]", fmt::join(index_of(plane, std::span(shape).first(shape.size() - 2)), ","));
   }
 
   ViewContext context_;

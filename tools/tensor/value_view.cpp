@@ -98,6 +98,15 @@ std::string value_name(const ValueKey& key) {
   return single_quoted(key.tensor) + " at step " + std::to_string(key.step.value);
 }
 
+std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = static_cast<std::int64_t>(place % static_cast<std::uint64_t>(shape[axis]));
+    place /= static_cast<std::uint64_t>(shape[axis]);
+  }
+  return index;
+}
+
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {
   if (elements.sized()) {
     messages.note_once(

@@ -289,10 +289,6 @@ class SelectedValues {
     refused_ = refused_ || problem.kind == ProblemKind::warning;
   }
 
-  void say_misfit(const ValueKey& key, std::string_view why) {
-    messages_.fail("Usage", "--slice: " + single_quoted(key.tensor) + ": " + std::string(why), ExitStatus::usage);
-  }
-
   void read_batch() {
     if (values_.empty()) {
       return;
@@ -316,7 +312,8 @@ class SelectedValues {
           } else if (result.problem) {
             say(*result.problem, keys_[i]);
           } else {
-            say_misfit(keys_[i], misfits[i]);
+            messages_.fail("Usage", "--slice: " + single_quoted(keys_[i].tensor) + ": " + misfits[i],
+                           ExitStatus::usage);
           }
           return !full();
         },
