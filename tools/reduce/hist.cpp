@@ -9,6 +9,8 @@
 
 #include <smd/reduction.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -282,20 +284,20 @@ void HistView::print(const Counted& row, const std::string& trial) {
   std::string title;
   if (output_.bars()) {
     const bool ascii = options_.output.terminal.ascii;
-    const auto add = [&title](const std::string& part) { title += (title.empty() ? "" : "  ") + part; };
+    std::vector<std::string> parts;
     if (several_trials_) {
-      add(printable(trial, ascii));
+      parts.push_back(printable(trial, ascii));
     }
     if (by.tensor) {
-      add(printable(facts.tensor, ascii));
+      parts.push_back(printable(facts.tensor, ascii));
     }
     if (by.step) {
-      add("step " + std::to_string(facts.step.value));
+      parts.push_back("step " + std::to_string(facts.step.value));
     }
     if (by.worker) {
-      add(printable(facts.worker, ascii));
+      parts.push_back(printable(facts.worker, ascii));
     }
-    title = title.empty() ? "all" : title;
+    title = parts.empty() ? "all" : fmt::format("{}", fmt::join(parts, "  "));
   }
   std::vector<Cell> cells;
   add_group_cells(cells, facts, by);

@@ -2,6 +2,7 @@
 #include "rows/curves.hpp"
 
 #include "draw/palette.hpp"
+#include "rows/buckets.hpp"
 #include "select/selection.hpp"
 
 #include <smd/reduction.hpp>
@@ -31,23 +32,6 @@ constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
                                              {.name = "max", .align = Align::right, .asked = true},
                                              {.name = "steps", .align = Align::right},
                                              written_column}};
-
-struct Extremes {
-  Cell least;
-  Cell greatest;
-};
-
-Extremes finite_extremes(const std::vector<double>& numbers) {
-  const double* least = nullptr;
-  const double* greatest = nullptr;
-  for (const double& number : numbers) {
-    if (std::isfinite(number)) {
-      least = least == nullptr || number < *least ? &number : least;
-      greatest = greatest == nullptr || number > *greatest ? &number : greatest;
-    }
-  }
-  return least == nullptr ? Extremes() : Extremes{*least, *greatest};
-}
 
 }  // namespace
 
@@ -120,11 +104,18 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
     if (curve.numbers.empty()) {
       continue;
     }
-    const Extremes extremes = finite_extremes(curve.numbers);
+    FiniteBounds bounds;
+    for (const double number : curve.numbers) {
+      if (std::isfinite(number)) {
+        bounds.include({number, number});
+      }
+    }
+    const bool any_finite = bounds.low <= bounds.high;
     const std::string steps = std::to_string(curve.steps.front()) + " to " + std::to_string(curve.steps.back());
     const std::string name = smooth ? tensor + smooth_suffix : tensor;
     rows.row({name, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
-              CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
+              CurveCell{curve.numbers}, curve.numbers.back(), any_finite ? Cell(bounds.low) : Cell(),
+              any_finite ? Cell(bounds.high) : Cell(), steps, curve.written});
   }
   rows.finish();
 }
@@ -177,21 +168,16 @@ ChartAxis statistic_axis(std::string_view name) {
 }
 
 std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
-  std::vector<std::pair<double, std::size_t>> percentiles;
+  std::map<double, std::size_t> places;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::optional<double> percentile = percentile_of(names[i]);
-    if (!percentile) {
+    if (!percentile || !places.emplace(*percentile, i).second) {
       return {};
     }
-    percentiles.emplace_back(*percentile, i);
   }
-  std::sort(percentiles.begin(), percentiles.end());
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < percentiles.size(); ++i) {
-    if (i != 0 && percentiles[i].first == percentiles[i - 1].first) {
-      return {};
-    }
-    order.push_back(percentiles[i].second);
+  for (const auto& [percentile, place] : places) {
+    order.push_back(place);
   }
   return order;
 }

@@ -139,14 +139,6 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
   return keys;
 }
 
-std::string chosen_format(const CommandLine& line) {
-  const GivenOption* last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
-  if (last == nullptr) {
-    return {};
-  }
-  return last->spec->name == "format" ? last->value : std::string(last->spec->name);
-}
-
 }  // namespace
 
 std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags) {
@@ -180,7 +172,9 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   if (options.file == "-") {  // as in most commands: standard output
     options.file.reset();
   }
-  options.format = chosen_format(line);
+  if (const GivenOption* const last = line.last_of({"format", "json", "jsonl", "csv", "tsv"})) {
+    options.format = last->spec->name == "format" ? last->value : std::string(last->spec->name);
+  }
   options.format_given = !options.format.empty();
   if (!options.format_given) {
     options.format = options.to_terminal() ? "table" : "tsv";

@@ -7,6 +7,7 @@
 #include "text/number.hpp"
 #include "text/pattern.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -50,10 +51,8 @@ struct SortVisitor {
   void operator()(ShapeCell shape) const { set_numbers(shape.sizes); }
   void operator()(IndexCell index) const { set_numbers(index.places); }
   void operator()(PlaceCell place) const {
-    std::string text;
-    append_ordered(text, place.step);
-    append_ordered(text, static_cast<std::int64_t>(place.offset ^ (std::uint64_t{1} << 63)));
-    set_text(std::move(text));
+    // The offset has no sign: the bit that is one is flipped twice.
+    set_numbers(std::array{place.step, static_cast<std::int64_t>(place.offset ^ (std::uint64_t{1} << 63))});
   }
   void operator()(NumeralCell numeral) const {
     const std::string digits(numeral.text);

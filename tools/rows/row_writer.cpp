@@ -14,19 +14,6 @@ namespace {
 
 constexpr std::string_view trial_column = "trial";
 
-std::vector<std::string_view> known_names(std::span<const Column> columns, bool to_sort, bool trial) {
-  std::vector<std::string_view> names;
-  if (trial) {
-    names.push_back(trial_column);
-  }
-  for (const Column& column : columns) {
-    if (to_sort || !column.sort_only) {
-      names.push_back(column.name);
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns,
@@ -151,7 +138,13 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
-    throw UsageError(std::string(option) + ": " + not_one_of(name, known_names(columns_, to_sort, trial_column_)));
+    std::vector<std::string_view> known(trial_column_ ? 1 : 0, trial_column);
+    for (const Column& one : columns_) {
+      if (to_sort || !one.sort_only) {
+        known.push_back(one.name);
+      }
+    }
+    throw UsageError(std::string(option) + ": " + not_one_of(name, known));
   }
   return static_cast<std::size_t>(column - columns_.begin());
 }

@@ -55,12 +55,8 @@ class RawView : public ValueView {
   }
   void end_step() override { out_.flush(); }
   [[nodiscard]] bool streams() const override { return true; }
-  void show_blocks(const ValueKey& key, Extent& value) override {
-    if (value.dtype() != Dtype::string) {
-      (void)value.for_each_block([this](std::span<const std::byte> bytes) { out_.write(bytes); });
-    } else if (const std::optional<TensorValue> whole = value.value()) {
-      show(key, *whole);
-    }
+  void show_blocks(Extent& value) override {
+    (void)value.for_each_block([this](std::span<const std::byte> bytes) { out_.write(bytes); });
   }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "held_numbers.hpp"
+// Numbers that a log holds, many of one tensor: their text is made by several threads.
+#include "value_view.hpp"
 
 #include <algorithm>
 #include <bit>

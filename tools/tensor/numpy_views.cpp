@@ -45,13 +45,7 @@ class NpyView : public ValueView {
     write_npy(out_, "-f npy: " + value_name(key) + ": ", value.dtype(), value.shape(), {value.bytes()});
   }
   [[nodiscard]] bool streams() const override { return true; }
-  void show_blocks(const ValueKey& key, Extent& value) override {
-    if (value.dtype() == Dtype::string) {  // the width of strings varies
-      if (const std::optional<TensorValue> whole = value.value()) {
-        show(key, *whole);
-      }
-      return;
-    }
+  void show_blocks(Extent& value) override {
     const NpyType type = npy_type(value.dtype());
     out_.write(npy_header(type, value.shape()));
     (void)value.for_each_block([&](std::span<const std::byte> block) {

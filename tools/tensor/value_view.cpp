@@ -79,15 +79,8 @@ std::string step_text(const ValueKey& key) {
 }
 
 std::string value_heading(const ValueKey& key, bool ascii) {
-  std::string text;
-  if (!key.trial.empty()) {
-    append_printable(text, key.trial, ascii);
-    text += "  ";
-  }
-  append_printable(text, key.tensor, ascii);
-  text += "  " + step_text(key) + "  ";
-  append_printable(text, key.worker, ascii);
-  return text;
+  const std::string trial = key.trial.empty() ? std::string() : printable(key.trial, ascii) + "  ";
+  return trial + printable(key.tensor, ascii) + "  " + step_text(key) + "  " + printable(key.worker, ascii);
 }
 
 std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {

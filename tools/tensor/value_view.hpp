@@ -15,6 +15,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "cli/progress.hpp"
 #include "options.hpp"
 #include "rows/elements.hpp"
 #include "rows/row_writer.hpp"
@@ -83,8 +84,8 @@ class ValueView {
   virtual void append(std::string_view /*text*/, std::size_t /*numbers*/) {}
   /// Whether the view can show a value block by block.
   [[nodiscard]] virtual bool streams() const { return false; }
-  /// Shows a value that is too large to be held, as far as it can be read. Precondition: streams().
-  virtual void show_blocks(const ValueKey& /*key*/, Extent& /*value*/) {}
+  /// Shows numbers that are too large to be held, as far as they can be read. Precondition: streams().
+  virtual void show_blocks(Extent& /*value*/) {}
   /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
   /// After the last value of a trial: what is borrowed from it may be gone, unless the view `plans`.
@@ -106,6 +107,11 @@ struct ViewContext {
 
 /// The view that the options ask for.
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
+
+/// Shows all values of a tensor, in the order of steps, if they are many numbers that the trial holds, and if the view
+/// takes text: made by at most `jobs` threads. Returns whether it did.
+[[nodiscard]] bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
+                                     Progress& progress);
 
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::span<const Column> rows_view_columns() noexcept;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
-#include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
-#include "held_numbers.hpp"
 #include "operands/operands.hpp"
 #include "rows/cell.hpp"
 #include "rows/exponential_mean.hpp"
@@ -274,7 +272,11 @@ class SelectedValues {
                          return false;
                        }});
     if (Extent* const value = reader.open(place, key.tensor)) {
-      view_.show_blocks(key, *value);
+      if (value->dtype() != Dtype::string) {
+        view_.show_blocks(*value);
+      } else if (const std::optional<TensorValue> whole = value->value()) {
+        view_.show(key, *whole);
+      }
     }
     if (reader.problem()) {
       say(*reader.problem(), key);
