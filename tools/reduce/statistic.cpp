@@ -75,18 +75,13 @@ void Statistic::add_to(Reducer& reducer) const {
 double Statistic::number() const { return as_double(cell()); }
 
 RowFacts RowFacts::of(const TensorEntry& entry, By by) {
-  RowFacts facts = {
-      .mode = entry.mode, .mode_step = entry.mode_step, .superseded = entry.superseded, .written = place_of(entry)};
-  if (by.tensor) {
-    facts.tensor = entry.tensor;
-  }
-  if (by.worker) {
-    facts.worker = entry.worker;
-  }
-  if (by.step) {
-    facts.step = entry.step;
-  }
-  return facts;
+  return {.tensor = by.tensor ? entry.tensor : std::string_view(),
+          .worker = by.worker ? entry.worker : std::string_view(),
+          .step = by.step ? entry.step : GlobalStep(),
+          .mode = entry.mode,
+          .mode_step = entry.mode_step,
+          .superseded = entry.superseded,
+          .written = place_of(entry)};
 }
 
 namespace {
