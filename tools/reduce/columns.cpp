@@ -3,11 +3,10 @@
 
 #include "rows/curves.hpp"
 #include "rows/date.hpp"
+#include "rows/histogram_output.hpp"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <span>
 #include <utility>
 
 namespace smd::tool::reduce {
@@ -31,6 +30,21 @@ std::vector<Column> group_columns(By by) {
   return columns;
 }
 
+void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by) {
+  if (by.tensor) {
+    cells.emplace_back(row.tensor);
+  }
+  if (by.step) {
+    cells.insert(cells.end(), {row.step.value, to_string(row.mode), row.mode_step.value});
+  }
+  if (by.worker) {
+    cells.emplace_back(row.worker);
+  }
+  if (by.row) {
+    cells.emplace_back(row.row);
+  }
+}
+
 bool is_row_column(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 15> names = {"trial",     "trials", "tensor",  "step",       "mode",
                                                       "mode_step", "worker", "row",     "source",     "partial",
@@ -48,27 +62,20 @@ std::vector<Column> last_columns(Superseded superseded) {
 
 std::vector<Column> hist_columns(By by) {
   std::vector<Column> columns = group_columns(by);
-  for (const char* const name : {"bin", "lo", "hi", "count"}) {
-    columns.push_back({name, Align::right, true, false});
-  }
-  columns.push_back({"edges", Align::left, false, true});
-  columns.push_back({"counts", Align::left, false, true});
-  columns.push_back(written_column);
+  columns.insert(columns.end(), histogram_columns.begin(), histogram_columns.end());
   return columns;
 }
 
 std::vector<ColumnTable> column_tables() {
   std::vector<Column> statistics = group_columns({.row = true});
   statistics.push_back({"source"});
-  for (const Column& column : last_columns(Superseded::left_out)) {
-    statistics.push_back(column);
-  }
+  const std::vector<Column> last = last_columns(Superseded::left_out);
+  statistics.insert(statistics.end(), last.begin(), last.end());
   ColumnTable table =
       column_table("", statistics,
                    "each reduction by its name, with --smooth also NAME_smooth; with --across trials in "
                    "place of trial; with --shard also count, partial");
-  const std::span<const std::string_view> reductions = offered_reductions();
-  table.offered.insert(table.offered.end(), reductions.begin(), reductions.end());
+  table.offered.insert(table.offered.end(), offered_reductions().begin(), offered_reductions().end());
   std::vector<Column> pivot = group_columns({.tensor = false});
   pivot.push_back(written_column);
   return {std::move(table), column_table("--hist", hist_columns({})),

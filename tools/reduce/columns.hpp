@@ -6,11 +6,14 @@
 
 #include "options.hpp"
 #include "rows/row_writer.hpp"
+#include "statistic.hpp"
 
 namespace smd::tool::reduce {
 
 /// The columns that identify a row.
 [[nodiscard]] std::vector<Column> group_columns(By by);
+/// Adds the cells of these columns. They borrow from `row`.
+void add_group_cells(std::vector<Cell>& cells, const RowFacts& row, By by);
 
 /// Whether some option gives rows a column of that name that is not a reduction.
 [[nodiscard]] bool is_row_column(std::string_view name) noexcept;

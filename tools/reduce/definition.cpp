@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/message_options.hpp"
 #include "columns.hpp"
 #include "command.hpp"
 #include "operands/shard.hpp"
 #include "rows/picture_options.hpp"
-#include "rows/row_writer.hpp"
 
 #include <array>
 

@@ -1,43 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
 #include "result_view.hpp"
+#include "rows/buckets.hpp"
+#include "rows/histogram_output.hpp"
 #include "session.hpp"
 
 namespace smd::tool::reduce {
 
-/// Bounds that grow to hold the finite elements seen.
-struct FiniteBounds {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(const FiniteBounds& other) noexcept {
-    low = std::min(low, other.low);
-    high = std::max(high, other.high);
-  }
-};
-
 /// Widens bounds to hold what is selected of a trial.
-void widen(FiniteBounds& bounds, const Session& session, const ReduceCommandOptions& options);
+void widen(FiniteBounds& bounds, const Session& session);
+
+struct Counted;
 
 /// Shows a histogram for each row of what is selected of some trials.
 class HistView {
  public:
   HistView(OutputFile& out, const ReduceCommandOptions& options, const FiniteBounds& bounds, bool several_trials,
            Diagnostics& messages);
-  ~HistView();
   ReduceOutcome show(const Session& session);
-  void finish();
+  void finish() { output_.finish(); }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  void print(const Counted& row, const std::string& trial);
+
+  const ReduceCommandOptions& options_;
+  Diagnostics& messages_;
+  Histogram empty_;
+  bool several_trials_;
+  std::vector<Column> columns_;
+  HistogramOutput output_;
 };
 
 }  // namespace smd::tool::reduce

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "merge.hpp"
-
+// --merge
 #include "cli/command_line.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/line_file.hpp"
 #include "cli/text.hpp"
+#include "partial.hpp"
 #include "result_view.hpp"
-#include "shard_row.hpp"
 #include "statistic.hpp"
+#include "unavailable.hpp"
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <complex>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,6 +23,117 @@
 namespace smd::tool::reduce {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+Statistic statistic_of(const Json& value) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (value.is_null()) {
+    return {};
+  }
+  if (value.is_boolean()) {
+    return Statistic(value.get<bool>());
+  }
+  if (value.is_number_unsigned()) {
+    return Statistic(value.get<std::uint64_t>());
+  }
+  if (value.is_number_integer()) {  // `-0`, which other programs may write for `-0.0`: a floating-point zero
+    return value.get<std::int64_t>() == 0 ? Statistic(-0.0) : Statistic(value.get<std::int64_t>());
+  }
+  if (value.is_number_float()) {
+    return Statistic(value.get<double>());
+  }
+  if (value == "NaN") {
+    return Statistic(std::numeric_limits<double>::quiet_NaN());
+  }
+  if (value == "Infinity" || value == "-Infinity") {
+    return Statistic(value == "Infinity" ? infinity : -infinity);
+  }
+  if (value.is_array() && value.size() == 2 && !value[0].is_array() && !value[1].is_array()) {
+    return Statistic(std::complex<double>(statistic_of(value[0]).number(), statistic_of(value[1]).number()));
+  }
+  throw InvalidValue("a statistic is no number");
+}
+
+std::string to_text(const ShardedSteps& steps) {
+  return fmt::format("{} steps, {} to {}", steps.count, steps.first, steps.last);
+}
+
+/// Which parts of one trial were given: they must be of the same whole, and none should be missing.
+struct TrialParts {
+  std::string name;
+  std::uint64_t count = 0;  ///< Of the whole.
+  ShardedSteps steps = {};
+  std::set<std::uint64_t> parts = {};
+  std::set<std::size_t> files = {};
+
+  /// Takes note of a row. @throws InvalidValue if it does not belong with the rows before it.
+  void add(const Partial& row, std::size_t file) {
+    if (parts.empty()) {
+      count = row.shard.count;
+      steps = row.steps;
+    } else if (row.shard.count != count) {
+      throw InvalidValue(fmt::format("a part of {}, the first is one of {}", row.shard.count, count));
+    } else if (row.steps != steps) {
+      throw InvalidValue("a part of " + to_text(row.steps) + "; the first is of " + to_text(steps) +
+                         ": while a job runs, choose steps with -s that are there");
+    }
+    parts.insert(row.shard.index);
+    files.insert(file);
+  }
+
+  /// The parts that have steps but no row in any of `all_files`. Empty if as many files had no row as there are parts
+  /// without one: a part has no row either if nothing was selected at its steps.
+  [[nodiscard]] std::vector<std::uint64_t> missing(std::size_t all_files) const {
+    std::vector<std::uint64_t> result;
+    const std::uint64_t with_steps = std::min(count, steps.count);
+    for (std::uint64_t part = 1; part <= with_steps; ++part) {
+      if (!parts.contains(part)) {
+        result.push_back(part);
+      }
+    }
+    const std::uint64_t without_steps = count - with_steps;
+    return result.size() + without_steps <= all_files - files.size() ? std::vector<std::uint64_t>() : result;
+  }
+};
+
+/// What all rows of shards that belong together have in common.
+struct ShardLayout {
+  By by{false, false, false};
+  std::vector<std::string> reductions;
+
+  /// @throws InvalidValue if it is no row of a shard.
+  static ShardLayout of(const Json& row) {
+    ShardLayout layout;
+    bool after = false;
+    bool trial = false;
+    for (const auto& [key, value] : row.items()) {
+      if (!after) {
+        trial = trial || key == "trial";
+        layout.by.tensor = layout.by.tensor || key == "tensor";
+        layout.by.step = layout.by.step || key == "step";
+        layout.by.worker = layout.by.worker || key == "worker";
+        after = key == "source";
+      } else if (key != "partial") {
+        layout.reductions.push_back(key);
+      }
+    }
+    if (!after || !trial || layout.reductions.empty() || !row.contains("partial") || !row.contains("count")) {
+      throw InvalidValue("not a row of a shard: make shards with --shard and --jsonl, without --columns");
+    }
+    return layout;
+  }
+
+  bool operator==(const ShardLayout&) const = default;
+};
+
+struct ShardRow {
+  std::string source;
+  std::string mode;
+  std::int64_t mode_step = 0;
+  std::vector<Statistic> statistics;
+  Partial partial;
+};
 
 class Merger {
  public:
@@ -34,12 +150,15 @@ class Merger {
       if (line.empty()) {
         continue;
       }
+      const auto wrong = [&](std::string_view why) {
+        return UsageError(fmt::format("{}: line {}: {}", path, file->number(), why));
+      };
       try {
         add(line);
       } catch (const InvalidValue& error) {
-        throw UsageError(path + ": line " + std::to_string(file->number()) + ": " + error.what());
-      } catch (const MalformedShardLine&) {
-        throw UsageError(path + ": line " + std::to_string(file->number()) + ": not a JSON object of a shard");
+        throw wrong(error.what());
+      } catch (const Json::exception&) {
+        throw wrong("not a JSON object of a shard");
       }
     }
     if (file->failed()) {
@@ -48,7 +167,9 @@ class Merger {
   }
 
   bool show(OutputFile& out) {
-    check_wanted();
+    if (!layout_) {
+      wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
+    }
     tell_missing();
     const ResultContext context{
         out, options_, messages_, wanted_, layout_ ? layout_->by : options_.by, trials_.size() > 1};
@@ -77,10 +198,6 @@ class Merger {
   }
 
  private:
-  struct TrialParts {
-    std::string name;
-    PartsSeen parts;
-  };
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
 
   static Mode parse_mode(const std::string& text) {
@@ -93,9 +210,9 @@ class Merger {
   }
 
   void add(const std::string& line) {
-    const ShardLine object(line);
+    const Json object = Json::parse(line);
     const ShardLayout layout = ShardLayout::of(object);
-    const std::optional<Partial> partial = parse_partial(object.text("partial"));
+    const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     if (!partial) {
       throw InvalidValue("`partial` is not what --shard writes");
     }
@@ -107,32 +224,34 @@ class Merger {
     if (partial->how.size() != wanted_.size()) {
       throw InvalidValue("`partial` has other statistics than there are");
     }
-    const auto trial = object.text("trial");
-    std::size_t at = 0;
-    while (at < trials_.size() && trials_[at].name != trial) {
-      ++at;
+    const auto trial = object.at("trial").get<std::string>();
+    const auto known =
+        std::find_if(trials_.begin(), trials_.end(), [&](const TrialParts& one) { return one.name == trial; });
+    const auto at = static_cast<std::size_t>(known - trials_.begin());
+    if (known == trials_.end()) {
+      trials_.push_back({trial});
     }
-    if (at == trials_.size()) {
-      trials_.push_back({trial, {}});
-    }
-    trials_[at].parts.add(partial->shard, partial->steps, files_);
+    trials_[at].add(*partial, files_);
     ShardRow row;
     Key key{at, 0, {}, {}};
     if (layout.by.step) {
-      std::get<1>(key) = object.number("step");
-      row.mode = object.text("mode");
-      row.mode_step = object.number("mode_step");
+      std::get<1>(key) = object.at("step").get<std::int64_t>();
+      row.mode = object.at("mode").get<std::string>();
+      row.mode_step = object.at("mode_step").get<std::int64_t>();
     }
     if (layout.by.tensor) {
-      std::get<2>(key) = object.text("tensor");
+      std::get<2>(key) = object.at("tensor").get<std::string>();
     }
     if (layout.by.worker) {
-      std::get<3>(key) = object.text("worker");
+      std::get<3>(key) = object.at("worker").get<std::string>();
     }
-    row.source = object.text_or_null("source");
+    if (const Json& source = object.at("source"); !source.is_null()) {
+      row.source = source.get<std::string>();
+    }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const bool beyond = object.is_floating(wanted_[i].name) && beyond_64_bits(*partial, i);
-      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : object.statistic(wanted_[i].name));
+      const Json& number = object.at(wanted_[i].name);
+      const bool beyond = number.is_number_float() && beyond_64_bits(*partial, i);
+      row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : statistic_of(number));
     }
     if (first_options_ &&
         (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan)) {
@@ -147,8 +266,8 @@ class Merger {
       return other.partial.shard.index < index;
     });
     if (place != rows.end() && (place->partial.shard.index == part || layout.by.step)) {
-      throw InvalidValue("part " + std::to_string(part) + " of " + std::to_string(partial->shard.count) +
-                         " has this row already: is a shard given twice?");
+      throw InvalidValue(
+          fmt::format("part {} of {} has this row already: is a shard given twice?", part, partial->shard.count));
     }
     rows.insert(place, std::move(row));
   }
@@ -156,19 +275,16 @@ class Merger {
   // Elements of missing parts are in no statistic.
   void tell_missing() {
     for (const TrialParts& trial : trials_) {
-      const std::vector<std::uint64_t> missing = trial.parts.missing(files_);
+      const std::vector<std::uint64_t> missing = trial.missing(files_);
       if (missing.empty()) {
         continue;
       }
       constexpr std::size_t most_named = 5;
-      std::string numbers;
-      for (std::size_t i = 0; i < std::min(missing.size(), most_named); ++i) {
-        numbers += (i == 0 ? "" : ", ") + std::to_string(missing[i]);
-      }
-      messages_.warning(
-          single_quoted(trial.name) + ": no row of part" + (missing.size() > 1 ? "s " : " ") + numbers +
-          (missing.size() > most_named ? " and " + std::to_string(missing.size() - most_named) + " more" : "") +
-          " of " + std::to_string(trial.parts.count()) + ": statistics are of the others");
+      const auto named = static_cast<std::ptrdiff_t>(std::min(missing.size(), most_named));
+      messages_.warning(fmt::format(
+          "{}: no row of part{} {}{} of {}: statistics are of the others", single_quoted(trial.name),
+          missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + named, ", "),
+          missing.size() > most_named ? fmt::format(" and {} more", missing.size() - most_named) : "", trial.count));
       if (options_.strict) {
         messages_.raise(ExitStatus::no);
       }
@@ -180,19 +296,11 @@ class Merger {
     if (lost_.empty()) {
       return;
     }
-    std::string names;
-    for (const std::string& name : lost_) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
     const std::vector<std::string> tensors(lost_of_.begin(), lost_of_.end());
-    const std::string text =
-        "no " + names + " of " + (tensors.empty() ? "what is pooled" : quoted_list(tensors, 3)) +
-        ", though shards have it: to pool a statistic, all that is pooled must have it, or its values";
-    if (options_.strict) {
-      messages_.fail("TensorUnavailableForStep", text, ExitStatus::no);
-    } else {
-      messages_.warning(text);
-    }
+    const std::string text = fmt::format(
+        "no {} of {}, though shards have it: to pool a statistic, all that is pooled must have it, or its values",
+        fmt::join(lost_, ", "), tensors.empty() ? "what is pooled" : quoted_list(tensors, 3));
+    say_unavailable(text, options_.strict, messages_);
   }
 
   // Whether a number written as floating point is an integer that only the partial holds in full.
@@ -234,13 +342,6 @@ class Merger {
         throw InvalidValue(name + " cannot be pooled without the values: reduce the whole");
       }
     }
-  }
-
-  void check_wanted() {
-    if (layout_) {
-      return;
-    }
-    wanted_ = wanted_reductions(options_.reductions, options_.abs, {});
   }
 
   // Pools rows as reducing the whole would: saved statistics if all have them and they can be pooled, else computed
@@ -318,44 +419,6 @@ bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const 
     merger.read(file);
   }
   return merger.show(out);
-}
-
-namespace {
-
-std::string to_text(const ShardedSteps& steps) {
-  return std::to_string(steps.count) + " steps, " + std::to_string(steps.first) + " to " + std::to_string(steps.last);
-}
-
-}  // namespace
-
-void PartsSeen::add(const Shard& shard, const ShardedSteps& steps, std::size_t file) {
-  if (parts_.empty()) {
-    count_ = shard.count;
-    steps_ = steps;
-  } else if (shard.count != count_) {
-    throw InvalidValue("a part of " + std::to_string(shard.count) + ", the first is one of " + std::to_string(count_));
-  } else if (steps != steps_) {
-    throw InvalidValue("a part of " + to_text(steps) + "; the first is of " + to_text(steps_) +
-                       ": while a job runs, choose steps with -s that are there");
-  }
-  parts_.insert(shard.index);
-  files_.insert(file);
-}
-
-std::vector<std::uint64_t> PartsSeen::missing(std::size_t files) const {
-  std::vector<std::uint64_t> result;
-  const std::uint64_t with_steps = std::min(count_, steps_.count);
-  for (std::uint64_t part = 1; part <= with_steps; ++part) {
-    if (!parts_.contains(part)) {
-      result.push_back(part);
-    }
-  }
-  const std::uint64_t without_rows = files - files_.size();
-  const std::uint64_t without_steps = count_ - with_steps;
-  if (result.size() + without_steps <= without_rows) {
-    result.clear();
-  }
-  return result;
 }
 
 }  // namespace smd::tool::reduce

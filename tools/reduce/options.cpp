@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/text.hpp"
-#include "rows/exponential_mean.hpp"
-#include "rows/row_writer.hpp"
 #include "statistic.hpp"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 3> sources = {"auto", "saved", "computed"};
 constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 
+constexpr std::array<std::string_view, 3> view_flags = {"hist", "pivot", "spark"};  // in the order of ReduceViewKind
 constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
 
 constexpr std::array<OptionSpec, 16> own_options = {{
@@ -26,7 +26,7 @@ constexpr std::array<OptionSpec, 16> own_options = {{
      .kind = ArgumentKind::text,
      .repeat = Repeat::adds_up,
      .split_commas = true},
-    {.short_name = 'a', .name = "abs", .metavar = "", .help = "put abs_ before each", .group = group::view},
+    {.short_name = 'a', .name = "abs", .help = "put abs_ before each", .group = group::view},
     {.name = "source",
      .metavar = "S",
      .help = "auto: saved statistics where there are any, else computed; saved; computed",
@@ -57,7 +57,6 @@ constexpr std::array<OptionSpec, 16> own_options = {{
                "left out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two "
                "axes or more: which rows of an embedding are dead, which units are zero."},
     {.name = "across",
-     .metavar = "",
      .help = "pool the trials too: mean and std over seeds; column trials in place of trial",
      .group = group::view},
     {.name = "smooth",
@@ -71,7 +70,6 @@ constexpr std::array<OptionSpec, 16> own_options = {{
          "are chosen; n counts finite numbers, and others stay as they are. --spark has a curve of it, and -f "
          "svg draws it over the pale statistic."},
     {.name = "hist",
-     .metavar = "",
      .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",
      .group = group::view},
     {.name = "bins",
@@ -79,11 +77,8 @@ constexpr std::array<OptionSpec, 16> own_options = {{
      .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
      .group = group::view,
      .kind = ArgumentKind::text},
-    {.name = "pivot",
-     .metavar = "",
-     .help = "one reduction, with a row per step and a column per tensor",
-     .group = group::view},
-    {.name = "spark", .metavar = "", .help = "a line per tensor, its curve over the steps", .group = group::view},
+    {.name = "pivot", .help = "one reduction, with a row per step and a column per tensor", .group = group::view},
+    {.name = "spark", .help = "a line per tensor, its curve over the steps", .group = group::view},
     {.name = "slice",
      .metavar = "S",
      .help = "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ...",
@@ -95,10 +90,9 @@ constexpr std::array<OptionSpec, 16> own_options = {{
      .group = group::view,
      .kind = ArgumentKind::text},
     {.name = "merge",
-     .metavar = "",
      .help = "operands are the JSON lines of shards made with the same options: pool them",
      .group = group::view},
-    {.name = "strict", .metavar = "", .help = "status 1 if something asked for is not available", .group = group::view},
+    {.name = "strict", .help = "status 1 if something asked for is not available", .group = group::view},
 }};
 
 // What an option's texts say of the reductions, and what shells offer.
@@ -110,35 +104,27 @@ struct ReductionTexts {
   std::vector<std::string_view> choices;
 
   ReductionTexts() {
-    std::string of_abs;
-    std::string others;
-    std::string others_in_help;
-    const auto join = [](std::string& to, std::string_view name, std::string_view between) {
-      to.append(to.empty() ? "" : between).append(name);
-    };
-    std::size_t count = 0;
+    std::vector<std::string_view> of_abs;
+    std::vector<std::string_view> others;
+    std::vector<std::string_view> others_in_help;
     for (const ReductionFacts& facts : reduction_table) {
       if (facts.kind == ReductionKind::percentile) {
-        join(others_in_help, "p0..p100", " ");
+        others_in_help.emplace_back("p0..p100");
       } else if (facts.abs) {
-        ++count;
-        join(help, facts.name, " ");
-        join(of_abs, facts.name, ", ");
+        of_abs.push_back(facts.name);
       } else {
-        join(others_in_help, facts.name, " ");
-        join(others, facts.name, ", ");
+        others.push_back(facts.name);
+        others_in_help.push_back(facts.name);
       }
     }
-    const std::string all = std::to_string(2 * count);
-    help += ", each also abs_; saved: all that were saved; all: these " + all + "; " + others_in_help +
-            " (default: min,max,mean,std)";
-    manual = "Which statistics: " + of_abs +
-             ", each also of the absolute values with abs_ in front; saved stands for all that the job saved, all for "
-             "these " +
-             all +
-             ". A statistic selected only through saved is not computed if the job did not save it, unless --source is "
-             "computed. Further " +
-             others + ", and percentiles p0 to p100, like p99.9. The default is min,max,mean,std.";
+    help = fmt::format("{}, each also abs_; saved: all that were saved; all: these {}; {} (default: min,max,mean,std)",
+                       fmt::join(of_abs, " "), 2 * of_abs.size(), fmt::join(others_in_help, " "));
+    manual = fmt::format(
+        "Which statistics: {}, each also of the absolute values with abs_ in front; saved stands for all that the job "
+        "saved, all for these {}. A statistic selected only through saved is not computed if the job did not save it, "
+        "unless --source is computed. Further {}, and percentiles p0 to p100, like p99.9. The default is "
+        "min,max,mean,std.",
+        fmt::join(of_abs, ", "), 2 * of_abs.size(), fmt::join(others, ", "));
     words.emplace_back("p50");
     columns.assign(words.begin(), words.end());
     choices = columns;
@@ -151,33 +137,11 @@ const ReductionTexts& reduction_texts() {
   return texts;
 }
 
-ReduceViewKind view_from(const CommandLine& line) {
-  constexpr std::array<std::pair<std::string_view, ReduceViewKind>, 3> flags = {
-      {{"hist", ReduceViewKind::hist}, {"pivot", ReduceViewKind::pivot}, {"spark", ReduceViewKind::spark}}};
-  ReduceViewKind view = ReduceViewKind::rows;
-  std::string_view chosen;
-  for (const auto& [name, kind] : flags) {
-    if (line.has(name)) {
-      if (!chosen.empty()) {
-        throw UsageError("--" + std::string(chosen) + " and --" + std::string(name) +
-                         " exclude each other: one view at a time");
-      }
-      chosen = name;
-      view = kind;
-    }
-  }
-  return view;
-}
-
 // Options that choose or change elements must be given when the shards are made.
 void check_merging(const ReduceCommandOptions& options, const CommandLine& line) {
-  if (options.slice) {
-    throw UsageError("--merge: shards hold no values to slice");
-  }
+  refuse_if(options.slice.has_value(), "--merge: shards hold no values to slice");
   const auto refuse = [&line](std::string_view name) {
-    if (line.has(name)) {
-      throw UsageError("--merge takes shards as they are: give --" + std::string(name) + " where they are made");
-    }
+    refuse_if(line.has(name), "--merge takes shards as they are: give --" + std::string(name) + " where they are made");
   };
   for (const OptionSpec& option : SelectionOptions::table()) {
     refuse(option.name);
@@ -188,72 +152,45 @@ void check_merging(const ReduceCommandOptions& options, const CommandLine& line)
 }
 
 void check(const ReduceCommandOptions& options, const CommandLine& line) {
-  if (line.has("bins") && options.view != ReduceViewKind::hist) {
-    throw UsageError("--bins needs --hist");
-  }
-  if (options.view == ReduceViewKind::hist && options.reductions_given) {
-    throw UsageError("--hist counts values: it takes no -r");
-  }
-  if (options.view == ReduceViewKind::hist && (options.shard || options.merge)) {
-    throw UsageError("--hist cannot be made in parts: give bounds with --bins and add up the counts");
-  }
-  if (options.slice && (options.source == SourceChoice::saved || options.asks_for_saved())) {
-    throw UsageError("--slice: saved statistics are of whole values");
-  }
+  const bool hist = options.view == ReduceViewKind::hist;
+  const bool pivot = options.view == ReduceViewKind::pivot;
+  const bool spark = options.view == ReduceViewKind::spark;
   const bool in_parts = options.shard || options.merge;
+  refuse_if(line.has("bins") && !hist, "--bins needs --hist");
+  refuse_if(hist && options.reductions_given, "--hist counts values: it takes no -r");
+  refuse_if(hist && in_parts, "--hist cannot be made in parts: give bounds with --bins and add up the counts");
+  refuse_if(options.slice && (options.source == SourceChoice::saved || options.asks_for_saved()),
+            "--slice: saved statistics are of whole values");
   if (options.by.row) {
-    if (options.view != ReduceViewKind::rows || options.svg()) {
-      throw UsageError("--by: row is for statistics: not with --hist, --pivot, --spark or -f svg");
-    }
-    if (in_parts) {
-      throw UsageError("--by: rows of tensors cannot be made in parts: not with --shard or --merge");
-    }
-    if (options.source == SourceChoice::saved || options.asks_for_saved()) {
-      throw UsageError("--by: saved statistics are of whole values, not of rows");
-    }
+    refuse_if(options.view != ReduceViewKind::rows || options.svg(),
+              "--by: row is for statistics: not with --hist, --pivot, --spark or -f svg");
+    refuse_if(in_parts, "--by: rows of tensors cannot be made in parts: not with --shard or --merge");
+    refuse_if(options.source == SourceChoice::saved || options.asks_for_saved(),
+              "--by: saved statistics are of whole values, not of rows");
   }
-  if (options.across && (options.view == ReduceViewKind::hist || in_parts || options.following.follow ||
-                         options.smooth || options.output.with_trial)) {
-    throw UsageError("--across pools trials: not with --hist, --shard, --merge, --follow, --smooth or --with-trial");
-  }
+  refuse_if(
+      options.across && (hist || in_parts || options.following.follow || options.smooth || options.output.with_trial),
+      "--across pools trials: not with --hist, --shard, --merge, --follow, --smooth or --with-trial");
   if (options.smooth) {
-    if (options.view == ReduceViewKind::hist || options.view == ReduceViewKind::pivot || in_parts) {
-      throw UsageError("--smooth is for rows and curves: not with --hist, --pivot, --shard or --merge");
-    }
-    if (!options.by.step) {
-      throw UsageError("--smooth goes over steps: --by must have step");
-    }
-    if (options.reading.superseded != Superseded::left_out) {
-      throw UsageError("--smooth goes over the values that count: not with --superseded or --with-superseded");
-    }
-    if (options.following.follow && (options.selection.steps || options.selection.every != 1)) {
-      throw UsageError("--smooth goes over all steps: with --follow not with --step or --every");
-    }
+    refuse_if(hist || pivot || in_parts,
+              "--smooth is for rows and curves: not with --hist, --pivot, --shard or --merge");
+    refuse_if(!options.by.step, "--smooth goes over steps: --by must have step");
+    refuse_if(options.reading.superseded != Superseded::left_out,
+              "--smooth goes over the values that count: not with --superseded or --with-superseded");
+    refuse_if(options.following.follow && (options.selection.steps || options.selection.every != 1),
+              "--smooth goes over all steps: with --follow not with --step or --every");
   }
-  if (options.view == ReduceViewKind::pivot || options.view == ReduceViewKind::spark) {
-    const std::string flag = options.view == ReduceViewKind::pivot ? "--pivot" : "--spark";
-    if (!options.by.tensor || !options.by.step) {
-      throw UsageError(flag + " shows tensors over steps: --by must have both");
-    }
-    if (options.shard) {
-      throw UsageError(flag + " is for the whole: use it with --merge");
-    }
+  if (pivot || spark) {
+    const std::string flag = pivot ? "--pivot" : "--spark";
+    refuse_if(!options.by.tensor || !options.by.step, flag + " shows tensors over steps: --by must have both");
+    refuse_if(options.shard.has_value(), flag + " is for the whole: use it with --merge");
   }
-  if (options.view == ReduceViewKind::spark && options.output.format_given && options.output.format != "table" &&
-      !options.svg()) {
-    throw UsageError("--spark draws a picture: -f " + options.output.format + " cannot hold it");
-  }
-  if (options.reading.superseded == Superseded::included &&
-      (options.by_given || options.shard || options.merge || options.view == ReduceViewKind::hist ||
-       options.view == ReduceViewKind::pivot)) {
-    throw UsageError("--with-superseded prints a row for each value: not with --by, --hist, --pivot, --shard, --merge");
-  }
-  if (options.shard && options.output.limit) {
-    throw UsageError("--shard makes parts to be merged whole: give --limit with --merge");
-  }
-  if (options.merge && options.shard) {
-    throw UsageError("--shard makes parts and --merge takes them: one at a time");
-  }
+  refuse_if(spark && options.output.format_given && options.output.format != "table" && !options.svg(),
+            "--spark draws a picture: -f " + options.output.format + " cannot hold it");
+  refuse_if(options.reading.superseded == Superseded::included && (options.by_given || in_parts || hist || pivot),
+            "--with-superseded prints a row for each value: not with --by, --hist, --pivot, --shard, --merge");
+  refuse_if(options.shard && options.output.limit, "--shard makes parts to be merged whole: give --limit with --merge");
+  refuse_if(options.merge && options.shard, "--shard makes parts and --merge takes them: one at a time");
   if (options.merge) {
     check_merging(options, line);
   }
@@ -263,46 +200,26 @@ void check_picture(const ReduceCommandOptions& options) {
   if (!options.svg()) {
     return;
   }
-  if (options.view == ReduceViewKind::pivot) {
-    throw UsageError("--pivot makes a table: -f svg draws curves without it");
-  }
-  if (options.view == ReduceViewKind::hist) {
-    if (options.picture.scale == ScaleKind::logarithmic) {
-      throw UsageError("--log is for curves: not with --hist");
-    }
-  } else if (!options.by.step) {
-    throw UsageError("-f svg draws curves over steps: --by must have step");
-  }
-  if (options.shard) {
-    throw UsageError("-f svg is for the whole: use it with --merge");
-  }
-  if (options.following.follow) {
-    throw UsageError("--follow prints rows as steps complete: -f svg must hold all of them");
-  }
+  refuse_if(options.view == ReduceViewKind::pivot, "--pivot makes a table: -f svg draws curves without it");
+  const bool hist = options.view == ReduceViewKind::hist;
+  refuse_if(hist && options.picture.scale == ScaleKind::logarithmic, "--log is for curves: not with --hist");
+  refuse_if(!hist && !options.by.step, "-f svg draws curves over steps: --by must have step");
+  refuse_if(options.shard.has_value(), "-f svg is for the whole: use it with --merge");
+  refuse_if(options.following.follow, "--follow prints rows as steps complete: -f svg must hold all of them");
 }
 
 void check_following(const ReduceCommandOptions& options) {
   if (!options.following.follow) {
     return;
   }
-  if (options.selection.incomplete) {
-    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
-  }
-  if (options.view == ReduceViewKind::spark && !options.output.to_terminal()) {
-    throw UsageError("--follow draws --spark again in place: that needs a terminal");
-  }
-  if (options.view != ReduceViewKind::rows && options.view != ReduceViewKind::spark) {
-    throw UsageError("--follow prints rows as steps complete: not with --hist or --pivot");
-  }
-  if (options.shard || options.merge) {
-    throw UsageError("--follow: not with --shard or --merge, which take what is there");
-  }
-  if (!options.by.step) {
-    throw UsageError("--follow prints rows as steps complete: --by must have step");
-  }
-  if (options.asks_for_saved()) {
-    throw UsageError("--follow: name the reductions, 'saved' is known when all steps are");
-  }
+  refuse_if(options.selection.incomplete, "--follow and --incomplete: a step is shown once, when it is complete");
+  refuse_if(options.view == ReduceViewKind::spark && !options.output.to_terminal(),
+            "--follow draws --spark again in place: that needs a terminal");
+  refuse_if(options.view != ReduceViewKind::rows && options.view != ReduceViewKind::spark,
+            "--follow prints rows as steps complete: not with --hist or --pivot");
+  refuse_if(options.shard || options.merge, "--follow: not with --shard or --merge, which take what is there");
+  refuse_if(!options.by.step, "--follow prints rows as steps complete: --by must have step");
+  refuse_if(options.asks_for_saved(), "--follow: name the reductions, 'saved' is known when all steps are");
 }
 
 }  // namespace
@@ -330,7 +247,6 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.reductions_given = line.has("reduce");
   options.reductions = line.values("reduce");
@@ -353,25 +269,22 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
   }
   options.across = line.has("across");
   options.smooth = line.convert("smooth", smoothing_weight);
-  options.view = view_from(line);
+  options.view = static_cast<ReduceViewKind>(only_flag(line, view_flags));
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.shard = line.convert("shard", [](const std::string& text) { return Shard::parse(text); });
   options.merge = line.has("merge");
   options.strict = line.has("strict");
-  if (options.operands.empty()) {
-    throw UsageError(options.merge ? "the shards are missing" : "TRIAL is missing");
-  }
+  refuse_if(options.operands.empty(), options.merge ? "the shards are missing" : "TRIAL is missing");
   options.following = FollowingOptions::from(line);
   check(options, line);
   check_picture(options);
   check_following(options);
   // Unknown names are refused before anything is read.
   const std::vector<Wanted> wanted = wanted_reductions(options.reductions, options.abs, {});
-  if (options.view == ReduceViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
-      (options.reductions_given || !options.merge)) {
-    throw UsageError("--pivot shows one reduction: choose it with -r");
-  }
+  refuse_if(options.view == ReduceViewKind::pivot && wanted.size() != 1 && !options.asks_for_saved() &&
+                (options.reductions_given || !options.merge),
+            "--pivot shows one reduction: choose it with -r");
   return options;
 }
 

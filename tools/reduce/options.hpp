@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "draw/bins.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
@@ -21,7 +20,7 @@
 
 namespace smd::tool::reduce {
 
-enum class ReduceViewKind : std::uint8_t { rows, pivot, spark, hist };
+enum class ReduceViewKind : std::uint8_t { rows, hist, pivot, spark };
 enum class SourceChoice : std::uint8_t { automatic, saved, computed };
 
 /// The words that shells offer for --reduce.
@@ -32,7 +31,6 @@ struct ReduceCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;
   OutputOptions output;
-  MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
   PictureOptions picture;

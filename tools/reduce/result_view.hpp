@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,18 +14,10 @@
 #include "cli/output_file.hpp"
 #include "operands/in_turn.hpp"
 #include "options.hpp"
+#include "session.hpp"
 #include "statistic.hpp"
 
 namespace smd::tool::reduce {
-
-/// Formats rows as text that a view prints unchanged. Used in any thread, but in one at a time.
-class RowText {
- public:
-  virtual ~RowText() = default;
-  virtual void row(const ResultRow& row) = 0;
-  /// Moves the text of the rows since the last call into `text`, and reuses the capacity of `text`.
-  virtual void take(std::string& text) = 0;
-};
 
 /// The result of reducing a selection. Of several, the greatest counts.
 enum class ReduceOutcome : std::uint8_t {
@@ -41,9 +34,12 @@ class ResultView {
   /// The most rows that will still be shown, if --limit bounds them; nullopt: all.
   [[nodiscard]] virtual std::optional<std::size_t> room() const { return std::nullopt; }
   virtual void row(const ResultRow& row) = 0;
-  /// For rows of the trial set last; null if the view needs the rows themselves.
-  [[nodiscard]] virtual std::unique_ptr<RowText> row_text() const { return nullptr; }
-  /// Appends the text of `rows` rows that a `row_text` of this view made.
+  /// A view that makes text of rows of the trial set last, which this one prints unchanged; null if this view needs the
+  /// rows themselves. Used in any thread, but in one at a time.
+  [[nodiscard]] virtual std::unique_ptr<ResultView> text_view() const { return nullptr; }
+  /// For such a view: moves the text of the rows since the last call into `text`, and reuses the capacity of `text`.
+  virtual void take(std::string& /*text*/) {}
+  /// Appends the text of `rows` rows that a `text_view` of this view made.
   virtual void append(std::string_view /*text*/, std::size_t /*rows*/) {}
   /// A view for one of several trials that are visited side by side, whose rows this one shows in turn; null if this
   /// view needs them one trial after the other.
@@ -66,7 +62,17 @@ struct ResultContext {
   bool smoothed = false;  ///< `wanted` has the smoothed statistic after each.
 };
 
-std::unique_ptr<ResultView> make_rows_view(const ResultContext& context);
+/// Reduces what is selected of a trial, in parallel and piece by piece, and shows rows in the documented order. Records
+/// are pooled in the same order for any number of threads. Reports once what is unavailable. Several trials: pooled.
+ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std::vector<Wanted>& wanted,
+                            ResultView& view, Diagnostics& messages);
+
+/// Pools the rows of shards and shows them, in the order that reducing the whole would give. The reductions, and what
+/// rows are grouped by, are taken from the first row. Returns whether there was a row.
+/// @throws UsageError if shards do not belong together, or were made with options whose results cannot be pooled.
+bool merge_shards(const std::vector<std::string>& files, OutputFile& out, const ReduceCommandOptions& options,
+                  Diagnostics& messages);
+
 std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_spark_view(const ResultContext& context);
 std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context);

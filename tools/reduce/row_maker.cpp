@@ -1,468 +1,624 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "row_maker.hpp"
+// Makes rows of what is selected.
+#include "cli/progress.hpp"
+#include "partial.hpp"
+#include "result_view.hpp"
+#include "row_plans.hpp"
+#include "select/slice.hpp"
+#include "unavailable.hpp"
 
-#include "row_source.hpp"
-#include "rows/cell.hpp"
+#include <smd/value_reducer.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace smd::tool::reduce {
 
 namespace {
 
-const SavedReduction* find_saved(const TensorEntry& entry, const Wanted& wanted) {
-  const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
-                                  [&](const SavedReduction& one) { return one.name == wanted.name; });
-  return saved == entry.reductions.end() ? nullptr : &*saved;
-}
+constexpr std::size_t many_steps = 64;  // enough to keep threads busy, each with whole steps
 
-}  // namespace
+/// What one record is reduced to, or each of its rows, or the one number of a saved reduction. For one record after
+/// another.
+class RecordResult {
+ public:
+  /// `mergeable`: the result of a record is merged with others, so that reducers are needed.
+  RecordResult(const ReduceCommandOptions& options, bool mergeable)
+      : reducer(options.reduce, mergeable), options_(options), mergeable_(mergeable) {}
 
-void RowMaker::Pool::merge(Reducer&& from, Dtype from_dtype) {
-  reducer->merge(std::move(from));
-  dtype = dtype == from_dtype ? dtype : Dtype::float64;
-}
-
-void RowMaker::Pool::merge(Pool&& from) {
-  if (reducer && from.reducer) {
-    merge(*std::move(from.reducer), from.dtype);
-  } else if (from.reducer) {
-    *this = std::move(from);
-  }
-}
-
-void PoolPlans::note(const TensorEntry& entry) {
-  const auto [place, fresh] = pools_.try_emplace(key_of(entry), Pool{.mode = entry.mode,
-                                                                     .mode_step = entry.mode_step,
-                                                                     .superseded = entry.superseded,
-                                                                     .written = place_of(entry)});
-  Pool& pool = place->second;
-  pool.written = std::min(pool.written, place_of(entry));
-  if (pool.members == 0 || pool.last_trial != trial_) {
-    ++pool.trials;
-    pool.last_trial = trial_;
-  }
-  ++pool.members;
-  pool.values += entry.value ? 1 : 0;
-  if (!entry.reductions.empty()) {
-    pool.saved.resize(wanted_.size());
-  }
-  for (std::size_t i = 0; i < pool.saved.size(); ++i) {
-    pool.saved[i] += find_saved(entry, wanted_[i]) != nullptr ? 1 : 0;
-  }
-}
-
-void PoolPlans::finish() {
-  std::vector<How> how(wanted_.size());
-  const RowPlan* last = nullptr;  // mostly all have the same
-  for (auto& [key, pool] : pools_) {
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const bool saved =
-          !pool.saved.empty() && pool.saved[i] == pool.members && (pool.members == 1 || pooling_of(wanted_[i]));
-      how[i] = how_of(options_, wanted_[i], saved, pool.values == pool.members);
+  /// `plan`: null if the record is a saved reduction.
+  void read(Extent& value, const RowPlan* plan) {
+    dtype = value.dtype();
+    wall_time = value.wall_time();
+    misfit.clear();
+    saved = Statistic();
+    if (plan == nullptr) {
+      if (dtype != Dtype::string && value.size() == 1) {
+        saved = Statistic::of(TensorView(dtype, value.shape(), value.view(0, 1)));
+      }
+      return;
     }
-    pool.plan = last != nullptr && last->how == how ? last : &plans_.of(how);
-    last = pool.plan;
+    if (dtype == Dtype::string) {
+      return;
+    }
+    misfit = options_.slice ? narrow(value, *options_.slice) : std::string();
+    size = value.size();
+    if (misfit.empty() && options_.by.row) {
+      reduce_rows(value, plan->computed);
+    } else if (misfit.empty()) {
+      (void)reducer.reduce(value, plan->computed);
+    }
   }
-}
 
-RowMaker::RowMaker(const Session& session, const ReduceCommandOptions& options, const std::vector<Wanted>& wanted,
-                   const ResultView& view, const PoolPlans* plans)
-    : session_(session),
-      options_(options),
-      wanted_(wanted),
-      single_(!options.pools() && !options.by.row),
-      shared_plans_(plans),
-      own_plans_(options, wanted),
-      text_view_(single_ ? view.row_text() : nullptr),
-      result_(options, options.shard.has_value() || options.pools()),
-      plans_(wanted),
-      how_(wanted.size()) {}
-
-void RowMaker::clear() {
-  rows_.clear();
-  tensors_.clear();
-  lost_.clear();
-  statistics_.clear();
-  failed_.clear();
-  partials_.clear();
-  places_.clear();
-  pools_.clear();
-  entries_ = 0;
-  records_.clear();
-  targets_.clear();
-  names_.clear();
-  if (any_unavailable_) {
-    unavailable_.clear();
-    any_unavailable_ = false;
+  /// The results of a row. If mergeable, of its reducer alone.
+  [[nodiscard]] std::span<const ReducedValue> row(std::size_t row) {
+    if (mergeable_) {
+      row_values_.resize(computed_);
+      row_reducers[row].results(row_values_);
+      return row_values_;
+    }
+    return std::span(row_values_).subspan(row * computed_, computed_);
   }
-  said_.clear();
-}
 
-void RowMaker::make(const Piece& piece, ValueReader& reader) {
-  clear();
-  const auto for_each_entry = [&](const auto& visit) {
-    session_.for_each_entry(options_, piece.tensors, piece.steps, [&](const TensorEntry& entry) {
-      visit(entry);
-      return true;
+  Dtype dtype = Dtype::float32;
+  double wall_time = 0;
+  std::uint64_t size = 0;  ///< Of what was reduced.
+  std::string misfit;      ///< Why the slice does not fit the record.
+  Statistic saved;
+  ValueReducer reducer;               ///< Its results are in the order of `RowPlan::computed`.
+  std::optional<std::size_t> rows;    ///< With --by row: how many, if the record has two axes or more.
+  std::vector<Reducer> row_reducers;  ///< Of the rows, if mergeable.
+
+ private:
+  void reduce_rows(Extent& value, const std::vector<Reduction>& computed) {
+    rows.reset();
+    if (value.shape().size() < 2) {
+      return;
+    }
+    rows = static_cast<std::size_t>(value.shape().front());
+    computed_ = computed.size();
+    row_values_.clear();
+    row_reducers.clear();
+    Reducer reducer_of_row(computed, options_.reduce);
+    reducer_of_row.add(dtype, {});  // notes the type even if there are no elements
+    const auto end_row = [&] {
+      if (mergeable_) {
+        row_reducers.push_back(reducer_of_row);
+      } else {
+        row_values_.resize(row_values_.size() + computed_);
+        reducer_of_row.results(std::span(row_values_).last(computed_));
+      }
+      reducer_of_row.clear();
+      reducer_of_row.add(dtype, {});
+    };
+    const std::uint64_t row_bytes = *rows == 0 ? 0 : value.size() / *rows * item_size(dtype);
+    for (std::size_t i = 0; i < *rows && row_bytes == 0; ++i) {
+      end_row();
+    }
+    std::uint64_t left = row_bytes;
+    value.verify_while_reading(0, value.size());
+    (void)value.for_each_block([&](std::span<const std::byte> bytes) {
+      while (!bytes.empty()) {
+        const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(left, bytes.size()));
+        reducer_of_row.add(dtype, bytes.first(some));
+        bytes = bytes.subspan(some);
+        left -= some;
+        if (left == 0) {
+          end_row();
+          left = row_bytes;
+        }
+      }
     });
-  };
-  if (!single_ && shared_plans_ == nullptr) {
-    own_plans_.clear();
-    for_each_entry([this](const TensorEntry& entry) { own_plans_.note(entry); });
-    own_plans_.finish();
   }
-  for_each_entry([this](const TensorEntry& entry) { take(entry); });
-  statistics_.resize(rows_.size() * wanted_.size());
-  if (options_.shard) {
-    partials_.resize(rows_.size());
+
+  const ReduceCommandOptions& options_;
+  bool mergeable_;
+  std::size_t computed_ = 0;              // statistics of a row
+  std::vector<ReducedValue> row_values_;  // of all rows, one after another
+};
+
+/// Makes the rows of one piece after another, and keeps what is made until it is shown. Used by one thread at a time.
+class RowMaker {
+ public:
+  /// `shared`: of rows that pool entries of several pieces. Null: each piece has all entries of its rows.
+  RowMaker(const Session& session, const std::vector<Wanted>& wanted, const ResultView& view, const RowPlans* shared)
+      : session_(session),
+        options_(session.options),
+        wanted_(wanted),
+        single_(!options_.pools() && !options_.by.row),
+        shared_(shared),
+        plans_(options_, wanted),
+        text_view_(single_ ? view.text_view() : nullptr),
+        result_(options_, options_.shard.has_value() || options_.pools()) {}
+
+  /// Reads, reduces and, if the view takes text, writes the text of all rows of a piece.
+  void make(const Piece& piece, ValueReader& reader) {
+    clear();
+    if (!single_ && shared_ == nullptr) {
+      plans_.clear_pools();
+      session_.for_each_entry(piece, [this](const TensorEntry& entry) { plans_.note(entry); });
+      plans_.finish();
+    }
+    session_.for_each_entry(piece, [this](const TensorEntry& entry) { take(entry); });
+    statistics_.resize(rows_.size() * wanted_.size());
+    if (options_.shard) {
+      partials_.resize(rows_.size());
+    }
+    reader.read_each(
+        records_,
+        [this](std::size_t i, Extent& value) {
+          const Target& target = targets_[i];
+          result_.read(value, target.statistic == Target::value ? row_of(target).plan : nullptr);
+        },
+        [this](std::size_t i, const std::optional<Problem>& problem) { finish(targets_[i], problem); });
+    text_rows_ = 0;
+    if (text_view_) {
+      ResultRow row;
+      for (std::size_t i = 0; i < rows_.size(); ++i) {
+        if (fill(i, row)) {
+          text_view_->row(row);
+          ++text_rows_;
+        }
+      }
+      text_view_->take(text_);
+    }
   }
-  reader.read_each(
-      records_,
-      [this](std::size_t i, Extent& value) {
-        const Target& target = targets_[i];
-        result_.read(value, target.statistic == Target::value ? row_of(target).plan : nullptr);
-      },
-      [this](std::size_t i, const std::optional<Problem>& problem) { finish(targets_[i], problem); });
-  text_rows_ = 0;
-  if (text_view_) {
-    ResultRow row;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (fill(i, row)) {
-        text_view_->row(row);
-        ++text_rows_;
+
+  /// Adds the rows of another piece to those of this one, and pools what belongs to one row.
+  void absorb(RowMaker& piece) {
+    entries_ += piece.entries_;
+    unavailable_.merge(piece.unavailable_);
+    lost_.merge(piece.lost_);
+    for (const auto& [key, from] : piece.places_) {
+      const std::uint32_t to = place_of_row(key, piece.rows_[from]);
+      rows_[to].lost = rows_[to].lost || piece.rows_[from].lost;
+      for (std::size_t i = 0; i < wanted_.size(); ++i) {
+        if (Statistic& statistic = piece.statistics_of(from)[i]; !statistic.missing()) {
+          statistics_of(to)[i] = std::move(statistic);
+        }
+        if (piece.failed_.contains({from, i})) {
+          failed_.emplace(to, i);
+        }
+      }
+      if (options_.shard && piece.partials_[from]) {
+        partials_[to] = piece.partials_[from];
+      }
+      if (const auto pooled = piece.pools_.find(from); pooled != piece.pools_.end()) {
+        Pooled& into = pools_[to];
+        into.elements.merge(std::move(pooled->second.elements));
+        into.saved.resize(std::max(into.saved.size(), pooled->second.saved.size()));
+        for (std::size_t i = 0; i < pooled->second.saved.size(); ++i) {
+          into.saved[i].merge(std::move(pooled->second.saved[i]));
+        }
       }
     }
-    text_view_->take(text_);
   }
-}
 
-std::uint32_t RowMaker::row_of(const TensorEntry& entry) {
-  const auto next = static_cast<std::uint32_t>(rows_.size());
-  if (single_) {
-    rows_.push_back({entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, entry.superseded,
-                     place_of(entry), &plan_of(entry)});
-    return next;
-  }
-  const PoolKey key = own_plans_.key_of(entry);
-  if (options_.by.row) {
-    tensors_.emplace_back(key, pooled_row(key));
-    return static_cast<std::uint32_t>(tensors_.size() - 1);
-  }
-  const auto [place, fresh] = places_.emplace(key, next);
-  if (fresh) {
-    rows_.push_back(pooled_row(key));
-  }
-  return place->second;
-}
-
-RowMaker::Row RowMaker::pooled_row(const PoolKey& key) const {
-  const PoolPlans::Pool& pool = (shared_plans_ != nullptr ? *shared_plans_ : own_plans_).of(key);
-  Row row{std::get<1>(key), std::get<2>(key), GlobalStep(std::get<0>(key)),
-          pool.mode,        pool.mode_step,   pool.superseded,
-          pool.written,     pool.plan,        pool.members > 1};
-  row.trials = pool.trials;
-  return row;
-}
-
-void RowMaker::take(const TensorEntry& entry) {
-  ++entries_;
-  const std::uint32_t row = row_of(entry);
-  const RowPlan& plan = *row_of(Target{row}).plan;
-  if (plan.lacks) {
-    unavailable_.lacks(entry, plan, wanted_);
-    any_unavailable_ = true;
-  }
-  if (!plan.computed.empty() && entry.value) {
-    records_.push_back({*entry.value, entry.tensor});
-    targets_.push_back({row, Target::value, entry.tensor, entry.step});
-  }
-  for (std::size_t i = 0; i < wanted_.size() && !entry.reductions.empty(); ++i) {
-    if (is_saved(plan.how[i])) {
-      const SavedReduction& saved = *find_saved(entry, wanted_[i]);
-      records_.push_back({saved.place, names_.emplace_back(reduction_tensor_name(saved.name, entry.tensor))});
-      targets_.push_back({row, i, entry.tensor, entry.step});
+  /// Reports problems.
+  void say(Diagnostics& messages) const {
+    for (const Said& said : said_) {
+      said(messages);
     }
   }
-}
 
-const RowPlan& RowMaker::plan_of(const TensorEntry& entry) {
-  const bool has_value = entry.value.has_value();
-  const bool plain = entry.reductions.empty();
-  if (plain && plain_[has_value ? 1 : 0] != nullptr) {
-    return *plain_[has_value ? 1 : 0];
-  }
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    how_[i] = how_of(options_, wanted_[i], find_saved(entry, wanted_[i]) != nullptr, has_value);
-  }
-  const RowPlan& plan = plans_.of(how_);
-  if (plain) {
-    plain_[has_value ? 1 : 0] = &plan;
-  }
-  return plan;
-}
-
-void RowMaker::finish(const Target& target, const std::optional<Problem>& problem) {
-  if (problem) {
-    said_.emplace_back([this, problem = *problem, tensor = target.tensor, step = target.step](Diagnostics& messages) {
-      report(problem, tensor, step, session_.trial, messages);
-    });
-    fail(target);
-    return;
-  }
-  if (Row& row = row_of(target); !row.pools) {
-    row.wall_time = result_.wall_time();
-  }
-  if (target.statistic != Target::value) {
-    take_saved(target);
-  } else {
-    take_computed(target);
-  }
-}
-
-void RowMaker::take_saved(const Target& target) {
-  const std::string_view name = wanted_[target.statistic].name;
-  if (result_.saved().missing()) {
-    said_.emplace_back([tensor = target.tensor, step = target.step, name](Diagnostics& messages) {
-      report_no_number(tensor, step, name, messages);
-    });
-    fail(target);
-    return;
-  }
-  if (!rows_[target.row].pools) {
-    Statistic& statistic = statistics_of(target.row)[target.statistic];
-    statistic = result_.saved();
-    if (options_.pooled_later() && is_floating(result_.dtype())) {
-      statistic.set(statistic.number());
+  /// Passes the rows to the view. Returns whether there are any.
+  bool show(ResultView& view) {
+    if (text_view_) {
+      view.append(text_, text_rows_);
+      return text_rows_ != 0;
     }
-    return;
+    for (const auto& [row, pooled] : pools_) {
+      finish_pool(row, pooled);
+    }
+    ResultRow row;
+    bool any = false;
+    const auto show_row = [&](std::size_t i) {
+      if (fill(i, row)) {
+        view.row(row);
+        any = true;
+      }
+    };
+    for (std::size_t i = 0; i < rows_.size() && single_; ++i) {
+      show_row(i);
+    }
+    for (const auto& [key, i] : places_) {
+      show_row(i);
+    }
+    return any;
   }
-  std::vector<Pool>& saved = pools_[target.row].saved;
-  saved.resize(wanted_.size());
-  const Reduction pooling = *pooling_of(wanted_[target.statistic]);
-  Pool one = {.reducer = Reducer(std::span(&pooling, 1)), .dtype = result_.dtype()};
-  result_.saved().add_to(*one.reducer);
-  saved[target.statistic].merge(std::move(one));
-}
 
-void RowMaker::take_computed(const Target& target) {
-  if (!result_.misfit().empty()) {
-    said_.emplace_back([tensor = target.tensor, why = result_.misfit()](Diagnostics& messages) {
-      report_slice(tensor, why, messages);
-    });
-    fail(target);
-    return;
-  }
-  if (result_.dtype() == Dtype::string) {
-    unavailable_.string(target.tensor);
-    any_unavailable_ = true;
-    fail(target);
-    return;
-  }
-  if (options_.by.row) {
-    take_rows(target);
-    return;
-  }
-  if (rows_[target.row].pools) {
-    pool(target.row, std::move(result_.reducer()), result_.dtype());
-    return;
-  }
-  if (options_.shard && !is_complex(result_.dtype())) {
-    partials_[target.row] = result_.reducer().partial();
-  }
-  take_values(target.row, result_.computed(), target.tensor, result_.dtype(), result_.one_element());
-}
+  [[nodiscard]] std::size_t entries() const noexcept { return entries_; }
+  [[nodiscard]] const Unavailable& unavailable() const noexcept { return unavailable_; }
 
-void RowMaker::take_rows(const Target& target) {
-  if (!result_.rows()) {
-    unavailable_.without_rows(target.tensor);
-    any_unavailable_ = true;
-    return;
+ private:
+  /// What is pooled, and the type that all of it has; float64 if types differ.
+  struct Pool {
+    std::optional<Reducer> reducer;
+    Dtype dtype = Dtype::float64;
+
+    void merge(Reducer&& from, Dtype from_dtype) {
+      reducer->merge(std::move(from));
+      dtype = dtype == from_dtype ? dtype : Dtype::float64;
+    }
+    void merge(Pool&& from) {
+      if (reducer && from.reducer) {
+        merge(*std::move(from.reducer), from.dtype);
+      } else if (from.reducer) {
+        *this = std::move(from);
+      }
+    }
+  };
+  /// The elements and saved statistics that a row pools.
+  struct Pooled {
+    Pool elements;
+    std::vector<Pool> saved;  ///< By statistic; empty if none is.
+  };
+  struct Row : RowFacts {
+    const RowPlan* plan = nullptr;
+    bool pools = false;  ///< Several entries.
+    bool lost = false;   ///< Some elements could not be read.
+  };
+  /// What a record is for.
+  struct Target {
+    std::uint32_t row = 0;          ///< In `rows_`; with --by row in `tensors_`, which has rows of its own.
+    std::size_t statistic = value;  ///< Of a saved reduction.
+    std::string_view tensor = {};
+    GlobalStep step = {};
+
+    static constexpr std::size_t value = ~std::size_t{0};
+  };
+
+  void clear() {
+    rows_.clear();
+    tensors_.clear();
+    lost_.clear();
+    statistics_.clear();
+    failed_.clear();
+    partials_.clear();
+    places_.clear();
+    pools_.clear();
+    entries_ = 0;
+    records_.clear();
+    targets_.clear();
+    names_.clear();
+    unavailable_ = {};
+    said_.clear();
   }
-  auto [key, of_tensor] = tensors_[target.row];
-  for (std::size_t i = 0; i < *result_.rows(); ++i) {
-    std::get<3>(key) = of_tensor.row = i;
+
+  [[nodiscard]] Row& row_of(const Target& target) { return options_.by.row ? tensors_[target.row] : rows_[target.row]; }
+  [[nodiscard]] std::span<Statistic> statistics_of(std::size_t row) {
+    return std::span(statistics_).subspan(row * wanted_.size(), wanted_.size());
+  }
+
+  /// The place of the row with this key; if there is none yet, `row` becomes it.
+  std::uint32_t place_of_row(const PoolKey& key, const Row& row) {
     const auto [place, fresh] = places_.emplace(key, static_cast<std::uint32_t>(rows_.size()));
     if (fresh) {
-      rows_.push_back(of_tensor);
-      statistics_.resize(rows_.size() * wanted_.size());
-    }
-    if (of_tensor.pools) {
-      pool(place->second, std::move(result_.row_reducer(i)), result_.dtype());
-    } else {
-      take_values(place->second, result_.row(i), target.tensor, result_.dtype(), result_.one_element_a_row());
-    }
-  }
-}
-
-void RowMaker::pool(std::uint32_t row, Reducer&& elements, Dtype dtype) {
-  Pool& into = pools_[row].elements;
-  if (!into.reducer) {
-    into = {.reducer = Reducer(rows_[row].plan->computed, options_.reduce), .dtype = dtype};
-  }
-  into.merge(std::move(elements), dtype);
-}
-
-void RowMaker::take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor,
-                           Dtype dtype, bool one) {
-  const RowPlan& plan = *rows_[row].plan;
-  const std::span<Statistic> statistics = statistics_of(row);
-  for (std::size_t i = 0; i < plan.positions.size(); ++i) {
-    const std::size_t position = plan.positions[i];
-    if (values[i].kind == ReducedValue::Kind::undefined) {
-      unavailable_.undefined(wanted_[position].name, tensor);
-      any_unavailable_ = true;
-    }
-    statistics[position] =
-        options_.pooled_later() ? Statistic::of(values[i]) : Statistic::of(values[i], plan.computed[i], dtype, one);
-  }
-}
-
-void RowMaker::fail(const Target& target) {
-  if (options_.by.row) {
-    lost_.insert(tensors_[target.row].first);
-    return;
-  }
-  if (target.statistic != Target::value) {
-    fail(target.row, target.statistic);
-    return;
-  }
-  rows_[target.row].lost = true;
-  for (const std::size_t position : rows_[target.row].plan->positions) {
-    fail(target.row, position);
-  }
-}
-
-void RowMaker::fail(std::size_t row, std::size_t statistic) {
-  failed_.resize(statistics_.size());
-  failed_[row * wanted_.size() + statistic] = true;
-}
-
-void RowMaker::absorb(RowMaker& piece) {
-  entries_ += piece.entries_;
-  unavailable_.merge(piece.unavailable_);
-  lost_.merge(piece.lost_);
-  for (const auto& [key, from] : piece.places_) {
-    const auto [place, fresh] = places_.emplace(key, static_cast<std::uint32_t>(rows_.size()));
-    const std::uint32_t to = place->second;
-    if (fresh) {
-      rows_.push_back(piece.rows_[from]);
+      rows_.push_back(row);
       statistics_.resize(rows_.size() * wanted_.size());
       partials_.resize(options_.shard ? rows_.size() : 0);
     }
-    rows_[to].lost = rows_[to].lost || piece.rows_[from].lost;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      if (Statistic& statistic = piece.statistics_of(from)[i]; !statistic.missing()) {
-        statistics_of(to)[i] = std::move(statistic);
-      }
-      if (piece.failed(from, i)) {
-        fail(to, i);
-      }
+    return place->second;
+  }
+
+  std::uint32_t row_of(const TensorEntry& entry) {
+    const RowFacts facts = RowFacts::of(entry, options_.by);
+    if (single_) {
+      rows_.push_back({facts, &plans_.of(entry)});
+      return static_cast<std::uint32_t>(rows_.size() - 1);
     }
-    if (options_.shard && piece.partials_[from]) {
-      partials_[to] = piece.partials_[from];
+    if (const auto known = places_.find(facts.key()); known != places_.end()) {
+      return known->second;
     }
-    if (const auto pooled = piece.pools_.find(from); pooled != piece.pools_.end()) {
-      Pooled& into = pools_[to];
-      into.elements.merge(std::move(pooled->second.elements));
-      into.saved.resize(std::max(into.saved.size(), pooled->second.saved.size()));
-      for (std::size_t i = 0; i < pooled->second.saved.size(); ++i) {
-        into.saved[i].merge(std::move(pooled->second.saved[i]));
+    const RowPlans::Pool& pool = (shared_ != nullptr ? *shared_ : plans_).pool(facts.key());
+    const Row row = {pool.facts, pool.plan, pool.members > 1};
+    if (options_.by.row) {
+      tensors_.push_back(row);
+      return static_cast<std::uint32_t>(tensors_.size() - 1);
+    }
+    return place_of_row(facts.key(), row);
+  }
+
+  void take(const TensorEntry& entry) {
+    ++entries_;
+    const std::uint32_t row = row_of(entry);
+    const RowPlan& plan = *row_of(Target{row}).plan;
+    if (plan.lacks) {
+      unavailable_.lacks(entry, plan, wanted_);
+    }
+    if (!plan.computed.empty() && entry.value) {
+      records_.push_back({*entry.value, entry.tensor});
+      targets_.push_back({row, Target::value, entry.tensor, entry.step});
+    }
+    for (std::size_t i = 0; i < wanted_.size() && !entry.reductions.empty(); ++i) {
+      if (is_saved(plan.how[i])) {
+        const SavedReduction& saved = *find_saved(entry, wanted_[i]);
+        records_.push_back({saved.place, names_.emplace_back(reduction_tensor_name(saved.name, entry.tensor))});
+        targets_.push_back({row, i, entry.tensor, entry.step});
       }
     }
   }
-}
 
-void RowMaker::finish_pool(std::uint32_t row, const Pooled& pooled) {
-  if (pooled.elements.reducer) {
+  void finish(const Target& target, const std::optional<Problem>& problem) {
+    if (problem) {
+      fail(target, about_problem(*problem, target.tensor, target.step, session_));
+      return;
+    }
+    if (Row& row = row_of(target); !row.pools) {
+      row.wall_time = result_.wall_time;
+    }
+    if (target.statistic != Target::value) {
+      take_saved(target);
+    } else {
+      take_computed(target);
+    }
+  }
+
+  void take_saved(const Target& target) {
+    const Wanted& wanted = wanted_[target.statistic];
+    if (result_.saved.missing()) {
+      fail(target, about_damage(target.tensor, target.step, ": saved " + wanted.name + " is not one number"));
+      return;
+    }
+    if (!rows_[target.row].pools) {
+      Statistic& statistic = statistics_of(target.row)[target.statistic];
+      statistic = result_.saved;
+      if (options_.pooled_later() && is_floating(result_.dtype)) {
+        statistic.set(statistic.number());
+      }
+      return;
+    }
+    std::vector<Pool>& saved = pools_[target.row].saved;
+    saved.resize(wanted_.size());
+    const Reduction pooling = *pooling_of(wanted);
+    Pool one = {.reducer = Reducer(std::span(&pooling, 1)), .dtype = result_.dtype};
+    result_.saved.add_to(*one.reducer);
+    saved[target.statistic].merge(std::move(one));
+  }
+
+  void take_computed(const Target& target) {
+    if (!result_.misfit.empty()) {
+      fail(target, about_slice(target.tensor, result_.misfit));
+    } else if (result_.dtype == Dtype::string) {
+      unavailable_.strings.emplace(target.tensor);
+      fail(target);
+    } else if (options_.by.row) {
+      take_rows(target);
+    } else if (rows_[target.row].pools) {
+      pool(target.row, std::move(result_.reducer.reducer()));
+    } else {
+      if (options_.shard && !is_complex(result_.dtype)) {
+        partials_[target.row] = result_.reducer.reducer().partial();
+      }
+      take_values(target.row, result_.reducer.results(), target.tensor, result_.dtype, result_.size == 1);
+    }
+  }
+
+  void take_rows(const Target& target) {
+    if (!result_.rows) {
+      unavailable_.without_rows.emplace(target.tensor);
+      return;
+    }
+    Row row = tensors_[target.row];
+    for (std::size_t i = 0; i < *result_.rows; ++i) {
+      row.row = i;
+      const std::uint32_t place = place_of_row(row.key(), row);
+      if (row.pools) {
+        pool(place, std::move(result_.row_reducers[i]));
+      } else {
+        take_values(place, result_.row(i), target.tensor, result_.dtype, result_.size == *result_.rows);
+      }
+    }
+  }
+
+  void pool(std::uint32_t row, Reducer&& elements) {
+    Pool& into = pools_[row].elements;
+    if (!into.reducer) {
+      into = {.reducer = Reducer(rows_[row].plan->computed, options_.reduce), .dtype = result_.dtype};
+    }
+    into.merge(std::move(elements), result_.dtype);
+  }
+
+  /// `dtype`: of the elements; `one`: there is only one.
+  void take_values(std::uint32_t row, std::span<const ReducedValue> values, std::string_view tensor, Dtype dtype,
+                   bool one) {
     const RowPlan& plan = *rows_[row].plan;
-    std::vector<ReducedValue> values(plan.computed.size());
-    pooled.elements.reducer->results(values);
-    take_values(row, values, rows_[row].tensor.empty() ? "(pooled)" : rows_[row].tensor, pooled.elements.dtype);
-    if (options_.shard && !rows_[row].lost) {
-      try {
-        partials_[row] = pooled.elements.reducer->partial();
-      } catch (const InvalidArgument&) {
-        partials_[row].reset();  // complex numbers
+    const std::span<Statistic> statistics = statistics_of(row);
+    for (std::size_t i = 0; i < plan.positions.size(); ++i) {
+      const std::size_t position = plan.positions[i];
+      if (values[i].kind == ReducedValue::Kind::undefined) {
+        unavailable_.undefined_for(wanted_[position].name, tensor);
+      }
+      statistics[position] = statistic_of(values[i], plan.computed[i], dtype, one);
+    }
+  }
+  [[nodiscard]] Statistic statistic_of(const ReducedValue& value, const Reduction& reduction, Dtype dtype,
+                                       bool one) const {
+    return options_.pooled_later() ? Statistic::of(value) : Statistic::of(value, reduction, dtype, one);
+  }
+
+  /// The statistics that need a record are lost; `said`, if any, is why.
+  void fail(const Target& target, Said said = {}) {
+    if (said) {
+      said_.push_back(std::move(said));
+    }
+    if (options_.by.row) {
+      lost_.insert(tensors_[target.row].key());
+    } else if (target.statistic != Target::value) {
+      failed_.emplace(target.row, target.statistic);
+    } else {
+      rows_[target.row].lost = true;
+      for (const std::size_t position : rows_[target.row].plan->positions) {
+        failed_.emplace(target.row, position);
       }
     }
   }
-  for (std::size_t i = 0; i < pooled.saved.size(); ++i) {
-    if (const Pool& saved = pooled.saved[i]; saved.reducer) {
-      const Reduction pooling = *pooling_of(wanted_[i]);
-      const ReducedValue value = saved.reducer->result(pooling);
-      statistics_of(row)[i] =
-          options_.pooled_later() ? Statistic::of(value) : Statistic::of(value, pooling, saved.dtype, false);
+
+  void finish_pool(std::uint32_t row, const Pooled& pooled) {
+    if (pooled.elements.reducer) {
+      std::vector<ReducedValue> values(rows_[row].plan->computed.size());
+      pooled.elements.reducer->results(values);
+      const std::string_view tensor = rows_[row].tensor;
+      take_values(row, values, tensor.empty() ? "(pooled)" : tensor, pooled.elements.dtype, false);
+      if (options_.shard && !rows_[row].lost) {
+        try {
+          partials_[row] = pooled.elements.reducer->partial();
+        } catch (const InvalidArgument&) {
+          partials_[row].reset();  // complex numbers
+        }
+      }
+    }
+    for (std::size_t i = 0; i < pooled.saved.size(); ++i) {
+      if (const Pool& saved = pooled.saved[i]; saved.reducer) {
+        const Reduction pooling = *pooling_of(wanted_[i]);
+        statistics_of(row)[i] = statistic_of(saved.reducer->result(pooling), pooling, saved.dtype, false);
+      }
     }
   }
-}
 
-bool RowMaker::fill(std::size_t index, ResultRow& row) {
-  const Row& from = rows_[index];
-  const std::span<Statistic> statistics = statistics_of(index);
-  bool damaged = false;
-  const bool lost =
-      !lost_.empty() && lost_.contains({options_.by.step ? from.step.value : 0, from.tensor, from.worker, 0});
-  for (std::size_t i = 0; i < statistics.size() && (lost || !failed_.empty()); ++i) {
-    if (lost || failed(index, i)) {
-      statistics[i] = Statistic();  // a part of the whole would be taken for the whole
-      damaged = true;
+  /// False if everything in the row is damaged.
+  bool fill(std::size_t index, ResultRow& row) {
+    const Row& from = rows_[index];
+    const std::span<Statistic> statistics = statistics_of(index);
+    const bool lost = !lost_.empty() && lost_.contains({from.step.value, from.tensor, from.worker, 0});
+    bool damaged = false;
+    bool saved = false;
+    bool computed = false;
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+      if (lost || failed_.contains({index, i})) {
+        statistics[i] = Statistic();  // a part of the whole would be taken for the whole
+        damaged = true;
+      }
+      const bool there = !statistics[i].missing();
+      saved = saved || (there && is_saved(from.plan->how[i]));
+      computed = computed || (there && from.plan->how[i] == How::computed);
     }
-  }
-  const RowSource source(statistics, *from.plan);
-  if (damaged && source.nothing()) {
-    return false;
-  }
-  row.tensor = from.tensor;
-  row.worker = from.worker;
-  row.step = from.step;
-  row.mode = from.mode;
-  row.mode_step = from.mode_step;
-  row.superseded = from.superseded;
-  row.written = from.written;
-  row.row = from.row;
-  row.trials = from.trials;
-  row.selected = session_.shows(from.tensor, from.step);
-  row.wall_time = from.wall_time;
-  row.elapsed = from.wall_time && session_.started ? std::optional(*from.wall_time - *session_.started) : std::nullopt;
-  row.source = source.text();
-  row.statistics = statistics;
-  if (options_.shard) {
-    source.tell_part(row, session_, options_, partials_[index]);
-  }
-  return true;
-}
-
-void RowMaker::say(Diagnostics& messages) {
-  for (const Said& said : said_) {
-    said(messages);
-  }
-}
-
-bool RowMaker::show(ResultView& view) {
-  if (text_view_) {
-    view.append(text_, text_rows_);
-    return text_rows_ != 0;
-  }
-  for (const auto& [row, pooled] : pools_) {
-    finish_pool(row, pooled);
-  }
-  ResultRow row;
-  bool any = false;
-  const auto show_row = [&](std::size_t i) {
-    if (fill(i, row)) {
-      view.row(row);
-      any = true;
+    if (damaged && !saved && !computed) {
+      return false;
     }
+    static_cast<RowFacts&>(row) = from;
+    row.selected = session_.shows(from.tensor, from.step);
+    row.elapsed =
+        from.wall_time && session_.started ? std::optional(*from.wall_time - *session_.started) : std::nullopt;
+    row.source = saved && computed ? "mixed" : saved ? "saved" : computed ? "computed" : "";
+    row.statistics = statistics;
+    if (options_.shard) {
+      tell_part(row, *from.plan, partials_[index], computed);
+    }
+    return true;
+  }
+
+  /// Adds what merging must know to a shard's row. `elements`: those that statistics were computed from; nullopt for
+  /// complex numbers, or if some could not be read.
+  void tell_part(ResultRow& row, const RowPlan& plan, const std::optional<PartialReduction>& elements,
+                 bool computed) const {
+    Partial partial = {
+        .shard = *options_.shard, .steps = session_.sharded, .how = {}, .options = options_.reduce, .data = elements};
+    for (std::size_t i = 0; i < row.statistics.size(); ++i) {
+      const bool missing = row.statistics[i].missing();
+      if (plan.how[i] == How::computed) {
+        // A statistic of no elements may be missing here, but not of these and those of other shards.
+        partial.how += missing && !elements ? '-' : 'c';
+      } else {
+        partial.how += missing ? '-' : plan.how[i] == How::both && elements ? 'b' : 's';
+      }
+    }
+    if (!partial.data && !computed) {
+      partial.data.emplace();  // nothing but saved statistics
+    }
+    row.count = partial.data ? partial.data->count : 0;
+    row.partial = to_text(partial);
+  }
+
+  const Session& session_;
+  const ReduceCommandOptions& options_;
+  const std::vector<Wanted>& wanted_;
+  const bool single_;  ///< Every entry has a row of its own.
+  const RowPlans* const shared_;
+  RowPlans plans_;
+  std::unique_ptr<ResultView> text_view_;  // null: the view has the rows themselves
+  RecordResult result_;
+
+  std::vector<Row> rows_;
+  std::vector<Row> tensors_;                               // with --by row: what all rows of an entry have in common
+  std::set<PoolKey> lost_;                                 // the same: what could not be read
+  std::vector<Statistic> statistics_;                      // by row, then by what is wanted
+  std::set<std::pair<std::size_t, std::size_t>> failed_;   // row and statistic of those that could not be read
+  std::vector<std::optional<PartialReduction>> partials_;  // by row; for shards only
+  std::map<PoolKey, std::uint32_t> places_;                // of rows that pool
+  std::map<std::uint32_t, Pooled> pools_;                  // by row
+  std::size_t entries_ = 0;
+  std::vector<WantedValue> records_;
+  std::vector<Target> targets_;  // of records_
+  std::deque<std::string> names_;
+  Unavailable unavailable_;
+  std::vector<Said> said_;
+  std::string text_;
+  std::size_t text_rows_ = 0;
+};
+
+}  // namespace
+
+ReduceOutcome reduce_trials(std::span<const Session* const> sessions, const std::vector<Wanted>& wanted,
+                            ResultView& view, Diagnostics& messages) {
+  const ReduceCommandOptions& options = sessions.front()->options;
+  // Rows that pool entries of several pieces are shown after the last one.
+  const bool across =
+      options.pools() && (options.across || !options.by.step ||
+                          (sessions.front()->selection.steps.steps.size() < many_steps && !view.room()));
+  RowPlans plans(options, wanted);
+  for (const Session* const session : sessions.first(across ? sessions.size() : 0)) {
+    plans.next_trial();
+    session->for_each_entry([&](const TensorEntry& entry) { plans.note(entry); });
+  }
+  plans.finish();
+  const auto new_maker = [&](const Session& session) {
+    return std::make_unique<RowMaker>(session, wanted, view, across ? &plans : nullptr);
   };
-  for (std::size_t i = 0; i < rows_.size() && single_; ++i) {
-    show_row(i);
+  const std::unique_ptr<RowMaker> whole = across ? new_maker(*sessions.front()) : nullptr;
+  Progress progress("reducing", [&] {
+    std::uint64_t entries = 0;
+    for (const Session* const session : sessions) {
+      session->for_each_entry([&](const TensorEntry&) { ++entries; });
+    }
+    return entries;
+  });
+  Unavailable unavailable;
+  ReduceOutcome outcome = ReduceOutcome::nothing;
+  const auto show = [&](RowMaker& maker) {
+    const bool any = maker.show(view);
+    unavailable.merge(maker.unavailable());
+    outcome = std::max(outcome, any                    ? ReduceOutcome::rows
+                                : maker.entries() != 0 ? ReduceOutcome::no_row
+                                                       : ReduceOutcome::nothing);
+  };
+  const bool whole_steps = options.pools() && !across;
+  const std::optional<std::size_t> room = options.by.row ? 1 : view.room();  // a tensor may have very many rows
+  for (const Session* const session : sessions) {
+    const AboutTrial about(session->name);
+    read_pieces(
+        *session, pieces_of(*session, wanted.size(), room, whole_steps), [&] { return new_maker(*session); },
+        [&](RowMaker& maker) {
+          progress.advance(maker.entries());
+          maker.say(messages);
+          if (whole) {
+            whole->absorb(maker);
+          } else {
+            show(maker);
+          }
+          return view.room() != 0;
+        });
   }
-  for (const auto& [key, i] : places_) {
-    show_row(i);
+  if (whole) {
+    show(*whole);
   }
-  return any;
+  unavailable.say(options.pools(), options.strict, messages);
+  return outcome;
 }
 
 }  // namespace smd::tool::reduce

@@ -3,7 +3,6 @@
 #include "result_view.hpp"
 #include "rows/date.hpp"
 #include "rows/row_writer.hpp"
-#include "select/selection.hpp"
 
 #include <algorithm>
 
@@ -34,12 +33,17 @@ std::vector<Column> columns_of(const ResultContext& context) {
     columns.push_back({"partial", Align::left, false, true});
   }
   if (!context.options.merge) {
-    for (const Column& column : last_columns(context.options.reading.superseded)) {
-      columns.push_back(column);
-    }
+    const std::vector<Column> last = last_columns(context.options.reading.superseded);
+    columns.insert(columns.end(), last.begin(), last.end());
   }
   return columns;
 }
+
+/// Where a view writes that makes text, and its options.
+struct Memory {
+  ReduceCommandOptions options;
+  OutputFile file = OutputFile::memory();
+};
 
 class RowsView : public ResultView {
  public:
@@ -54,6 +58,13 @@ class RowsView : public ResultView {
   RowsView(RowsView& to, Turn& turn)
       : context_(to.context_), counted_(to.counted_), columns_(to.columns_), rows_(to.rows_, turn), timed_(to.timed_) {}
 
+  /// Writes rows of a trial to memory.
+  RowsView(const ResultContext& like, std::string_view trial, std::unique_ptr<Memory> memory)
+      : RowsView({memory->file, memory->options, like.messages, like.wanted, like.by, like.several_trials}) {
+    memory_ = std::move(memory);
+    set_trial(trial);
+  }
+
   [[nodiscard]] std::unique_ptr<ResultView> in_turn(Turn& turn) override {
     return std::make_unique<RowsView>(*this, turn);
   }
@@ -64,7 +75,15 @@ class RowsView : public ResultView {
     trial_ = name;
   }
 
-  [[nodiscard]] std::unique_ptr<RowText> row_text() const override;
+  [[nodiscard]] std::unique_ptr<ResultView> text_view() const override {
+    if (!rows_.rows_stand_alone()) {
+      return nullptr;
+    }
+    auto memory = std::make_unique<Memory>(Memory{context_.options});
+    memory->options.output.header = false;
+    return std::make_unique<RowsView>(context_, trial_, std::move(memory));
+  }
+  void take(std::string& text) override { memory_->file.take_text(text); }
   void append(std::string_view text, std::size_t rows) override { rows_.append(text, rows); }
 
   void row(const ResultRow& row) override {
@@ -72,20 +91,7 @@ class RowsView : public ResultView {
     if (context_.options.across) {
       cells_.emplace_back(row.trials);
     }
-    if (context_.by.tensor) {
-      cells_.emplace_back(row.tensor);
-    }
-    if (context_.by.step) {
-      cells_.emplace_back(row.step.value);
-      cells_.emplace_back(to_string(row.mode));
-      cells_.emplace_back(row.mode_step.value);
-    }
-    if (context_.by.worker) {
-      cells_.emplace_back(row.worker);
-    }
-    if (context_.by.row) {
-      cells_.emplace_back(row.row);
-    }
+    add_group_cells(cells_, row, context_.by);
     cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
     for (const Statistic& statistic : row.statistics) {
       cells_.push_back(statistic.cell());
@@ -97,11 +103,9 @@ class RowsView : public ResultView {
       cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
     }
     if (!context_.options.merge) {
-      if (row.wall_time && timed_) {
-        time_text_ = time_text(*row.wall_time);
-      }
+      time_text_ = row.wall_time && timed_ ? time_text(*row.wall_time) : std::string();
       cells_.push_back(row.wall_time ? Cell(*row.wall_time) : Cell());
-      cells_.push_back(row.wall_time && timed_ && !time_text_.empty() ? Cell(time_text_) : Cell());
+      cells_.push_back(time_text_.empty() ? Cell() : Cell(time_text_));
       cells_.push_back(row.elapsed ? Cell(*row.elapsed) : Cell());
       cells_.emplace_back(row.superseded);
       cells_.emplace_back(row.written);
@@ -114,6 +118,7 @@ class RowsView : public ResultView {
   void finish() override { rows_.finish(); }
 
  private:
+  std::unique_ptr<Memory> memory_;  // null: of another kind of view
   ResultContext context_;
   bool counted_;  // the count is among the statistics
   std::vector<Column> columns_;
@@ -124,38 +129,7 @@ class RowsView : public ResultView {
   std::vector<Cell> cells_;
 };
 
-/// A separate view that writes to memory.
-class RowsText : public RowText {
- public:
-  RowsText(const ResultContext& context, std::string_view trial)
-      : options_(context.options),
-        memory_(OutputFile::memory()),
-        view_(
-            {memory_, without_header(options_), context.messages, context.wanted, context.by, context.several_trials}) {
-    view_.set_trial(trial);
-  }
-
-  void row(const ResultRow& row) override { view_.row(row); }
-  void take(std::string& text) override { memory_.take_text(text); }
-
- private:
-  static const ReduceCommandOptions& without_header(ReduceCommandOptions& options) {
-    options.output.header = false;
-    return options;
-  }
-
-  ReduceCommandOptions options_;
-  OutputFile memory_;
-  RowsView view_;
-};
-
-std::unique_ptr<RowText> RowsView::row_text() const {
-  return rows_.rows_stand_alone() ? std::make_unique<RowsText>(context_, trial_) : nullptr;
-}
-
 }  // namespace
-
-std::unique_ptr<ResultView> make_rows_view(const ResultContext& context) { return std::make_unique<RowsView>(context); }
 
 std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
   if (context.options.smooth && !context.smoothed) {
@@ -170,7 +144,7 @@ std::unique_ptr<ResultView> make_result_view(const ResultContext& context) {
     case ReduceViewKind::hist:
       break;
   }
-  return context.options.svg() ? make_spark_view(context) : make_rows_view(context);
+  return context.options.svg() ? make_spark_view(context) : std::make_unique<RowsView>(context);
 }
 
 }  // namespace smd::tool::reduce

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace smd::tool::reduce {
@@ -28,21 +27,19 @@ Statistic Statistic::of(const ReducedValue& computed) {
     case ReducedValue::Kind::complex:
       return Statistic(std::complex<double>(computed.real, computed.imaginary));
     case ReducedValue::Kind::integer:
-      if (computed.high == 0) {
-        return Statistic(computed.low);
-      }
-      if (computed.high == -1 && computed.low >> 63 != 0) {
-        return Statistic(static_cast<std::int64_t>(computed.low));
-      }
-      {
-        Statistic statistic;
-        statistic.digits_ = to_string(computed);
-        return statistic;
-      }
-    case ReducedValue::Kind::undefined:
       break;
+    case ReducedValue::Kind::undefined:
+      return {};
   }
-  return {};
+  if (computed.high == 0) {
+    return Statistic(computed.low);
+  }
+  if (computed.high == -1 && computed.low >> 63 != 0) {
+    return Statistic(static_cast<std::int64_t>(computed.low));
+  }
+  Statistic statistic;
+  statistic.digits_ = to_string(computed);
+  return statistic;
 }
 
 Statistic Statistic::of(const ReducedValue& computed, const Reduction& reduction, Dtype dtype, bool one_element) {
@@ -75,32 +72,28 @@ void Statistic::add_to(Reducer& reducer) const {
   }
 }
 
-double Statistic::number() const {
-  if (!digits_.empty()) {
-    return std::strtod(digits_.c_str(), nullptr);
-  }
-  return std::visit(
-      [](const auto& value) {
-        using Type = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Type, Half> || std::is_same_v<Type, BFloat16>) {
-          return static_cast<double>(to_float(value));
-        } else if constexpr (std::is_arithmetic_v<Type>) {
-          return static_cast<double>(value);
-        } else {
-          return std::numeric_limits<double>::quiet_NaN();
-        }
-      },
-      number_.value());
+double Statistic::number() const { return as_double(cell()); }
+
+RowFacts RowFacts::of(const TensorEntry& entry, By by) {
+  return {.tensor = by.tensor ? entry.tensor : std::string_view(),
+          .worker = by.worker ? entry.worker : std::string_view(),
+          .step = by.step ? entry.step : GlobalStep(),
+          .mode = entry.mode,
+          .mode_step = entry.mode_step,
+          .superseded = entry.superseded,
+          .written = place_of(entry)};
 }
 
 namespace {
 
-// `min` … `l2`, or with the prefix `abs_`.
-std::vector<std::string> with_abs(std::string_view prefix) {
+// `min` … `l2`, unless all are to be of |x|, and the same with the prefix `abs_`: the order of the help.
+std::vector<std::string> names_with_abs(bool abs) {
   std::vector<std::string> names;
-  for (const ReductionFacts& facts : reduction_table) {
-    if (facts.abs && facts.kind != ReductionKind::percentile) {
-      names.push_back(std::string(prefix) + std::string(facts.name));
+  for (const std::string_view prefix : {"", "abs_"}) {
+    for (const ReductionFacts& facts : reduction_table) {
+      if (facts.abs && facts.kind != ReductionKind::percentile && (!abs || !prefix.empty())) {
+        names.push_back(std::string(prefix) + std::string(facts.name));
+      }
     }
   }
   return names;
@@ -115,22 +108,16 @@ std::string unknown(const std::string& name) {
          word_hint(name, std::vector<std::string_view>(words.begin(), words.end()));
 }
 
-// Names in the order of the help: plain, then abs_, then those that only the job knows.
-std::vector<std::string> in_order(const std::set<std::string>& saved, bool abs) {
+// Names in the order of the help, then those that only the job knows.
+std::vector<std::string> in_order(std::set<std::string> saved, bool abs) {
+  std::erase_if(saved, [abs](const std::string& name) { return abs && !name.starts_with("abs_"); });
   std::vector<std::string> result;
-  std::set<std::string> rest = saved;
-  for (const std::string_view prefix : {"", "abs_"}) {
-    for (std::string& name : with_abs(prefix)) {
-      if (rest.erase(name) != 0 && (!abs || !prefix.empty())) {
-        result.push_back(std::move(name));
-      }
+  for (std::string& name : names_with_abs(abs)) {
+    if (saved.erase(name) != 0) {
+      result.push_back(std::move(name));
     }
   }
-  for (const std::string& name : rest) {
-    if (!abs || name.starts_with("abs_")) {
-      result.push_back(name);
-    }
-  }
+  result.insert(result.end(), saved.begin(), saved.end());
   return result;
 }
 
@@ -157,12 +144,8 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
         add(one, true);
       }
     } else if (name == "all") {
-      for (const std::string_view prefix : {"", "abs_"}) {
-        for (const std::string& one : with_abs(prefix)) {
-          if (!abs || !prefix.empty()) {
-            add(one, false);
-          }
-        }
+      for (const std::string& one : names_with_abs(abs)) {
+        add(one, false);
       }
     } else {
       add(abs && !name.starts_with("abs_") ? "abs_" + name : name, false);
@@ -181,10 +164,7 @@ std::optional<Reduction> pooling_of(const Wanted& wanted) noexcept {
 }
 
 std::vector<std::string> reduction_words() {
-  std::vector<std::string> words = with_abs("");
-  for (std::string& name : with_abs("abs_")) {
-    words.push_back(std::move(name));
-  }
+  std::vector<std::string> words = names_with_abs(false);
   for (const ReductionFacts& facts : reduction_table) {
     if (!facts.abs) {
       words.emplace_back(facts.name);

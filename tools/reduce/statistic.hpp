@@ -2,9 +2,11 @@
 #pragma once
 
 #include "rows/cell.hpp"
+#include "select/selection.hpp"
 
 #include <smd/reduction.hpp>
 #include <smd/step.hpp>
+#include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <tuple>
 #include <vector>
 
 namespace smd::tool::reduce {
@@ -46,24 +48,34 @@ class Statistic {
   std::string digits_;  // if not empty, in place of it
 };
 
-/// One row of results. Names and statistics are valid until the view's `row` returns. Fields that rows are not grouped
-/// `by` are not set.
-struct ResultRow {
-  std::string_view tensor;
-  std::string_view worker;
-  std::uint64_t row = 0;     ///< The index on the first axis.
-  std::uint64_t trials = 1;  ///< How many have what is pooled.
-  GlobalStep step;
+/// What a row pools: step, tensor, worker, row of the tensor. Borrowed from the trial; fields that rows are not grouped
+/// by are empty or 0.
+using PoolKey = std::tuple<std::int64_t, std::string_view, std::string_view, std::uint64_t>;
+
+/// What a row is of. Borrowed from the trial; fields that rows are not grouped by are not set.
+struct RowFacts {
+  std::string_view tensor = {};
+  std::string_view worker = {};
+  GlobalStep step = {};
   Mode mode = Mode::global;
-  ModeStep mode_step;
+  ModeStep mode_step = {};
+  bool superseded = false;
+  PlaceCell written = {};                ///< Of the first record that a row pools; not set in rows of shards.
+  std::uint64_t row = 0;                 ///< The index on the first axis.
+  std::uint64_t trials = 1;              ///< How many have what is pooled.
+  std::optional<double> wall_time = {};  ///< Seconds since 1970; of one value only.
+
+  static RowFacts of(const TensorEntry& entry, By by);
+  [[nodiscard]] PoolKey key() const { return {step.value, tensor, worker, row}; }
+};
+
+/// One row of results. Names and statistics are valid until the view's `row` returns.
+struct ResultRow : RowFacts {
   std::string_view source;  ///< Empty if no statistic exists.
   std::span<const Statistic> statistics;
-  bool superseded = false;
-  bool selected = true;             ///< False: only computed to be smoothed.
-  std::optional<double> wall_time;  ///< Seconds since 1970; of one value only.
-  std::optional<double> elapsed;    ///< Seconds since the trial's first value, if that is asked for.
-  PlaceCell written;                ///< Of the first record that a row pools; not set in rows of shards.
-  std::uint64_t count = 0;          ///< This and the next for shards only.
+  bool selected = true;           ///< False: only computed to be smoothed.
+  std::optional<double> elapsed;  ///< Seconds since the trial's first value, if that is asked for.
+  std::uint64_t count = 0;        ///< This and the next for shards only.
   std::string partial;
 };
 

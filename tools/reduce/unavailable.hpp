@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <set>
 #include <smd/tensor.hpp>
 #include <string>
@@ -9,33 +8,31 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
-#include "row_plan.hpp"
+#include "row_plans.hpp"
 
 namespace smd::tool::reduce {
 
 /// Statistics that are unavailable, collected to be reported once.
-class Unavailable {
- public:
+struct Unavailable {
+  using Names = std::set<std::string, std::less<>>;
+
+  Names missing;     ///< Statistics that entries lack,
+  Names missing_of;  ///< the first tensors that lack any,
+  Names saved;       ///< and what was saved of these.
+  Names undefined;   ///< Statistics that these have not: of no elements, or of complex numbers.
+  Names undefined_of;
+  Names strings;       ///< Tensors of strings.
+  Names without_rows;  ///< Tensors that --by row cannot divide.
+
   /// Notes an entry that lacks a statistic of its row's plan.
   void lacks(const TensorEntry& entry, const RowPlan& plan, const std::vector<Wanted>& wanted);
-  void undefined(const std::string& reduction, std::string_view tensor);
-  void string(std::string_view tensor);
-  void without_rows(std::string_view tensor);
-
+  void undefined_for(const std::string& reduction, std::string_view tensor);
   void merge(const Unavailable& other);
-  void clear();
   /// `pooled`: rows pool several records. `strict`: something missing is a failure.
   void say(bool pooled, bool strict, Diagnostics& messages) const;
-
- private:
-  using Names = std::set<std::string, std::less<>>;
-  Names missing_reductions_;
-  Names missing_tensors_;
-  Names missing_saved_;
-  Names undefined_;
-  Names undefined_of_;
-  Names strings_;
-  Names without_rows_;
 };
+
+/// Reports that statistics are unavailable. `strict`: that is a failure.
+void say_unavailable(const std::string& text, bool strict, Diagnostics& messages);
 
 }  // namespace smd::tool::reduce

@@ -3,9 +3,7 @@
 
 #include "rows/elements.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace smd::tool {
 
@@ -38,16 +36,19 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
   return result;
 }
 
-BucketBounds bounds_of(const BucketCounts& buckets) noexcept {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  BucketBounds bounds{infinity, -infinity};
+FiniteBounds bounds_of(const BucketCounts& buckets) noexcept {
+  FiniteBounds bounds;
   for (std::size_t at = 0; at < buckets.counts.size(); ++at) {
     if (buckets.counts[at] > 0) {
-      bounds.low = std::min(bounds.low, buckets.edges[at]);
-      bounds.high = std::max(bounds.high, buckets.edges[at + 1]);
+      bounds.include({buckets.edges[at], buckets.edges[at + 1]});
     }
   }
   return bounds;
+}
+
+Histogram empty_histogram(const BinSpec& bins, const FiniteBounds& seen) {
+  const bool some = seen.low <= seen.high;
+  return {bins.count, bins.low.value_or(some ? seen.low : 0), bins.high.value_or(some ? seen.high : 1)};
 }
 
 void add_buckets(BucketCounts& to, const BucketCounts& buckets) {

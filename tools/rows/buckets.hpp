@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
+#include <limits>
 #include <optional>
+#include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
-#include <span>
-#include <string_view>
 #include <vector>
+
+#include "draw/bins.hpp"
 
 namespace smd::tool {
 
@@ -21,12 +23,23 @@ struct BucketCounts {
 /// ascend, or the value does not hold buckets.
 [[nodiscard]] std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets);
 
-/// The outermost edges of buckets that are not empty: {inf, -inf} if there are none.
-struct BucketBounds {
-  double low;
-  double high;
+/// Bounds that grow to hold what is seen. Without any: {inf, -inf}.
+struct FiniteBounds {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(const FiniteBounds& other) noexcept {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
 };
-[[nodiscard]] BucketBounds bounds_of(const BucketCounts& buckets) noexcept;
+
+/// The outermost edges of buckets that are not empty.
+[[nodiscard]] FiniteBounds bounds_of(const BucketCounts& buckets) noexcept;
+
+/// A histogram without elements: between the bounds that are given; else between the least and the greatest element
+/// seen, 0 and 1 if there is none.
+[[nodiscard]] Histogram empty_histogram(const BinSpec& bins, const FiniteBounds& seen);
 
 /// Adds the elements in `buckets` to counts between other edges, as if they were spread evenly within each bucket. The
 /// elements of a bucket without width are at its edge; bins are closed to the left, the last one on both sides.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <compare>
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -64,6 +65,11 @@ struct CurveCell {
   std::span<const double> numbers;
 };
 
+template <class Type, class Variant>
+inline constexpr bool is_alternative = false;
+template <class Type, class... Types>
+inline constexpr bool is_alternative<Type, std::variant<Types...>> = (std::is_same_v<Type, Types> || ...);
+
 /// One value of a row. Strings, lists and shapes are borrowed until `RowWriter::row` returns.
 class Cell {
  public:
@@ -72,32 +78,15 @@ class Cell {
                              NumeralCell, PlaceCell, CurveCell, IndexCell>;
 
   Cell() noexcept = default;  ///< Missing.
-  Cell(Missing) noexcept {}   // NOLINT(google-explicit-constructor): cells are made in row lists, here and below
-  Cell(bool truth) noexcept : value_(truth) {}                                // NOLINT
-  Cell(float number) noexcept : value_(number) {}                             // NOLINT
-  Cell(double number) noexcept : value_(number) {}                            // NOLINT
-  Cell(Half number) noexcept : value_(number) {}                              // NOLINT
-  Cell(BFloat16 number) noexcept : value_(number) {}                          // NOLINT
-  Cell(std::complex<float> number) noexcept : value_(number) {}               // NOLINT
-  Cell(std::complex<double> number) noexcept : value_(number) {}              // NOLINT
-  Cell(std::string_view text) noexcept : value_(text) {}                      // NOLINT
+  template <class Type>
+  requires is_alternative<Type, Value> Cell(Type value)
+  noexcept : value_(value) {}  // NOLINT(google-explicit-constructor): cells are made in row lists
+  template <std::integral Integer>
+  requires(!is_alternative<Integer, Value>) Cell(Integer number)
+  noexcept  // NOLINT
+      : value_(static_cast<std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>>(number)) {}
   Cell(const std::string& text) noexcept : value_(std::string_view(text)) {}  // NOLINT
   Cell(const char* text) noexcept : value_(std::string_view(text)) {}         // NOLINT
-  Cell(ListCell list) noexcept : value_(list) {}                              // NOLINT
-  Cell(ShapeCell shape) noexcept : value_(shape) {}                           // NOLINT
-  Cell(IndexCell index) noexcept : value_(index) {}                           // NOLINT
-  Cell(JsonCell json) noexcept : value_(json) {}                              // NOLINT
-  Cell(NumeralCell numeral) noexcept : value_(numeral) {}                     // NOLINT
-  Cell(CurveCell curve) noexcept : value_(curve) {}                           // NOLINT
-  Cell(PlaceCell place) noexcept : value_(place) {}                           // NOLINT
-  template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
-  Cell(Integer number) noexcept {  // NOLINT
-    if constexpr (std::is_signed_v<Integer>) {
-      value_ = static_cast<std::int64_t>(number);
-    } else {
-      value_ = static_cast<std::uint64_t>(number);
-    }
-  }
 
   [[nodiscard]] const Value& value() const noexcept { return value_; }
   [[nodiscard]] bool missing() const noexcept { return value_.index() == 0; }
@@ -105,6 +94,9 @@ class Cell {
  private:
   Value value_;
 };
+
+/// A cell as a double; NaN if it is no real number.
+[[nodiscard]] double as_double(const Cell& cell);
 
 /// Appends a cell as plain text, unescaped: `NA`, `true`, `64x3`, `a,b`, `1.5-2j`.
 void append_text(std::string& out, const Cell& cell, int precision);

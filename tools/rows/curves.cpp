@@ -2,15 +2,17 @@
 #include "rows/curves.hpp"
 
 #include "draw/palette.hpp"
-#include "rows/statistic_axis.hpp"
+#include "rows/buckets.hpp"
 #include "select/selection.hpp"
+
+#include <smd/reduction.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <set>
 
 namespace smd::tool {
 
@@ -31,23 +33,6 @@ constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
                                              {.name = "steps", .align = Align::right},
                                              written_column}};
 
-struct Extremes {
-  Cell least;
-  Cell greatest;
-};
-
-Extremes finite_extremes(const std::vector<double>& numbers) {
-  const double* least = nullptr;
-  const double* greatest = nullptr;
-  for (const double& number : numbers) {
-    if (std::isfinite(number)) {
-      least = least == nullptr || number < *least ? &number : least;
-      greatest = greatest == nullptr || number > *greatest ? &number : greatest;
-    }
-  }
-  return least == nullptr ? Extremes() : Extremes{*least, *greatest};
-}
-
 }  // namespace
 
 std::span<const Column> curve_columns() noexcept { return columns; }
@@ -60,19 +45,28 @@ void Curves::set_trial(std::string_view name, bool again) {
   }
 }
 
-void LiveCurves::draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions,
-                      bool last) {
+void CurvesView::draw(bool last) {
   const auto begin = std::chrono::steady_clock::now();
   if (begin < next_ && !last) {
     return;
   }
   OutputFile table = OutputFile::screen();
-  curves_.print(table, options, several_trials, reductions, messages_);
+  print(table, options_, several_trials_, reductions_, messages_);
   std::string text;
   table.take_text(text);
   screen_.show(text);
   const auto end = std::chrono::steady_clock::now();
   next_ = end + 4 * (end - begin);
+}
+
+void CurvesView::finish(std::string_view instead) {
+  if (follows_) {
+    draw(true);
+  } else if (options_.format == svg_format) {
+    write_charts(out_, take_charts(reductions_, picture_.scale), picture_, instead);
+  } else {
+    print(out_, options_, several_trials_, reductions_, messages_);
+  }
 }
 
 Curves::Curve& Curves::curve_of(const Point& point) {
@@ -110,13 +104,82 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
     if (curve.numbers.empty()) {
       continue;
     }
-    const Extremes extremes = finite_extremes(curve.numbers);
+    FiniteBounds bounds;
+    for (const double number : curve.numbers) {
+      if (std::isfinite(number)) {
+        bounds.include({number, number});
+      }
+    }
+    const bool any_finite = bounds.low <= bounds.high;
     const std::string steps = std::to_string(curve.steps.front()) + " to " + std::to_string(curve.steps.back());
     const std::string name = smooth ? tensor + smooth_suffix : tensor;
     rows.row({name, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),
-              CurveCell{curve.numbers}, curve.numbers.back(), extremes.least, extremes.greatest, steps, curve.written});
+              CurveCell{curve.numbers}, curve.numbers.back(), any_finite ? Cell(bounds.low) : Cell(),
+              any_finite ? Cell(bounds.high) : Cell(), steps, curve.written});
   }
   rows.finish();
+}
+
+namespace {
+
+// Of what smd-diff compares.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> difference_words = {
+    {{"max_abs", "largest |a - b|"}, {"l2_diff", "l2 norm of a - b"}, {"rel_l2", "l2 norm of a - b / l2 norm of a"}}};
+
+std::optional<double> percentile_of(std::string_view name) {
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (!reduction || reduction->abs) {
+    return std::nullopt;
+  }
+  return reduction->kind == ReductionKind::min          ? std::optional(0.0)
+         : reduction->kind == ReductionKind::max        ? std::optional(100.0)
+         : reduction->kind == ReductionKind::median     ? std::optional(50.0)
+         : reduction->kind == ReductionKind::percentile ? std::optional(reduction->percent)
+                                                        : std::nullopt;
+}
+
+std::string words_of(std::string_view name) {
+  for (const auto& [difference, words] : difference_words) {
+    if (difference == name) {
+      return std::string(words);
+    }
+  }
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (!reduction) {
+    return std::string(name);
+  }
+  std::string words(facts_of(reduction->kind).text);
+  if (reduction->kind == ReductionKind::percentile) {
+    words = fmt::format("percentile {} of the elements", reduction->percent);
+  }
+  return reduction->abs ? words + ", of absolute values" : words;
+}
+
+}  // namespace
+
+ChartAxis statistic_axis(std::string_view name) {
+  ChartAxis axis = {.name = words_of(name)};
+  const std::optional<Reduction> reduction = parse_reduction(name);
+  if (reduction && facts_of(reduction->kind).share) {
+    axis.least = 0;
+    axis.greatest = 1;
+  }
+  return axis;
+}
+
+std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
+  std::map<double, std::size_t> places;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::optional<double> percentile = percentile_of(names[i]);
+    if (!percentile || !places.emplace(*percentile, i).second) {
+      return {};
+    }
+  }
+  std::vector<std::size_t> order;
+  for (const auto& [percentile, place] : places) {
+    order.push_back(place);
+  }
+  return order;
 }
 
 // Curves as charts: what all have in common is above the chart, what differs names the curves.
@@ -158,46 +221,53 @@ bool aligned(const std::vector<ChartCurve>& curves) {
 
 }  // namespace
 
-void Curves::Parts::add(const Key& key) {
-  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
-  trials.insert(trial);
-  tensors.insert(tensor);
-  workers.insert(worker);
-  modes.insert(mode);
-}
+// Which parts of the keys differ: common parts are above a chart, the others name its curves.
+struct Curves::Parts {
+  std::set<std::size_t> trials = {};
+  std::set<std::string> tensors = {};
+  std::set<std::string> workers = {};
+  std::set<Mode> modes = {};
 
-std::string Curves::Parts::common(const std::vector<std::string>& names) const {
-  std::string text;
-  join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
-  if (modes.size() == 1 && *modes.begin() != Mode::global) {
-    join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+  void add(const Key& key) {
+    trials.insert(std::get<0>(key));
+    tensors.insert(std::get<1>(key));
+    workers.insert(std::get<2>(key));
+    modes.insert(std::get<Mode>(key));
   }
-  if (workers.size() == 1 && !workers.begin()->empty()) {
-    join(text, fmt::format("worker {}", *workers.begin()));
+
+  [[nodiscard]] std::string common(const std::vector<std::string>& names) const {
+    std::string text;
+    join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
+    if (modes.size() == 1 && *modes.begin() != Mode::global) {
+      join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+    }
+    if (workers.size() == 1 && !workers.begin()->empty()) {
+      join(text, fmt::format("worker {}", *workers.begin()));
+    }
+    return text;
   }
-  return text;
-}
 
-std::string Curves::Parts::all_tensors() const {
-  return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
-         : tensors.begin()->empty() ? "all that is selected"
-                                    : *tensors.begin();
-}
+  [[nodiscard]] std::string all_tensors() const {
+    return tensors.size() > 1         ? fmt::format("{} tensors", tensors.size())
+           : tensors.begin()->empty() ? "all that is selected"
+                                      : *tensors.begin();
+  }
 
-std::string Curves::Parts::name_of(const Key& key, const std::vector<std::string>& names) const {
-  const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
-  std::string name;
-  join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
-  join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
-  join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
-  join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
-  return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
-}
+  [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const {
+    const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
+    std::string name;
+    join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
+    join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
+    join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+    join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
+    return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
+  }
 
-ChartAxis Curves::Parts::steps() const {
-  const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
-  return {.name = global ? "step" : "step (of all modes)", .whole = true};
-}
+  [[nodiscard]] ChartAxis steps() const {
+    const bool global = modes.size() == 1 && *modes.begin() == Mode::global;
+    return {.name = global ? "step" : "step (of all modes)", .whole = true};
+  }
+};
 
 ChartCurve Curves::take_curve(Curve& curve, std::string name) {
   ChartCurve drawn = {.name = std::move(name), .gaps = curve.gaps.gaps()};

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <smd/step.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/diagnostics.hpp"
@@ -21,12 +21,20 @@
 #include "draw/curve.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
+#include "rows/picture_options.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool {
 
 /// The columns of `Curves`.
 [[nodiscard]] std::span<const Column> curve_columns() noexcept;
+
+/// The axis of a statistic by its column's name: said in full, with its unit; a share reaches from 0 to 1.
+[[nodiscard]] ChartAxis statistic_axis(std::string_view name);
+
+/// The places of percentiles (`min`, `p25`, `median`, `max`) among columns, from the least to the greatest percentile;
+/// empty if a column is not a percentile, or is one that was named before.
+[[nodiscard]] std::vector<std::size_t> percentile_order(std::span<const std::string> names);
 
 /// Numbers over steps, gathered into curves: each tensor, worker, mode and reduction has one of its own. For --spark,
 /// a table in which all are of the same length and fill the line; for -f svg, charts.
@@ -71,22 +79,9 @@ class Curves {
 
   static constexpr std::size_t reduction_of_key = 5;
 
-  // Which parts of the keys differ: common parts are above a chart, the others name its curves.
-  struct Parts {
-    std::set<std::size_t> trials;
-    std::set<std::string> tensors;
-    std::set<std::string> workers;
-    std::set<Mode> modes;
-
-    void add(const Key& key);
-    [[nodiscard]] std::string common(const std::vector<std::string>& names) const;
-    [[nodiscard]] std::string all_tensors() const;
-    [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const;
-    [[nodiscard]] ChartAxis steps() const;
-  };
+  struct Parts;
 
   [[nodiscard]] Curve& curve_of(const Point& point);
-  // In curve_charts.cpp.
   [[nodiscard]] static ChartCurve take_curve(Curve& curve, std::string name);
   [[nodiscard]] std::vector<Chart> take_fans(const Parts& parts, std::span<const std::string> reductions,
                                              std::span<const std::size_t> order, ScaleKind scale);
@@ -99,20 +94,39 @@ class Curves {
   std::map<Key, Curve> curves_;
 };
 
-/// The table of curves of followed trials, drawn again in place whenever a step has come, on a terminal.
-class LiveCurves {
+/// Curves as a view shows them: the table of --spark, drawn again in place on a terminal whenever a step of followed
+/// trials has come; in -f svg charts.
+class CurvesView : public Curves {
  public:
-  /// All must outlive this.
-  LiveCurves(const Curves& curves, OutputFile& out, Diagnostics& messages)
-      : curves_(curves), screen_(out, messages), messages_(messages) {}
+  /// `reductions`: as `Curves::print`. The others must outlive this.
+  CurvesView(OutputFile& out, const OutputOptions& options, const PictureOptions& picture, bool several_trials,
+             bool follows, std::vector<std::string> reductions, Diagnostics& messages)
+      : out_(out),
+        options_(options),
+        picture_(picture),
+        several_trials_(several_trials),
+        follows_(follows),
+        reductions_(std::move(reductions)),
+        messages_(messages),
+        screen_(out, messages) {}
 
-  /// Draws, unless drawing takes much of the time. The others as `Curves::print`.
-  void draw(const OutputOptions& options, bool several_trials, std::span<const std::string> reductions, bool last);
+  void set_trial(std::string_view name) { Curves::set_trial(name, follows_); }
+  /// Draws, unless drawing takes much of the time.
+  void end_step() { draw(false); }
+  /// `instead`: what to do if there are too many charts.
+  void finish(std::string_view instead);
 
  private:
-  const Curves& curves_;
-  Redraw screen_;
+  void draw(bool last);
+
+  OutputFile& out_;
+  const OutputOptions& options_;
+  const PictureOptions& picture_;
+  bool several_trials_;
+  bool follows_;
+  std::vector<std::string> reductions_;
   Diagnostics& messages_;
+  Redraw screen_;
   std::chrono::steady_clock::time_point next_;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <type_traits>
+#include <utility>
 
 #include "cli/text.hpp"
 #include "text/half.hpp"
@@ -35,15 +36,11 @@ Elements::Elements(const TensorView& view, NotText not_text) : view_(view), stri
 }
 
 std::string_view media_extension(std::string_view bytes) noexcept {
-  struct Signature {
-    std::string_view start;
-    std::string_view extension;
-  };
-  constexpr std::array<Signature, 4> signatures = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> signatures = {
       {{"\x89PNG\r\n\x1A\n", "png"}, {"\xFF\xD8\xFF", "jpg"}, {"GIF87a", "gif"}, {"GIF89a", "gif"}}};
-  for (const Signature& signature : signatures) {
-    if (bytes.starts_with(signature.start)) {
-      return signature.extension;
+  for (const auto& [start, extension] : signatures) {
+    if (bytes.starts_with(start)) {
+      return extension;
     }
   }
   const bool wav =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <cmath>
 
 namespace smd::tool {
 
@@ -10,15 +10,20 @@ namespace smd::tool {
 class ExponentialMean {
  public:
   explicit ExponentialMean(double weight) noexcept : weight_(weight) {}
-  [[nodiscard]] double next(double number) noexcept;
+
+  [[nodiscard]] double next(double number) noexcept {
+    if (!std::isfinite(number)) {
+      return number;
+    }
+    sum_ = weight_ * sum_ + (1 - weight_) * number;
+    left_ *= weight_;
+    return sum_ / (1 - left_);
+  }
 
  private:
   double weight_;
   double sum_ = 0;
   double left_ = 1;  // W^n
 };
-
-/// The weight that --smooth gives. @throws InvalidValue unless 0 <= W < 1.
-[[nodiscard]] double smoothing_weight(const std::string& text);
 
 }  // namespace smd::tool

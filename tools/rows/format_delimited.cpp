@@ -2,12 +2,43 @@
 // Formats of one line a row: tsv, csv, and the bare list of one column.
 #include "cli/escape.hpp"
 #include "cli/text.hpp"
-#include "rows/line_buffer.hpp"
 #include "rows/row_format.hpp"
+
+#include <algorithm>
 
 namespace smd::tool {
 
 namespace {
+
+/// Builds a line: numbers are written in place, and memory is reused.
+class LineBuffer {
+ public:
+  void clear() noexcept { size_ = 0; }
+  void put(char byte) {
+    *room_for(1) = byte;
+    ++size_;
+  }
+  void put(std::string_view text) { size_ += text.copy(room_for(text.size()), text.size()); }
+  template <class Number>
+  void put_number(Number number, int precision) {
+    char* const end = write_number(room_for(number_chars), number, precision);
+    size_ = static_cast<std::size_t>(end - memory_.data());
+  }
+  /// Valid until something is put.
+  [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), size_}; }
+
+ private:
+  char* room_for(std::size_t more) {
+    if (memory_.size() - size_ < more) {
+      grow(more);
+    }
+    return memory_.data() + size_;
+  }
+  [[gnu::noinline]] void grow(std::size_t more) { memory_.resize(std::max(size_ + more, 2 * memory_.size())); }
+
+  std::string memory_;
+  std::size_t size_ = 0;
+};
 
 /// How a format writes text that it cannot write as it is.
 struct Escape {
@@ -18,17 +49,22 @@ struct Escape {
 
 class DelimitedFormat : public RowFormat {
  public:
-  DelimitedFormat(FormatContext context, char separator, Escape escape)
-      : context_(std::move(context)), separator_(separator), escape_(escape), terminal_(context_.out.is_terminal()) {}
+  DelimitedFormat(FormatContext context, bool header, char separator, char end, Escape escape)
+      : context_(std::move(context)),
+        header_(header),
+        separator_(separator),
+        end_(end),
+        escape_(escape),
+        terminal_(context_.out.is_terminal()) {}
 
   void begin() override {
-    if (!context_.options.header) {
+    if (!header_) {
       return;
     }
     line_.clear();
-    for (const std::string_view name : context_.shape.names) {
+    for (const Column& column : context_.columns) {
       separate();
-      put(name);
+      put(column.name);
     }
     end_line();
   }
@@ -56,7 +92,7 @@ class DelimitedFormat : public RowFormat {
       }
     }
     first_ = true;
-    line_.put('\n');
+    line_.put(end_);
     pattern.end = line_.text();
     return pattern;
   }
@@ -91,7 +127,7 @@ class DelimitedFormat : public RowFormat {
     line_.put(escaped_);
   }
   void end_line() {
-    line_.put('\n');
+    line_.put(end_);
     context_.out.write(line_.text());
     first_ = true;
   }
@@ -103,7 +139,9 @@ class DelimitedFormat : public RowFormat {
   }
 
   FormatContext context_;
+  bool header_;
   char separator_;
+  char end_;
   Escape escape_;
   bool terminal_;
   bool first_ = true;
@@ -112,49 +150,25 @@ class DelimitedFormat : public RowFormat {
   std::string escaped_;
 };
 
-class ListFormat : public RowFormat {
- public:
-  explicit ListFormat(FormatContext context)
-      : context_(std::move(context)),
-        terminal_(context_.out.is_terminal()),
-        end_(context_.options.null_separated ? '\0' : '\n') {}
-
-  void begin() override {}
-
-  void row(std::span<const Cell> cells) override {
-    line_.clear();
-    append_text(line_, cells.front(), context_.options.precision);
-    if (terminal_) {
-      line_ = printable(line_, context_.options.terminal.ascii);
-    }
-    line_ += end_;
-    context_.out.write(line_);
-  }
-
-  void end_step() override { context_.out.flush(); }
-  [[nodiscard]] bool rows_stand_alone() const override { return true; }
-
- private:
-  FormatContext context_;
-  bool terminal_;
-  char end_;
-  std::string line_;
-};
-
 }  // namespace
 
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), '\t',
+  const bool header = context.options.header;
+  return std::make_unique<DelimitedFormat>(std::move(context), header, '\t', '\n',
                                            Escape{tsv_needs_escapes, append_tsv, append_tsv_shown});
 }
 
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context) {
-  return std::make_unique<DelimitedFormat>(std::move(context), ',',
+  const bool header = context.options.header;
+  return std::make_unique<DelimitedFormat>(std::move(context), header, ',', '\n',
                                            Escape{csv_needs_quotes, append_csv, append_csv_shown});
 }
 
 std::unique_ptr<RowFormat> make_list_format(FormatContext context) {
-  return std::make_unique<ListFormat>(std::move(context));
+  const char end = context.options.null_separated ? '\0' : '\n';
+  const auto never = [](std::string_view) noexcept { return false; };
+  return std::make_unique<DelimitedFormat>(std::move(context), false, '\t', end,
+                                           Escape{never, append_tsv, append_printable});
 }
 
 }  // namespace smd::tool

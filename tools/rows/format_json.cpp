@@ -9,15 +9,14 @@ namespace {
 
 class JsonFormat : public RowFormat {
  public:
-  JsonFormat(FormatContext context, bool lines) : context_(std::move(context)), lines_(lines) {
-    for (const std::string_view name : context_.shape.names) {
+  explicit JsonFormat(FormatContext context)
+      : context_(std::move(context)), lines_(context_.options.format == "jsonl") {
+    for (const Column& column : context_.columns) {
       std::string& key = keys_.emplace_back(keys_.empty() ? "{" : ",");
-      append_json(key, name);
+      append_json(key, column.name);
       key += ':';
     }
   }
-
-  void begin() override {}
 
   void row(std::span<const Cell> cells) override {
     text_.clear();
@@ -67,11 +66,7 @@ class JsonFormat : public RowFormat {
 }  // namespace
 
 std::unique_ptr<RowFormat> make_json_format(FormatContext context) {
-  return std::make_unique<JsonFormat>(std::move(context), false);
-}
-
-std::unique_ptr<RowFormat> make_jsonl_format(FormatContext context) {
-  return std::make_unique<JsonFormat>(std::move(context), true);
+  return std::make_unique<JsonFormat>(std::move(context));
 }
 
 }  // namespace smd::tool

@@ -23,9 +23,7 @@ class TableFormat : public RowFormat {
       : context_(std::move(context)),
         precision_(context_.options.precision > 0 ? context_.options.precision : default_precision),
         color_(!context_.options.file && use_color(context_.options.terminal.color, STDOUT_FILENO)),
-        layout_(context_.shape, context_.options.header, context_.options.terminal.ascii, color_) {}
-
-  void begin() override {}
+        layout_(context_.columns, context_.options.header, context_.options.terminal.ascii, color_) {}
 
   void row(std::span<const Cell> cells) override {
     TableRow& row = rows_.emplace_back();
@@ -36,7 +34,7 @@ class TableFormat : public RowFormat {
         continue;
       }
       plain_.clear();
-      if (const ShowCell show = context_.shape.shows[i]; show != nullptr) {
+      if (const ShowCell show = context_.columns[i].show; show != nullptr) {
         show(plain_, cells[i], precision_);
       } else {
         append_text(plain_, cells[i], precision_);

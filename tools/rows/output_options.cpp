@@ -2,7 +2,9 @@
 #include "rows/output_options.hpp"
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,15 +139,27 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
   return keys;
 }
 
-std::string chosen_format(const CommandLine& line) {
-  const GivenOption* last = line.last_of({"format", "json", "jsonl", "csv", "tsv"});
-  if (last == nullptr) {
-    return {};
+}  // namespace
+
+std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags) {
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (line.has(flags[i]) && chosen != 0) {
+      throw UsageError(
+          fmt::format("--{} and --{} exclude each other: one view at a time", flags[chosen - 1], flags[i]));
+    }
+    chosen = line.has(flags[i]) ? i + 1 : chosen;
   }
-  return last->spec->name == "format" ? last->value : std::string(last->spec->name);
+  return chosen;
 }
 
-}  // namespace
+double smoothing_weight(const std::string& text) {
+  const std::optional<double> weight = text::number_of(text);
+  if (!weight || !(*weight >= 0 && *weight < 1)) {
+    throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
+  }
+  return *weight;
+}
 
 std::span<const OptionSpec> OutputOptions::table() noexcept { return output_table; }
 
@@ -158,7 +172,9 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   if (options.file == "-") {  // as in most commands: standard output
     options.file.reset();
   }
-  options.format = chosen_format(line);
+  if (const GivenOption* const last = line.last_of({"format", "json", "jsonl", "csv", "tsv"})) {
+    options.format = last->spec->name == "format" ? last->value : std::string(last->spec->name);
+  }
   options.format_given = !options.format.empty();
   if (!options.format_given) {
     options.format = options.to_terminal() ? "table" : "tsv";

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "rows/cell.hpp"
@@ -24,10 +24,11 @@ class UnpackedRow {
   std::span<const Cell> cells(std::string_view packed);
 
  private:
+  template <class Item>
+  using Lists = std::deque<std::vector<Item>>;
+
   std::vector<Cell> cells_;
-  std::deque<std::vector<std::string>> lists_;
-  std::deque<std::vector<std::int64_t>> shapes_;
-  std::deque<std::vector<double>> curves_;
+  std::tuple<Lists<std::string>, Lists<std::int64_t>, Lists<double>> lists_;  // that cells borrow
 };
 
 }  // namespace smd::tool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_format.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace smd::tool {
@@ -20,7 +19,7 @@ constexpr std::array<KnownFormat, 6> formats = {{
     {"tsv", make_tsv_format, true},
     {"csv", make_csv_format, false},
     {"json", make_json_format, false},
-    {"jsonl", make_jsonl_format, false},
+    {"jsonl", make_json_format, false},
     {"text", make_table_format, true},
 }};
 

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
-#include "rows/row_pattern.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool {
-
-/// What a format knows about the table that it prints.
-struct TableShape {
-  std::vector<std::string_view> names;
-  std::vector<Align> aligns;
-  std::vector<ShowCell> shows;
-  std::vector<bool> asked;   ///< Columns that are shown even if all rows have the same value.
-  std::vector<bool> curves;  ///< Columns of `CurveCell`s.
-  std::vector<bool> if_any;  ///< Columns that are shown only if some row has a value.
-};
 
 /// One output format of rows. A new one is a file that makes one, and a line in `row_format.cpp`.
 class RowFormat {
  public:
   virtual ~RowFormat() = default;
-  virtual void begin() = 0;
+  virtual void begin() {}
   virtual void row(std::span<const Cell> cells) = 0;
   /// Prints whatever is still held back.
   virtual void end_step() {}
@@ -42,7 +34,7 @@ struct FormatContext {
   OutputFile& out;
   const OutputOptions& options;
   Diagnostics& messages;
-  TableShape shape;
+  std::vector<Column> columns;  ///< That are printed; those `asked` for even if all rows have the same value.
 };
 
 using MakeRowFormat = std::unique_ptr<RowFormat> (*)(FormatContext context);
@@ -54,7 +46,6 @@ std::unique_ptr<RowFormat> make_table_format(FormatContext context);
 std::unique_ptr<RowFormat> make_tsv_format(FormatContext context);
 std::unique_ptr<RowFormat> make_csv_format(FormatContext context);
 std::unique_ptr<RowFormat> make_json_format(FormatContext context);
-std::unique_ptr<RowFormat> make_jsonl_format(FormatContext context);
 std::unique_ptr<RowFormat> make_list_format(FormatContext context);
 
 }  // namespace smd::tool

@@ -7,6 +7,7 @@
 #include "text/number.hpp"
 #include "text/pattern.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -50,10 +51,8 @@ struct SortVisitor {
   void operator()(ShapeCell shape) const { set_numbers(shape.sizes); }
   void operator()(IndexCell index) const { set_numbers(index.places); }
   void operator()(PlaceCell place) const {
-    std::string text;
-    append_ordered(text, place.step);
-    append_ordered(text, static_cast<std::int64_t>(place.offset ^ (std::uint64_t{1} << 63)));
-    set_text(std::move(text));
+    // The offset has no sign: the bit that is one is flipped twice.
+    set_numbers(std::array{place.step, static_cast<std::int64_t>(place.offset ^ (std::uint64_t{1} << 63))});
   }
   void operator()(NumeralCell numeral) const {
     const std::string digits(numeral.text);
@@ -152,20 +151,6 @@ struct LikeVisitor {
   }
 };
 
-bool is_nan(const Cell& cell) {
-  return std::visit(
-      []<class Value>(const Value& value) {
-        if constexpr (std::is_floating_point_v<Value>) {
-          return std::isnan(value);
-        } else if constexpr (std::is_same_v<Value, Half> || std::is_same_v<Value, BFloat16>) {
-          return std::isnan(to_float(value));
-        } else {
-          return false;
-        }
-      },
-      cell.value());
-}
-
 }  // namespace
 
 RowCondition::RowCondition(const Comparison& comparison)
@@ -186,7 +171,7 @@ bool RowCondition::holds(const Cell& cell) {
   if (number_ && relation != Relation::matches) {
     const Cell value = std::visit(LikeVisitor{comparison_.value, *number_}, cell.value());
     if (!value.missing()) {
-      const bool nan = is_nan(cell);
+      const bool nan = std::isnan(as_double(cell));
       if (nan || std::isnan(*number_)) {
         const bool both = nan && std::isnan(*number_);
         return relation == Relation::equal ? both : relation == Relation::unequal && !both;

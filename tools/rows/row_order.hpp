@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,6 +126,7 @@ class RowCondition {
   explicit RowCondition(const Comparison& comparison);
 
   [[nodiscard]] bool holds(const Cell& cell);
+  [[nodiscard]] const Comparison& comparison() const noexcept { return comparison_; }
 
  private:
   Comparison comparison_;

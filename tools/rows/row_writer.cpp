@@ -6,7 +6,6 @@
 #include "rows/packed_row.hpp"
 #include "rows/row_format.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace smd::tool {
@@ -15,26 +14,12 @@ namespace {
 
 constexpr std::string_view trial_column = "trial";
 
-std::vector<std::string_view> known_names(std::span<const Column> columns, bool to_sort, bool trial) {
-  std::vector<std::string_view> names;
-  if (trial) {
-    names.push_back(trial_column);
-  }
-  for (const Column& column : columns) {
-    if (to_sort || !column.sort_only) {
-      names.push_back(column.name);
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
 RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<const Column> columns,
                      bool several_trials, Diagnostics& messages)
     : out_(out),
       columns_(columns.begin(), columns.end()),
-      conditions_(options.where),
       messages_(&messages),
       limit_(options.limit),
       json_(options.json()) {
@@ -71,23 +56,20 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   if (!options.sort.empty()) {
     sorted_.emplace(options.sort, options.limit);
   }
-  for (const Comparison& condition : conditions_) {
+  for (const Comparison& condition : options.where) {
     where_.emplace_back(find_column("--where", condition.name), RowCondition(condition));
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
   if (make == nullptr) {
     throw UsageError("--format: " + single_quoted(options.format) + " does not hold rows");
   }
-  TableShape shape;
+  std::vector<Column> printed;
   for (const std::optional<std::size_t> index : chosen_) {
-    shape.names.push_back(index ? columns_[*index].name : trial_column);
-    shape.aligns.push_back(index ? columns_[*index].align : Align::left);
-    shape.shows.push_back(index ? columns_[*index].show : nullptr);
-    shape.asked.push_back(!options.columns.empty() || (index ? columns_[*index].asked : options.with_trial));
-    shape.curves.push_back(index && columns_[*index].curve);
-    shape.if_any.push_back(index && columns_[*index].if_any && options.columns.empty());
+    Column& column = printed.emplace_back(index ? columns_[*index] : Column{.name = trial_column});
+    column.asked = !options.columns.empty() || (index ? column.asked : options.with_trial);
+    column.if_any = column.if_any && options.columns.empty();
   }
-  format_ = make({out, options, messages, std::move(shape)});
+  format_ = make({out, options, messages, std::move(printed)});
 }
 
 /// Rows that wait for their turn.
@@ -111,12 +93,11 @@ RowWriter::RowWriter(RowWriter& to, Turn& turn)
       chosen_(to.chosen_),
       first_ones_(to.first_ones_),
       sort_by_(to.sort_by_),
-      conditions_(to.conditions_),
       limit_(to.sorted_ ? std::nullopt : to.limit_),
       json_(to.json_),
       held_(new HeldRows{to, turn}) {
-  for (std::size_t i = 0; i < conditions_.size(); ++i) {
-    where_.emplace_back(to.where_[i].first, RowCondition(conditions_[i]));
+  for (const auto& [index, condition] : to.where_) {
+    where_.emplace_back(index, RowCondition(condition.comparison()));
   }
 }
 
@@ -157,7 +138,13 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
   const auto column = std::find_if(columns_.begin(), columns_.end(),
                                    [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
-    throw UsageError(std::string(option) + ": " + not_one_of(name, known_names(columns_, to_sort, trial_column_)));
+    std::vector<std::string_view> known(trial_column_ ? 1 : 0, trial_column);
+    for (const Column& one : columns_) {
+      if (to_sort || !one.sort_only) {
+        known.push_back(one.name);
+      }
+    }
+    throw UsageError(std::string(option) + ": " + not_one_of(name, known));
   }
   return static_cast<std::size_t>(column - columns_.begin());
 }
@@ -198,12 +185,6 @@ Cell RowWriter::cell_for(std::string_view option, std::span<const Cell> cells, s
   return cell;
 }
 
-bool RowWriter::meets_conditions(std::span<const Cell> cells) {
-  return std::all_of(where_.begin(), where_.end(), [&](auto& condition) {
-    return condition.second.holds(cell_for("--where", cells, condition.first));
-  });
-}
-
 void RowWriter::sort(std::span<const Cell> cells) {
   std::vector<SortValue> values;
   values.reserve(sort_by_.size());
@@ -213,23 +194,27 @@ void RowWriter::sort(std::span<const Cell> cells) {
   sorted_->add(std::move(values), [&] { return pack_row(chosen(cells), json_); });
 }
 
-void RowWriter::print(std::span<const Cell> chosen) {
-  if (!begun_) {
+void RowWriter::begin() {
+  if (!std::exchange(begun_, true)) {
     format_->begin();
-    begun_ = true;
   }
+}
+
+void RowWriter::print(std::span<const Cell> chosen) {
+  begin();
   format_->row(chosen);
 }
 
-bool RowWriter::takes_none() const noexcept { return out_.discards(); }
-
 void RowWriter::row(std::span<const Cell> cells) {
-  if (!meets_conditions(cells)) {
+  const auto holds = [&](auto& condition) {
+    return condition.second.holds(cell_for("--where", cells, condition.first));
+  };
+  if (!std::all_of(where_.begin(), where_.end(), holds)) {
     return;
   }
   const bool past_limit = full();
   ++rows_;
-  if (takes_none() || past_limit) {
+  if (out_.discards() || past_limit) {
     return;
   }
   if (held_ && !held_->turn.mine()) {
@@ -252,8 +237,15 @@ bool RowWriter::rows_stand_alone() const noexcept {
          !out_.discards();
 }
 
-std::optional<RowPattern> RowWriter::pattern_of_chosen(const std::vector<bool>& varies) {
-  std::optional<RowPattern> pattern = rows_stand_alone() && !held_ ? format_->pattern(picked_, varies) : std::nullopt;
+std::optional<RowPattern> RowWriter::pattern_of(std::span<const Cell> cells, const std::vector<bool>& varies) {
+  if (held_ || !rows_stand_alone()) {
+    return std::nullopt;
+  }
+  std::vector<bool> which;
+  for (const std::optional<std::size_t> index : chosen_) {
+    which.push_back(index && varies[*index]);
+  }
+  std::optional<RowPattern> pattern = format_->pattern(chosen(cells), which);
   if (pattern) {
     for (RowPattern::Number& number : pattern->numbers) {
       number.column = *chosen_[number.column];
@@ -266,23 +258,16 @@ void RowWriter::append(std::string_view text, std::size_t rows) {
   if (rows == 0) {
     return;
   }
-  if (held_ && !held_->turn.mine()) {
-    rows_ += rows;
-    hold(std::string(text), rows);
-    return;
-  }
-  if (held_) {
-    show();
-    rows_ += rows;
-    held_->to.append(text, rows);
-    return;
-  }
-  if (!begun_) {
-    format_->begin();
-    begun_ = true;
-  }
   rows_ += rows;
-  out_.write(text);
+  if (held_ && !held_->turn.mine()) {
+    hold(std::string(text), rows);
+  } else if (held_) {
+    show();
+    held_->to.append(text, rows);
+  } else {
+    begin();
+    out_.write(text);
+  }
 }
 
 void RowWriter::end_step() { format_->end_step(); }
@@ -295,8 +280,8 @@ void RowWriter::finish() {
   format_->end();
   if (!where_.empty() && rows_ == 0) {
     std::string conditions;
-    for (const Comparison& condition : conditions_) {
-      conditions += (conditions.empty() ? "" : " and ") + condition.text;
+    for (const auto& [index, condition] : where_) {
+      conditions += (conditions.empty() ? "" : " and ") + condition.comparison().text;
     }
     messages_->nothing("TensorUnavailable", "--where: no row with " + single_quoted(conditions));
   }

@@ -16,7 +16,6 @@
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_order.hpp"
-#include "rows/row_pattern.hpp"
 
 namespace smd::tool {
 
@@ -47,6 +46,17 @@ struct Column {
 
 /// The column of `PlaceCell`s, last in the columns of rows about saved things: only --sort takes it.
 inline constexpr Column written_column = {"written", Align::left, false, false, true};
+
+/// The text of rows that differ only in some numbers.
+struct RowPattern {
+  struct Number {
+    std::string before;      ///< The text between it and the number before, or the beginning of the row.
+    std::size_t column = 0;  ///< Where it stands among the cells.
+  };
+  std::vector<Number> numbers;  ///< In the order of the text.
+  std::string end;              ///< The text behind the last number, with the end of the line.
+  int precision = 0;            ///< Of the numbers.
+};
 
 class RowFormat;
 
@@ -87,7 +97,7 @@ class RowWriter {
     }
     const bool past_limit = full();
     ++rows_;
-    if (takes_none() || past_limit) {
+    if (out_.discards() || past_limit) {
       return;
     }
     picked_.resize(chosen_.size());
@@ -99,18 +109,9 @@ class RowWriter {
   /// Whether text that another writer made of rows, with the same options but without a header, can be appended
   /// unchanged.
   [[nodiscard]] bool rows_stand_alone() const noexcept;
-  /// Returns the text of such rows that differ only in the numbers of columns for which `varies(i)` is true; `make(i)`
-  /// returns the other cells. Nullopt if there is no such text.
-  template <class Make, class Varies>
-  [[nodiscard]] std::optional<RowPattern> pattern_of(const Make& make, const Varies& varies) {
-    std::vector<bool> which;
-    picked_.clear();
-    for (const std::optional<std::size_t> index : chosen_) {
-      which.push_back(index && varies(*index));
-      picked_.push_back(which.back() ? Cell() : index ? make(*index) : Cell(trial_));
-    }
-    return pattern_of_chosen(which);
-  }
+  /// Returns the text of such rows with these cells, in which other numbers may stand where `varies`. Nullopt if there
+  /// is no such text.
+  [[nodiscard]] std::optional<RowPattern> pattern_of(std::span<const Cell> cells, const std::vector<bool>& varies);
   /// Appends the text of `rows` such rows.
   void append(std::string_view text, std::size_t rows);
   /// How many rows came for which --where holds, whether they are printed or not.
@@ -139,14 +140,11 @@ class RowWriter {
   /// The cell of a column in `chosen_`, `sort_by_` or `where_`. @throws UsageError if `option` cannot use it.
   [[nodiscard]] Cell cell_for(std::string_view option, std::span<const Cell> cells,
                               std::optional<std::size_t> index) const;
-  [[nodiscard]] bool meets_conditions(std::span<const Cell> cells);
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
   void sort(std::span<const Cell> cells);
-  /// Whether the output is dropped.
-  [[nodiscard]] bool takes_none() const noexcept;
+  void begin();
   void print(std::span<const Cell> chosen);
-  [[nodiscard]] std::optional<RowPattern> pattern_of_chosen(const std::vector<bool>& varies);
 
   OutputFile& out_;
   std::vector<Column> columns_;
@@ -155,8 +153,7 @@ class RowWriter {
   std::vector<std::optional<std::size_t>> sort_by_;                         // as in chosen_
   std::optional<SortedRows<std::string>> sorted_;                           // of packed rows
   std::vector<std::pair<std::optional<std::size_t>, RowCondition>> where_;  // as in chosen_
-  std::vector<Comparison> conditions_;
-  Diagnostics* messages_ = nullptr;  // null if rows are passed on
+  Diagnostics* messages_ = nullptr;                                         // null if rows are passed on
   std::optional<std::uint64_t> limit_;
   bool json_;
   bool trial_column_ = true;

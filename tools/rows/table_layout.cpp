@@ -4,6 +4,8 @@
 #include "cli/text.hpp"
 #include "draw/curve.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace smd::tool {
@@ -16,16 +18,14 @@ constexpr std::string_view missing = "NA";
 
 }  // namespace
 
-TableLayout::TableLayout(const TableShape& shape, bool header, bool ascii, bool color)
+TableLayout::TableLayout(std::span<const Column> columns, bool header, bool ascii, bool color)
     : with_header_(header), ascii_(ascii), color_(color) {
-  for (std::size_t i = 0; i < shape.names.size(); ++i) {
-    columns_.push_back({.name = printable(shape.names[i], ascii),
-                        .align = shape.aligns[i],
-                        .keep = shape.asked[i] || shape.curves[i],
-                        .curve = shape.curves[i],
-                        .if_any = shape.if_any[i],
-                        .same = {},
-                        .others = {}});
+  for (const Column& column : columns) {
+    columns_.push_back({.name = printable(column.name, ascii),
+                        .align = column.align,
+                        .keep = column.asked || column.curve,
+                        .curve = column.curve,
+                        .if_any = column.if_any});
   }
 }
 
@@ -121,37 +121,29 @@ std::string TableLayout::same_in_all() const {
 
 std::string TableLayout::below() const {
   std::vector<std::string> differ;
-  std::string names;
-  std::size_t dropped = 0;
+  std::vector<std::string> dropped;
   for (const TableColumn& column : columns_) {
-    std::string values;
-    for (const std::string& other : column.others) {
-      values += " " + other;
+    if (!column.others.empty()) {
+      differ.push_back(fmt::format("{} {}", column.name, fmt::join(column.others, " ")));
     }
-    if (!values.empty()) {
-      differ.push_back(column.name + values);
+    if (column.dropped) {
+      dropped.push_back(column.name);
     }
-    dropped += column.dropped ? 1 : 0;
   }
-  std::string text = joined("but in later rows: ", differ);
-  if (dropped == 0) {
+  const std::string text = joined("but in later rows: ", differ);
+  if (dropped.empty()) {
     return text;
   }
-  std::string line = counted(dropped, "more column") + ": ";
-  const std::string_view more = ascii_ ? "..." : "…";
   constexpr std::string_view end = "; --columns all";
-  bool first = true;
-  for (const TableColumn& column : columns_) {
-    if (column.dropped) {
-      const std::string part = (first ? "" : ", ") + column.name;
-      constexpr std::size_t blank_and_more = 4;
-      if (display_width(line + part) + blank_and_more + end.size() > line_width_) {
-        line += (first ? "" : " ") + std::string(more);
-        break;
-      }
-      line += part;
-      first = false;
+  constexpr std::size_t blank_and_more = 4;
+  std::string line = counted(dropped.size(), "more column") + ": ";
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    const std::string part = (i == 0 ? "" : ", ") + dropped[i];
+    if (display_width(line + part) + blank_and_more + end.size() > line_width_) {
+      line += std::string(i == 0 ? "" : " ") + (ascii_ ? "..." : "…");
+      break;
     }
+    line += part;
   }
   return text + line + std::string(end) + "\n";
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rows/row_format.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool {
 
@@ -23,7 +23,7 @@ struct TableRow {
 /// what follows them in their own row.
 class TableLayout {
  public:
-  TableLayout(const TableShape& shape, bool header, bool ascii, bool color);
+  TableLayout(std::span<const Column> columns, bool header, bool ascii, bool color);
 
   /// Makes the layout from these rows, of which there is at least one. `width`: of the terminal that the table must
   /// fit, if any. A wider table loses the columns whose value is the same in all these rows, unless they were asked
@@ -50,9 +50,9 @@ class TableLayout {
     bool if_any = false;
     bool shown = true;
     std::size_t width = 0;
-    std::string same;                 // if it is not shown: its value in all rows
-    bool dropped = false;             // not shown, although rows differ
-    std::vector<std::string> others;  // the first other values of later rows, if it is not shown
+    std::string same = {};                 // if it is not shown: its value in all rows
+    bool dropped = false;                  // not shown, although rows differ
+    std::vector<std::string> others = {};  // the first other values of later rows, if it is not shown
   };
 
   [[nodiscard]] std::size_t total_width() const;

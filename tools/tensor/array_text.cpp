@@ -32,7 +32,7 @@ class Printer {
       print_("[]");
       return;
     }
-    for_each_shown(0, 0, [this](std::uint64_t place) { measure(word(place)); });
+    measure_axis(0, 0);
     print_axis(0, 0, 0);
     print_(line_);
   }
@@ -81,19 +81,17 @@ class Printer {
     }
   }
 
-  template <class Visit>
-  void for_each_shown(std::size_t axis, std::uint64_t place, Visit&& visit) const {
-    for_each_on_axis(
-        axis,
-        [&](std::int64_t i) {
-          const std::uint64_t inner = place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i);
-          if (axis + 1 == shape_.size()) {
-            visit(inner);
-          } else {
-            for_each_shown(axis + 1, inner, visit);
-          }
-        },
-        [] {});
+  // The place of an element, or of the part of one axis less, in the part at `place`.
+  [[nodiscard]] std::uint64_t inner_place(std::size_t axis, std::uint64_t place, std::int64_t i) const {
+    return place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i);
+  }
+
+  void measure_axis(std::size_t axis, std::uint64_t place) {
+    const auto measure_part = [&](std::int64_t i) {
+      const std::uint64_t inner = inner_place(axis, place, i);
+      axis + 1 == shape_.size() ? measure(word(inner)) : measure_axis(axis + 1, inner);
+    };
+    for_each_on_axis(axis, measure_part, [] {});
   }
 
   void flush() {
@@ -106,54 +104,40 @@ class Printer {
 
   // `closing`: brackets that will follow the last element of this axis on its line.
   void print_axis(std::size_t axis, std::uint64_t place, std::size_t closing) {
-    line_ += '[';
+    const bool innermost = axis + 1 == shape_.size();
+    const std::size_t room = options_.width > closing + 1 ? options_.width - closing - 1 : 1;
+    std::size_t used = axis + 1;
     bool first = true;
-    if (axis + 1 == shape_.size()) {
-      const std::size_t room = options_.width > closing + 1 ? options_.width - closing - 1 : 1;
-      std::size_t used = axis + 1;
-      const auto add = [&](const std::string& text, std::size_t columns) {
-        if (!first && used + 1 + columns > room) {
-          flush();
-          line_.assign(axis + 1, ' ');
-          used = axis + 1;
-        } else if (!first) {
-          line_ += ' ';
-          ++used;
+    // Goes on where so many columns fit: on a new line for a part, and for an element that does not fit on this one.
+    const auto next = [&](std::size_t columns) {
+      if (!first && (!innermost || used + 1 + columns > room)) {
+        flush();
+        for (std::size_t inner = axis + 2; inner < shape_.size(); ++inner) {
+          print_("");
         }
-        line_ += text;
-        used += columns;
-        first = false;
-      };
-      for_each_on_axis(
-          axis,
-          [&](std::int64_t i) {
-            add(padded(word(place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i))),
-                left_ + right_);
-          },
-          [&] { add(dots_, display_width(dots_)); });
-    } else {
-      const auto next = [&] {
-        if (!first) {
-          flush();
-          for (std::size_t inner = axis + 2; inner < shape_.size(); ++inner) {
-            print_("");
-          }
-          line_.assign(axis + 1, ' ');
-        }
-        first = false;
-      };
-      for_each_on_axis(
-          axis,
-          [&](std::int64_t i) {
-            next();
-            print_axis(axis + 1, place * static_cast<std::uint64_t>(shape_[axis]) + static_cast<std::uint64_t>(i),
-                       closing + 1);
-          },
-          [&] {
-            next();
-            line_ += dots_;
-          });
-    }
+        line_.assign(axis + 1, ' ');
+        used = axis + 1;
+      } else if (!first) {
+        line_ += ' ';
+        ++used;
+      }
+      used += columns;
+      first = false;
+    };
+    const auto print_part = [&](std::int64_t i) {
+      const std::uint64_t inner = inner_place(axis, place, i);
+      next(left_ + right_);
+      if (innermost) {
+        line_ += padded(word(inner));
+      } else {
+        print_axis(axis + 1, inner, closing + 1);
+      }
+    };
+    line_ += '[';
+    for_each_on_axis(axis, print_part, [&] {
+      next(display_width(dots_));
+      line_ += dots_;
+    });
     line_ += ']';
   }
 
@@ -190,62 +174,45 @@ namespace {
 
 constexpr std::int64_t most_empty_arrays = 4096;
 
-class Writer {
- public:
-  Writer(OutputFile& out, const Elements& elements, int precision, NonFinite style)
-      : out_(out), elements_(elements), precision_(precision), style_(style) {}
-
-  void write() {
-    if (elements_.view().size() == 0 && empty_arrays() > most_empty_arrays) {
-      out_.write("[]");
-    } else {
-      write_axis(0);
+// How many innermost arrays an array without elements has: the product of the sizes before the first 0.
+std::int64_t empty_arrays(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape) {
+    if (size == 0 || count > most_empty_arrays || size > most_empty_arrays) {
+      return size == 0 ? count : most_empty_arrays + 1;
     }
+    count *= size;
   }
-
- private:
-  // How many innermost arrays there would be: the product of the sizes before the first 0.
-  [[nodiscard]] std::int64_t empty_arrays() const {
-    std::int64_t count = 1;
-    for (const std::int64_t size : elements_.view().shape()) {
-      if (size == 0 || count > most_empty_arrays || size > most_empty_arrays) {
-        return size == 0 ? count : most_empty_arrays + 1;
-      }
-      count *= size;
-    }
-    return count;
-  }
-
-  void write_axis(std::size_t axis) {
-    const std::span<const std::int64_t> shape = elements_.view().shape();
-    if (axis == shape.size()) {
-      text_.clear();
-      append_json_cell(text_, elements_.cell(next_++), precision_, style_);
-      out_.write(text_);
-      return;
-    }
-    out_.put('[');
-    for (std::int64_t i = 0; i < shape[axis]; ++i) {
-      if (i != 0) {
-        out_.put(',');
-      }
-      write_axis(axis + 1);
-    }
-    out_.put(']');
-  }
-
-  OutputFile& out_;
-  const Elements& elements_;
-  int precision_;
-  NonFinite style_;
-  std::string text_;
-  std::uint64_t next_ = 0;
-};
+  return count;
+}
 
 }  // namespace
 
 void write_json_value(OutputFile& out, const Elements& elements, int precision, NonFinite style) {
-  Writer(out, elements, precision, style).write();
+  const std::span<const std::int64_t> shape = elements.view().shape();
+  if (elements.view().size() == 0 && empty_arrays(shape) > most_empty_arrays) {
+    out.write("[]");
+    return;
+  }
+  std::string text;
+  std::uint64_t next = 0;
+  const auto write_axis = [&](const auto& self, std::size_t axis) -> void {
+    if (axis == shape.size()) {
+      text.clear();
+      append_json_cell(text, elements.cell(next++), precision, style);
+      out.write(text);
+      return;
+    }
+    out.put('[');
+    for (std::int64_t i = 0; i < shape[axis]; ++i) {
+      if (i != 0) {
+        out.put(',');
+      }
+      self(self, axis + 1);
+    }
+    out.put(']');
+  };
+  write_axis(write_axis, 0);
 }
 
 }  // namespace smd::tool::tensor

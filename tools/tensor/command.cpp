@@ -5,9 +5,6 @@
 #include "operands/operands.hpp"
 #include "values.hpp"
 
-#include <deque>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -74,94 +71,6 @@ std::vector<std::string> take_names(TensorOptions& options, Diagnostics& message
   return trials;
 }
 
-/// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open
-/// until the last one has been seen.
-class Runner {
- public:
-  Runner(const TensorOptions& options, const std::vector<std::string>& trials, OutputFile& out, Diagnostics& messages)
-      : options_(options), trials_(trials), out_(out), messages_(messages) {}
-
-  /// Whether the output holds what was asked for, or the part of it that could be read.
-  bool run() {
-    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
-    for (std::size_t i = 0; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
-      kept.open(trials_[i], [this](Trial& trial) { return visit(trial); });
-    }
-    for (Opened& opened : opened_) {
-      announce_values(opened.trial, options_, opened.selection, *view_, messages_);
-    }
-    for (Opened& opened : opened_) {
-      const AboutTrial about(opened.trial.name());
-      try {
-        show(opened);
-      } catch (const Error& error) {
-        messages_.fail(error, opened.trial.name());
-      }
-    }
-    const bool whole = view_ && (shown_ || !options_.binary());
-    if (whole) {
-      view_->finish();
-    }
-    kept.close();
-    return whole;
-  }
-
- private:
-  struct Opened {
-    Trial& trial;
-    ValueSelection selection;
-    bool explained = false;  ///< It was said why there is nothing.
-  };
-
-  /// Returns whether the trial stays open.
-  bool visit(Trial& trial) {
-    if (!view_) {
-      view_ = make_view({out_, options_, messages_, options_.several_trials});
-    }
-    Opened opened{trial, {}, false};
-    apart([&] {
-      opened.selection = select_values(trial, options_, messages_);
-      note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
-      opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
-    });
-    if (!view_->plans()) {
-      show(opened);
-      return false;
-    }
-    opened_.push_back(std::move(opened));
-    return true;
-  }
-
-  void show(Opened& opened) {
-    if (opened.explained) {
-      return;
-    }
-    view_->set_trial(opened.trial.name());
-    apart([&] { shown_ = show_values(opened.trial, options_, opened.selection, *view_, messages_) || shown_; });
-    view_->end_trial();
-  }
-
-  /// Whether something is still to be explained of a trial depends on what was said of it, not of others.
-  void apart(const std::function<void()>& work) {
-    if (!options_.several_trials) {
-      work();
-      return;
-    }
-    HeldMessages held(messages_);
-    work();
-    held.release();
-    held.say();
-  }
-
-  const TensorOptions& options_;
-  const std::vector<std::string>& trials_;
-  OutputFile& out_;
-  Diagnostics& messages_;
-  std::unique_ptr<ValueView> view_;  // made when a trial is open: nothing is printed without any
-  std::deque<Opened> opened_;
-  bool shown_ = false;
-};
-
 }  // namespace
 
 ExitStatus TensorCommand::run(Diagnostics& messages) {
@@ -174,10 +83,8 @@ ExitStatus TensorCommand::run(Diagnostics& messages) {
   messages.name_trials(options_.several_trials);
   OutputFile out = options_.folder ? OutputFile::discard() : options_.output.open(options_.binary());
   PictureOutput picture(out, options_.output);
-  const bool whole = options_.following.follow ? follow_values(trials, options_, picture.to(), messages)
-                                               : Runner(options_, trials, picture.to(), messages).run();
   // A file appears if it holds what was asked for, or the part of it that could be read.
-  if (whole) {
+  if (show_values(trials, options_, picture.to(), messages)) {
     picture.close(messages);
   }
   return ExitStatus::yes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/message_options.hpp"
 #include "command.hpp"
 #include "rows/curves.hpp"
 #include "value_view.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "held_numbers.hpp"
+// Numbers that a log holds, many of one tensor: their text is made by several threads.
+#include "value_view.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,34 +23,19 @@ constexpr std::size_t piece_numbers = 4096;  // whose text fits the L2 cache
 struct Piece {
   std::span<const ColumnPart> parts;
   std::size_t count = 0;
-  const NumberText* text = nullptr;
+  const RowPattern* text = nullptr;
 };
 
 bool alike(const ColumnPart& a, const ColumnPart& b) noexcept {
   return a.worker() == b.worker() && a.dtype() == b.dtype();
 }
 
-std::vector<Piece> pieces_of(std::span<const ColumnPart> parts) {
-  std::vector<Piece> pieces;
-  std::size_t begin = 0;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    count += parts[i].size();
-    if (count >= piece_numbers || i + 1 == parts.size() || !alike(parts[i], parts[i + 1])) {
-      pieces.push_back({parts.subspan(begin, i + 1 - begin), count});
-      begin = i + 1;
-      count = 0;
-    }
-  }
-  return pieces;
-}
-
-char* write_row(char* out, const NumberText& text, const ColumnPart& part, std::size_t i) {
-  const RowPattern& pattern = text.pattern;
-  for (std::size_t k = 0; k < pattern.numbers.size(); ++k) {
-    out += pattern.numbers[k].before.copy(out, std::string::npos);
-    switch (text.columns[k]) {
+char* write_row(char* out, const RowPattern& pattern, const ColumnPart& part, std::size_t i) {
+  for (const RowPattern::Number& number : pattern.numbers) {
+    out += number.before.copy(out, std::string::npos);
+    switch (static_cast<NumberColumn>(number.column)) {
       case NumberColumn::step:
+      case NumberColumn::mode_step:
         out = write_number(out, part.step(i).value, pattern.precision);
         break;
       case NumberColumn::wall_time:
@@ -68,8 +54,8 @@ char* write_row(char* out, const NumberText& text, const ColumnPart& part, std::
 
 /// Overwrites the start of `text`, which grows as needed, with the rows of a piece. Returns their bytes.
 std::size_t write_rows(const Piece& piece, std::string& text) {
-  std::size_t most = piece.text->pattern.end.size();  // bytes of a row
-  for (const RowPattern::Number& number : piece.text->pattern.numbers) {
+  std::size_t most = piece.text->end.size();  // bytes of a row
+  for (const RowPattern::Number& number : piece.text->numbers) {
     most += number.before.size() + number_chars;
   }
   std::size_t used = 0;
@@ -84,29 +70,6 @@ std::size_t write_rows(const Piece& piece, std::string& text) {
   return used;
 }
 
-/// Sets the texts of all pieces; pieces that are alike share one. Returns the texts; empty if the view has none.
-std::deque<NumberText> set_texts(std::span<Piece> pieces, std::string_view tensor, ValueView& view) {
-  std::deque<NumberText> texts;
-  const ColumnPart* last = nullptr;
-  for (Piece& piece : pieces) {
-    const ColumnPart& part = piece.parts.front();
-    if (last == nullptr || !alike(*last, part)) {
-      ValueKey key;
-      key.tensor = tensor;
-      key.worker = part.worker();
-      const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
-      std::optional<NumberText> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
-      if (!text) {
-        return {};
-      }
-      texts.push_back(*std::move(text));
-    }
-    piece.text = &texts.back();
-    last = &part;
-  }
-  return texts;
-}
-
 }  // namespace
 
 bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
@@ -115,9 +78,32 @@ bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned job
   if (!column) {
     return false;
   }
-  std::vector<Piece> pieces = pieces_of(column->parts());
-  const std::deque<NumberText> texts = set_texts(pieces, tensor, view);
-  if (texts.empty()) {
+  const std::span<const ColumnPart> parts = column->parts();
+  std::deque<RowPattern> texts;  // parts that are alike share one
+  std::vector<Piece> pieces;
+  std::size_t begin = 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const ColumnPart& part = parts[i];
+    if (i == 0 || !alike(parts[i - 1], part)) {
+      ValueKey key;
+      key.tensor = tensor;
+      key.worker = part.worker();
+      const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
+      std::optional<RowPattern> text = shown ? view.text_of_numbers(key, part.dtype()) : std::nullopt;
+      if (!text) {
+        return false;
+      }
+      texts.push_back(*std::move(text));
+    }
+    count += part.size();
+    if (count >= piece_numbers || i + 1 == parts.size() || !alike(part, parts[i + 1])) {
+      pieces.push_back({parts.subspan(begin, i + 1 - begin), count, &texts.back()});
+      begin = i + 1;
+      count = 0;
+    }
+  }
+  if (pieces.empty()) {
     return false;
   }
   const ParallelLoop loop = reading_loop(trial, pieces.size(), {.jobs = jobs});

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "options.hpp"
+#include "rows/buckets.hpp"
 #include "rows/elements.hpp"
 
 namespace smd::tool::tensor {
@@ -21,6 +22,16 @@ struct BinCounts {
 
 /// Without bounds: from the least to the greatest finite element; if they are equal, 0.5 to each side; if there are
 /// none, from 0 to 1. Precondition: `is_real`.
-[[nodiscard]] BinCounts histogram(const Elements& elements, const BinSpec& bins);
+[[nodiscard]] inline BinCounts histogram(const Elements& elements, const BinSpec& bins) {
+  constexpr std::array<Reduction, 2> extremes = {{{ReductionKind::min}, {ReductionKind::max}}};
+  Reducer reducer(extremes);
+  reducer.add(elements.view());
+  const PartialReduction all = reducer.partial();
+  Histogram counted = empty_histogram(bins, {all.min, all.max});
+  counted.add(elements.view());
+  BinCounts result{counted.edges(), counted.counts(), all.nan, all.posinf + all.neginf};
+  result.outside = counted.below() + counted.above() - result.inf;
+  return result;
+}
 
 }  // namespace smd::tool::tensor

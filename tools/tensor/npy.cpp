@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
-#include <string_view>
-#include <vector>
 
 namespace smd::tool::tensor {
 
@@ -33,64 +30,36 @@ bool is_widened(Dtype dtype) {
   });
 }
 
-// Gathers small pieces.
-class Buffered {
- public:
-  explicit Buffered(const ByteWriter& write) : write_(write) {}
-
-  void add(const std::byte* bytes, std::size_t size) {
-    if (used_ + size > buffer_.size()) {
-      flush();
-    }
-    std::copy_n(bytes, size, buffer_.begin() + static_cast<std::ptrdiff_t>(used_));
-    used_ += size;
-  }
-  void flush() {
-    write_({buffer_.data(), used_});
-    used_ = 0;
-  }
-
- private:
-  const ByteWriter& write_;
-  std::size_t used_ = 0;
-  std::vector<std::byte> buffer_ = std::vector<std::byte>(std::size_t{64} << 10);
-};
-
 bool write_strings(std::size_t width, std::span<const std::byte> bytes, const ByteWriter& write) {
-  Buffered out(write);
   bool utf8 = true;
-  const std::array<std::byte, 4> zero = {};
-  while (bytes.size() >= 4) {
-    std::uint32_t size = 0;
-    std::memcpy(&size, bytes.data(), sizeof size);
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()) + 4, size);
-    bytes = bytes.subspan(4 + std::size_t{size});
-    std::size_t filled = 0;
-    for (; !text.empty(); filled += 4) {
+  std::vector<char32_t> padded;
+  for (std::string_view text : strings(TensorView(Dtype::string, {}, bytes))) {
+    padded.clear();
+    while (!text.empty()) {
       const DecodedCharacter point = decode_utf8(text);
       utf8 = utf8 && point.valid;
-      const char32_t value = point.valid ? point.value : replacement;
-      out.add(reinterpret_cast<const std::byte*>(&value), 4);
+      padded.push_back(point.valid ? point.value : replacement);
       text.remove_prefix(point.size);
     }
-    for (; filled < width; filled += 4) {
-      out.add(zero.data(), 4);
-    }
+    padded.resize(std::max(padded.size(), width / sizeof(char32_t)));
+    write(std::as_bytes(std::span(padded)));
   }
-  out.flush();
   return utf8;
 }
 
 void write_widened(Dtype dtype, std::span<const std::byte> bytes, const ByteWriter& write) {
-  Buffered out(write);
+  constexpr std::size_t block = 16384;
+  std::vector<float> numbers;
   const std::array<std::int64_t, 1> shape = {static_cast<std::int64_t>(bytes.size() / item_size(dtype))};
-  visit_numbers({dtype, shape, bytes}, [&out](const auto& elements) {
+  visit_numbers({dtype, shape, bytes}, [&](const auto& elements) {
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto number = static_cast<float>(elements[i]);
-      out.add(reinterpret_cast<const std::byte*>(&number), sizeof number);
+      numbers.push_back(static_cast<float>(elements[i]));
+      if (numbers.size() == block || i + 1 == elements.size()) {
+        write(std::as_bytes(std::span(numbers)));
+        numbers.clear();
+      }
     }
   });
-  out.flush();
 }
 
 }  // namespace

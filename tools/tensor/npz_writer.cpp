@@ -3,38 +3,35 @@
 
 #include "cli/text.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 
 namespace smd::tool::tensor {
 
+std::string percent_encoded(char byte) { return fmt::format("%{:02X}", static_cast<unsigned char>(byte)); }
+
 void NpzWriter::add(std::string_view key, Dtype dtype, std::span<const std::int64_t> shape,
                     const std::vector<std::span<const std::byte>>& parts) {
+  const auto refuse = [this](const std::string& why) { messages_.fail("Usage", "-f npz: " + why, ExitStatus::usage); };
   const NpyType type = stacked_npy_type(dtype, parts);
   if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
-    messages_.fail("Usage", "-f npz: " + single_quoted(key) + ": " + why, ExitStatus::usage);
-    return;
+    return refuse(single_quoted(key) + ": " + why);
   }
   const std::optional<std::string> member = names_.add(key);
   if (!member) {
-    messages_.fail("Usage", "-f npz: two arrays would have the key " + single_quoted(key) + "; choose fewer",
-                   ExitStatus::usage);
-    return;
+    return refuse("two arrays would have the key " + single_quoted(key) + "; choose fewer");
   }
   if (*member != key && ++encoded_ == 1) {
     first_encoded_ = single_quoted(*member) + " stands for " + single_quoted(key);
   }
   const std::string name = *member + ".npy";
   if (name.size() > ZipWriter::name_bytes) {
-    messages_.fail("Usage", "-f npz: a name of " + std::to_string(name.size()) + " bytes is too long for the format",
-                   ExitStatus::usage);
-    return;
+    return refuse("a name of " + std::to_string(name.size()) + " bytes is too long for the format");
   }
   const std::string header = npy_header(type, shape);
   const std::span<const std::byte> header_bytes = std::as_bytes(std::span(header));
@@ -80,13 +77,25 @@ void NpzWriter::finish() {
 namespace {
 
 constexpr std::uint32_t no_room = 0xFFFFFFFF;  // the true number is in the ZIP64 field
+constexpr std::uint16_t zip64_field = 1;       // the tag of its extra field
+constexpr std::uint16_t stored = 0;            // not compressed
+constexpr std::uint16_t midnight = 0;
 constexpr std::uint16_t date_1980 = (1U << 5) | 1U;
+constexpr std::uint16_t made_on_unix = 0x0300;
+constexpr std::uint32_t mode_644 = 0100644U << 16;
+constexpr std::uint16_t none = 0;
 
-template <std::unsigned_integral Number>
-void add(std::string& out, Number number) {
-  for (std::size_t i = 0; i < sizeof number; ++i) {
-    out += static_cast<char>(number >> (8 * i) & 0xFF);
-  }
+/// A signature, and numbers in as many bytes as their types have, little-endian.
+template <std::unsigned_integral... Numbers>
+std::string record(std::string_view signature, Numbers... numbers) {
+  std::string bytes(signature);
+  const auto add = [&bytes](auto number) {
+    for (std::size_t i = 0; i < sizeof number; ++i) {
+      bytes += static_cast<char>(number >> (8 * i) & 0xFF);
+    }
+  };
+  (add(numbers), ...);
+  return bytes;
 }
 
 std::uint32_t short_form(std::uint64_t number) {
@@ -95,8 +104,10 @@ std::uint32_t short_form(std::uint64_t number) {
 
 std::uint16_t version_needed(bool zip64) { return zip64 ? 45 : 20; }
 
-// Bit 11: the name is UTF-8.
-std::uint16_t flags(const std::string& name) { return is_utf8(name) ? 0x800 : 0; }
+/// A member's name, and the ZIP64 field with numbers that have no room elsewhere, if there are any.
+std::string name_and_extra(const std::string& name, const std::string& large) {
+  return large.empty() ? name : name + record("", zip64_field, static_cast<std::uint16_t>(large.size())) + large;
+}
 
 }  // namespace
 
@@ -105,28 +116,17 @@ void ZipWriter::put(std::string_view bytes) {
   offset_ += bytes.size();
 }
 
+std::string ZipWriter::description(const Member& member, const std::string& large) {
+  const std::uint16_t flags = is_utf8(member.name) ? 0x800 : 0;  // bit 11
+  return record("", version_needed(!large.empty()), flags, stored, midnight, date_1980, member.crc,
+                short_form(member.size), short_form(member.size), static_cast<std::uint16_t>(member.name.size()),
+                static_cast<std::uint16_t>(large.empty() ? 0 : large.size() + 4));
+}
+
 void ZipWriter::begin(std::string_view name, std::uint32_t crc, std::uint64_t size) {
-  members_.push_back({std::string(name), crc, size, offset_});
-  const bool large = size >= no_room;
-  std::string header("PK\x03\x04");
-  add<std::uint16_t>(header, version_needed(large));
-  add<std::uint16_t>(header, flags(members_.back().name));
-  add<std::uint16_t>(header, 0);  // stored
-  add<std::uint16_t>(header, 0);  // midnight
-  add<std::uint16_t>(header, date_1980);
-  add<std::uint32_t>(header, crc);
-  add<std::uint32_t>(header, short_form(size));
-  add<std::uint32_t>(header, short_form(size));
-  add<std::uint16_t>(header, static_cast<std::uint16_t>(name.size()));
-  add<std::uint16_t>(header, large ? 20 : 0);
-  header += name;
-  if (large) {
-    add<std::uint16_t>(header, 1);
-    add<std::uint16_t>(header, 16);
-    add<std::uint64_t>(header, size);
-    add<std::uint64_t>(header, size);
-  }
-  put(header);
+  const Member& member = members_.emplace_back(Member{std::string(name), crc, size, offset_});
+  const std::string large = size >= no_room ? record("", size, size) : "";
+  put("PK\x03\x04" + description(member, large) + name_and_extra(member.name, large));
 }
 
 void ZipWriter::write(std::span<const std::byte> bytes) {
@@ -136,70 +136,27 @@ void ZipWriter::write(std::span<const std::byte> bytes) {
 void ZipWriter::finish() {
   const std::uint64_t start = offset_;
   for (const Member& member : members_) {
-    std::string extra;
-    if (member.size >= no_room) {
-      add<std::uint64_t>(extra, member.size);
-      add<std::uint64_t>(extra, member.size);
-    }
-    if (member.offset >= no_room) {
-      add<std::uint64_t>(extra, member.offset);
-    }
-    const bool zip64 = !extra.empty();
-    std::string entry("PK\x01\x02");
-    add<std::uint16_t>(entry, 0x0300U | version_needed(zip64));  // made on Unix
-    add<std::uint16_t>(entry, version_needed(zip64));
-    add<std::uint16_t>(entry, flags(member.name));
-    add<std::uint16_t>(entry, 0);
-    add<std::uint16_t>(entry, 0);
-    add<std::uint16_t>(entry, date_1980);
-    add<std::uint32_t>(entry, member.crc);
-    add<std::uint32_t>(entry, short_form(member.size));
-    add<std::uint32_t>(entry, short_form(member.size));
-    add<std::uint16_t>(entry, static_cast<std::uint16_t>(member.name.size()));
-    add<std::uint16_t>(entry, static_cast<std::uint16_t>(zip64 ? extra.size() + 4 : 0));
-    add<std::uint16_t>(entry, 0);               // no comment
-    add<std::uint16_t>(entry, 0);               // first disk
-    add<std::uint16_t>(entry, 0);               // not known to be text
-    add<std::uint32_t>(entry, 0100644U << 16);  // a file of mode 644
-    add<std::uint32_t>(entry, short_form(member.offset));
-    entry += member.name;
-    if (zip64) {
-      add<std::uint16_t>(entry, 1);
-      add<std::uint16_t>(entry, static_cast<std::uint16_t>(extra.size()));
-      entry += extra;
-    }
-    put(entry);
+    const std::string large = (member.size >= no_room ? record("", member.size, member.size) : "") +
+                              (member.offset >= no_room ? record("", member.offset) : "");
+    const auto made_by = static_cast<std::uint16_t>(made_on_unix | version_needed(!large.empty()));
+    constexpr std::uint16_t first_disk = 0;
+    constexpr std::uint16_t not_known_to_be_text = 0;
+    put(record("PK\x01\x02", made_by) + description(member, large) +
+        record("", none, first_disk, not_known_to_be_text, mode_644, short_form(member.offset)) +
+        name_and_extra(member.name, large));
   }
   const std::uint64_t size = offset_ - start;
   const std::uint64_t count = members_.size();
-  std::string end;
+  constexpr std::uint32_t disk = 0;
   if (count >= 0xFFFF || size >= no_room || start >= no_room) {
     const std::uint64_t at = offset_;
-    end += "PK\x06\x06";
-    add<std::uint64_t>(end, 44);
-    add<std::uint16_t>(end, 0x0300U | 45U);
-    add<std::uint16_t>(end, 45);
-    add<std::uint32_t>(end, 0);
-    add<std::uint32_t>(end, 0);
-    add<std::uint64_t>(end, count);
-    add<std::uint64_t>(end, count);
-    add<std::uint64_t>(end, size);
-    add<std::uint64_t>(end, start);
-    end += "PK\x06\x07";
-    add<std::uint32_t>(end, 0);
-    add<std::uint64_t>(end, at);
-    add<std::uint32_t>(end, 1);
+    const std::uint64_t bytes_that_follow = 44;
+    const auto made_by = static_cast<std::uint16_t>(made_on_unix | version_needed(true));
+    put(record("PK\x06\x06", bytes_that_follow, made_by, version_needed(true), disk, disk, count, count, size, start));
+    put(record("PK\x06\x07", disk, at, std::uint32_t{1}));
   }
-  const auto short_count = static_cast<std::uint16_t>(count < 0xFFFF ? count : 0xFFFF);
-  end += "PK\x05\x06";
-  add<std::uint16_t>(end, 0);
-  add<std::uint16_t>(end, 0);
-  add<std::uint16_t>(end, short_count);
-  add<std::uint16_t>(end, short_count);
-  add<std::uint32_t>(end, short_form(size));
-  add<std::uint32_t>(end, short_form(start));
-  add<std::uint16_t>(end, 0);
-  put(end);
+  const auto short_count = static_cast<std::uint16_t>(std::min<std::uint64_t>(count, 0xFFFF));
+  put(record("PK\x05\x06", none, none, short_count, short_count, short_form(size), short_form(start), none));
 }
 
 namespace {
@@ -214,14 +171,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-void append_encoded(std::string& out, char byte) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  const auto value = static_cast<unsigned char>(byte);
-  out += '%';
-  out += digits[value >> 4U];
-  out += digits[value & 0xFU];
-}
-
 /// Whether Windows takes a file of that name, with any extension, for a device.
 bool is_device(std::string_view part) {
   std::string stem = lower(part.substr(0, part.find('.')));
@@ -231,70 +180,41 @@ bool is_device(std::string_view part) {
          (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9');
 }
 
-/// Which bytes of a name must be encoded.
-class Marks {
- public:
-  explicit Marks(std::string_view name) : name_(name), encoded_(name.size(), 0) {
-    mark_characters();
-    for (std::size_t start = 0; start <= name_.size();) {
-      const std::size_t end = std::min(name_.find('/', start), name_.size());
-      mark_part(start, end);
-      start = end + 1;
+/// A mark for each byte of a name: 1 if it must be encoded.
+std::string marks_of(std::string_view name) {
+  std::string marks(name.size(), 0);
+  const auto mark = [&marks](std::size_t at, std::size_t count) {
+    std::fill_n(marks.begin() + static_cast<std::ptrdiff_t>(at), count, 1);
+  };
+  for (std::size_t at = 0; at < name.size();) {
+    const DecodedCharacter point = decode_utf8(name.substr(at));
+    const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
+    const bool special = point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name[at]) != std::string_view::npos;
+    if (!point.valid || control || special) {
+      mark(at, point.size);
     }
-    if (name_.size() > 1 && name_[1] == ':' && is_letter(name_[0])) {
-      encoded_[1] = 1;
-    }
+    at += point.size;
   }
-
-  enum class Letters : std::uint8_t { as_they_are, upper_encoded, all_encoded };
-
-  [[nodiscard]] std::string text(Letters letters) const {
-    std::string out;
-    for (std::size_t i = 0; i < name_.size(); ++i) {
-      const bool by_case = (letters == Letters::upper_encoded && is_upper(name_[i])) ||
-                           (letters == Letters::all_encoded && is_letter(name_[i]));
-      if (encoded_[i] != 0 || by_case) {
-        append_encoded(out, name_[i]);
-      } else {
-        out += name_[i];
-      }
-    }
-    return out;
-  }
-
- private:
-  void mark_characters() {
-    for (std::size_t at = 0; at < name_.size();) {
-      const DecodedCharacter point = decode_utf8(name_.substr(at));
-      const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
-      const bool special =
-          point.value < 0x80 && std::string_view("%\\\"*<>?|").find(name_[at]) != std::string_view::npos;
-      if (!point.valid || control || special) {
-        std::fill_n(encoded_.begin() + static_cast<std::ptrdiff_t>(at), point.size, 1);
-      }
-      at += point.size;
-    }
-  }
-
-  /// Marks a part between slashes; the last one is the array's own file, to which `.npy` is added.
-  void mark_part(std::size_t start, std::size_t end) {
-    const std::string_view part = name_.substr(start, end - start);
-    const bool is_folder = end < name_.size();
+  for (std::size_t start = 0, end = 0; start <= name.size(); start = end + 1) {
+    end = std::min(name.find('/', start), name.size());
+    const std::string_view part = name.substr(start, end - start);
+    const bool is_folder = end < name.size();  // the last part is the array's own file, to which `.npy` is added
     if (part.empty() && is_folder) {
-      encoded_[end] = 1;
+      mark(end, 1);
     } else if (part == "." || part == "..") {
-      std::fill_n(encoded_.begin() + static_cast<std::ptrdiff_t>(start), part.size(), 1);
+      mark(start, part.size());
     } else if (is_device(part)) {
-      encoded_[start] = 1;
+      mark(start, 1);
     }
     if (is_folder && (part.ends_with('.') || part.ends_with(' '))) {
-      encoded_[end - 1] = 1;
+      mark(end - 1, 1);
     }
   }
-
-  std::string_view name_;
-  std::string encoded_;  // 1: written %XX
-};
+  if (name.size() > 1 && name[1] == ':' && is_letter(name[0])) {
+    mark(1, 1);
+  }
+  return marks;
+}
 
 }  // namespace
 
@@ -302,11 +222,14 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
   if (!arrays_.emplace(array).second) {
     return std::nullopt;
   }
-  const Marks marks(array);
-  using Letters = Marks::Letters;
+  const std::string marks = marks_of(array);
+  const auto none = [](char) { return false; };
   std::string member;
-  for (const Letters letters : {Letters::as_they_are, Letters::upper_encoded, Letters::all_encoded}) {
-    member = marks.text(letters);
+  for (bool (*const encoded_too)(char) : {+none, +is_upper, +is_letter}) {
+    member.clear();
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      member += marks[i] != 0 || encoded_too(array[i]) ? percent_encoded(array[i]) : std::string(1, array[i]);
+    }
     if (folded_.insert(lower(member)).second) {
       break;  // the last one is unique, since all its letters are encoded
     }

@@ -15,6 +15,9 @@
 
 namespace smd::tool::tensor {
 
+/// `%2F`.
+[[nodiscard]] std::string percent_encoded(char byte);
+
 /// Makes the names of an archive's members from names of arrays, which may be anything: in whatever folder and on
 /// whatever system the archive is unpacked, each member is a file of its own beneath that folder. Bytes that would
 /// prevent that are written %XX, as in URLs; nothing else has a `%`, so that decoding (Python's urllib.parse.unquote)
@@ -62,6 +65,9 @@ class ZipWriter {
     std::uint64_t offset;
   };
 
+  /// What the member's own header and its entry in the directory have in common. `large`: the numbers of its ZIP64
+  /// field.
+  [[nodiscard]] static std::string description(const Member& member, const std::string& large);
   void put(std::string_view bytes);
 
   OutputFile& out_;

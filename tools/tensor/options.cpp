@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>
@@ -18,20 +17,16 @@ constexpr std::array<OptionSpec, 11> own_options = {{
      .group = group::view,
      .kind = ArgumentKind::text},
     {.name = "stat",
-     .metavar = "",
      .help = "statistics in place of values: dtype shape size min max mean std nan inf zero argmin "
              "argmax",
      .group = group::view},
     {.name = "full",
-     .metavar = "",
      .help = "show every value in a table, even for large tensors (other formats always do)",
      .group = group::view},
     {.name = "matrix",
-     .metavar = "",
      .help = "bare rows of numbers, the last axis across, a blank line between planes; one value only",
      .group = group::view},
     {.name = "hist",
-     .metavar = "",
      .help = "a histogram of each value: bars in a table, rows bin lo hi count elsewhere",
      .group = group::view},
     {.name = "bins",
@@ -39,10 +34,9 @@ constexpr std::array<OptionSpec, 11> own_options = {{
      .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
      .group = group::view,
      .kind = ArgumentKind::text},
-    {.name = "heatmap", .metavar = "", .help = "a picture of the last two axes", .group = group::view},
-    {.name = "spark", .metavar = "", .help = "a curve of each scalar over all steps", .group = group::view},
+    {.name = "heatmap", .help = "a picture of the last two axes", .group = group::view},
+    {.name = "spark", .help = "a curve of each scalar over all steps", .group = group::view},
     {.name = "pivot",
-     .metavar = "",
      .help = "scalars: a row for each step, a column for each tensor; all steps, without -s",
      .group = group::view},
     {.name = "smooth",
@@ -56,99 +50,58 @@ constexpr std::array<OptionSpec, 11> own_options = {{
          "finite values, and others stay as they are. --spark has a curve of it, and -f svg draws it over the pale "
          "values."},
     {.name = "stack",
-     .metavar = "",
      .help = "with npy and npz: join the steps on a new first axis; npz adds NAME@steps",
      .group = group::view},
 }};
 
 constexpr std::array<std::string_view, 5> binary_formats = {"npy", "npz", "raw", "pgm", svg_format};
 
-TensorViewKind view_from(const CommandLine& line) {
-  struct Flag {
-    std::string_view name;
-    TensorViewKind view;
-  };
-  constexpr std::array<Flag, 6> flags = {{{"stat", TensorViewKind::stat},
-                                          {"matrix", TensorViewKind::matrix},
-                                          {"hist", TensorViewKind::hist},
-                                          {"heatmap", TensorViewKind::heatmap},
-                                          {"spark", TensorViewKind::spark},
-                                          {"pivot", TensorViewKind::pivot}}};
-  const Flag* chosen = nullptr;
-  for (const Flag& flag : flags) {
-    if (line.has(flag.name)) {
-      if (chosen != nullptr) {
-        throw UsageError("--" + std::string(chosen->name) + " and --" + std::string(flag.name) +
-                         " exclude each other: one view at a time");
-      }
-      chosen = &flag;
-    }
-  }
-  return chosen != nullptr ? chosen->view : TensorViewKind::values;
-}
+// In the order of `TensorViewKind`, after `values`.
+constexpr std::array<std::string_view, 6> view_flags = {"stat", "matrix", "hist", "heatmap", "spark", "pivot"};
 
-std::string_view flag_of(TensorViewKind view) {
-  constexpr std::array<std::string_view, 7> names = {"",          "--stat",  "--matrix", "--hist",
-                                                     "--heatmap", "--spark", "--pivot"};
-  return names[static_cast<std::size_t>(view)];
+std::string flag_of(TensorViewKind view) {
+  return view == TensorViewKind::values ? "" : "--" + std::string(view_flags[static_cast<std::size_t>(view) - 1]);
 }
 
 void check_view(const TensorOptions& options, const CommandLine& line) {
   const std::string& format = options.output.format;
-  const std::string flag(flag_of(options.view));
+  const std::string flag = flag_of(options.view);
   const bool picture = options.view == TensorViewKind::heatmap || options.view == TensorViewKind::spark;
   const bool drawn = options.svg() && (picture || options.view == TensorViewKind::hist);
-  if (options.binary() && options.view != TensorViewKind::values && !drawn) {
-    throw UsageError(flag + " makes text: -f " + format + " cannot hold it");
-  }
-  if (picture && options.output.format_given && format != "table" && !drawn) {
-    throw UsageError(flag + " draws a picture: -f " + format + " cannot hold it");
-  }
-  if (options.view == TensorViewKind::matrix && options.output.json()) {
-    throw UsageError("--matrix prints bare rows: use --json without it for nested arrays");
-  }
-  if (options.smooth && options.view != TensorViewKind::values && options.view != TensorViewKind::spark) {
-    throw UsageError("--smooth is for rows and curves: not with " + flag);
-  }
-  if (options.view == TensorViewKind::pivot && options.reading.superseded == Superseded::included) {
-    throw UsageError("--pivot has one value for each step: not with --with-superseded");
-  }
-  if (options.stack && format != "npy" && format != "npz") {
-    throw UsageError("--stack needs -f npy or -f npz");
-  }
-  if (line.has("bins") && options.view != TensorViewKind::hist) {
-    throw UsageError("--bins needs --hist");
-  }
-  if (options.picture.scale == ScaleKind::logarithmic &&
-      (options.view == TensorViewKind::hist || options.view == TensorViewKind::heatmap)) {
-    throw UsageError("--log is for curves: not with " + flag);
-  }
-  if (options.output.asks_for_rows() &&
-      (options.binary() || options.view == TensorViewKind::heatmap || options.view == TensorViewKind::matrix)) {
-    throw UsageError(std::string(options.output.row_option()) + ": there are no rows in " +
-                     (options.binary() ? "-f " + format : flag));
-  }
+  refuse_if(options.binary() && options.view != TensorViewKind::values && !drawn,
+            flag + " makes text: -f " + format + " cannot hold it");
+  refuse_if(picture && options.output.format_given && format != "table" && !drawn,
+            flag + " draws a picture: -f " + format + " cannot hold it");
+  refuse_if(options.view == TensorViewKind::matrix && options.output.json(),
+            "--matrix prints bare rows: use --json without it for nested arrays");
+  refuse_if(options.smooth && options.view != TensorViewKind::values && options.view != TensorViewKind::spark,
+            "--smooth is for rows and curves: not with " + flag);
+  refuse_if(options.view == TensorViewKind::pivot && options.reading.superseded == Superseded::included,
+            "--pivot has one value for each step: not with --with-superseded");
+  refuse_if(options.stack && format != "npy" && format != "npz", "--stack needs -f npy or -f npz");
+  refuse_if(line.has("bins") && options.view != TensorViewKind::hist, "--bins needs --hist");
+  refuse_if(options.picture.scale == ScaleKind::logarithmic &&
+                (options.view == TensorViewKind::hist || options.view == TensorViewKind::heatmap),
+            "--log is for curves: not with " + flag);
+  refuse_if(options.output.asks_for_rows() &&
+                (options.binary() || options.view == TensorViewKind::heatmap || options.view == TensorViewKind::matrix),
+            std::string(options.output.row_option()) + ": there are no rows in " +
+                (options.binary() ? "-f " + format : flag));
 }
 
 void check_following(const TensorOptions& options) {
   if (!options.following.follow) {
     return;
   }
-  if (options.selection.incomplete) {
-    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
-  }
+  refuse_if(options.selection.incomplete, "--follow and --incomplete: a step is shown once, when it is complete");
   const std::string& format = options.output.format;
-  if ((options.binary() && format != "raw") || options.folder) {
-    throw UsageError("--follow prints values as they come: -f " + format +
-                     (options.folder ? " -o " + *options.folder : "") + " must hold all of them");
-  }
-  if (options.view == TensorViewKind::spark && !options.output.to_terminal()) {
-    throw UsageError("--follow draws --spark again in place: that needs a terminal");
-  }
-  if (options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap) {
-    throw UsageError("--follow prints values as they come: " + std::string(flag_of(options.view)) +
-                     " shows one, or all at once");
-  }
+  refuse_if((options.binary() && format != "raw") || options.folder,
+            "--follow prints values as they come: -f " + format + (options.folder ? " -o " + *options.folder : "") +
+                " must hold all of them");
+  refuse_if(options.view == TensorViewKind::spark && !options.output.to_terminal(),
+            "--follow draws --spark again in place: that needs a terminal");
+  refuse_if(options.view == TensorViewKind::matrix || options.view == TensorViewKind::heatmap,
+            "--follow prints values as they come: " + flag_of(options.view) + " shows one, or all at once");
 }
 
 }  // namespace
@@ -164,23 +117,19 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   options.picture = PictureOptions::from(line, options.output);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
-  options.view = view_from(line);
+  options.view = static_cast<TensorViewKind>(only_flag(line, view_flags));
   options.slice = line.convert("slice", [](const std::string& text) { return SliceSpec::parse(text); });
   options.bins = line.convert("bins", [](const std::string& text) { return BinSpec::parse(text); }).value_or(BinSpec());
   options.bins_given = line.has("bins");
   options.full = line.has("full");
   options.smooth = line.convert("smooth", smoothing_weight);
   options.stack = line.has("stack");
-  if (line.operands().empty()) {
-    throw UsageError("TRIAL is missing");
-  }
   options.operands = line.operands();
+  refuse_if(options.operands.empty(), "TRIAL is missing");
   if (options.output.file && options.output.file->ends_with('/')) {
-    if ((options.output.format != "npy" && options.output.format != "raw") || options.stack) {
-      throw UsageError("-o " + *options.output.file + ": a folder is for -f npy without --stack, and -f raw");
-    }
+    refuse_if((options.output.format != "npy" && options.output.format != "raw") || options.stack,
+              "-o " + *options.output.file + ": a folder is for -f npy without --stack, and -f raw");
     options.folder = options.output.file;
   }
   check_view(options, line);
@@ -191,10 +140,7 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
 
 std::span<const std::string_view> tensor_format_names() noexcept {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (const std::string_view name : row_format_names()) {
-      all.push_back(name);
-    }
+    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
     all.insert(all.end(), binary_formats.begin(), binary_formats.end());
     return all;
   }();

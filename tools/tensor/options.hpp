@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "draw/bins.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
@@ -30,7 +29,6 @@ struct TensorOptions {
   SelectionOptions selection;
   bool several_trials = false;  ///< There may be more than one.
   OutputOptions output;
-  MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
   PictureOptions picture;

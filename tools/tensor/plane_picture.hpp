@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "rows/buckets.hpp"
 #include "rows/elements.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -45,10 +47,31 @@ template <class Number>
 class GreyScale {
  public:
   /// Precondition: `is_real`.
-  explicit GreyScale(const Elements& elements);
+  explicit GreyScale(const Elements& elements) {
+    FiniteBounds bounds;
+    for (std::uint64_t i = 0; i < elements.view().size(); ++i) {
+      const double number = elements.number(i);
+      if (std::isfinite(number)) {
+        bounds.include({number, number});
+      }
+    }
+    if (bounds.low <= bounds.high) {
+      low_ = bounds.low;
+      high_ = bounds.high;
+    }
+  }
 
   /// From 0 to 1; infinities lie at the ends; NaN gives NaN. If all are equal: 0.
-  [[nodiscard]] double level(double number) const noexcept;
+  [[nodiscard]] double level(double number) const noexcept {
+    if (std::isnan(number)) {
+      return number;
+    }
+    if (number <= low_ || high_ == low_) {
+      return number > high_ ? 1 : 0;
+    }
+    // Halves, so that the distance of any two numbers is finite.
+    return number >= high_ ? 1 : (number / 2 - low_ / 2) / (high_ / 2 - low_ / 2);
+  }
   [[nodiscard]] double low() const noexcept { return low_; }
   [[nodiscard]] double high() const noexcept { return high_; }
 

@@ -3,8 +3,10 @@
 
 #include "cli/text.hpp"
 
-#include <array>
+#include <fmt/format.h>
+
 #include <cstring>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -12,33 +14,23 @@ namespace {
 
 using MakeView = std::unique_ptr<ValueView> (*)(ViewContext context);
 
-struct FormatRow {
-  std::string_view format;
-  MakeView make;
-};
+constexpr std::array<std::pair<std::string_view, MakeView>, 10> formats = {{{"table", make_table_view},
+                                                                            {"tsv", make_rows_view},
+                                                                            {"csv", make_rows_view},
+                                                                            {"json", make_rows_view},
+                                                                            {"jsonl", make_rows_view},
+                                                                            {"npy", make_npy_view},
+                                                                            {"npz", make_npz_view},
+                                                                            {"raw", make_raw_view},
+                                                                            {"pgm", make_pgm_view},
+                                                                            {svg_format, make_spark_view}}};
 
-constexpr std::array<FormatRow, 10> formats = {{{"table", make_table_view},
-                                                {"tsv", make_rows_view},
-                                                {"csv", make_rows_view},
-                                                {"json", make_rows_view},
-                                                {"jsonl", make_rows_view},
-                                                {"npy", make_npy_view},
-                                                {"npz", make_npz_view},
-                                                {"raw", make_raw_view},
-                                                {"pgm", make_pgm_view},
-                                                {svg_format, make_spark_view}}};
-
-struct KindRow {
-  TensorViewKind kind;
-  MakeView make;
-};
-
-constexpr std::array<KindRow, 6> kinds = {{{TensorViewKind::stat, make_stat_view},
-                                           {TensorViewKind::matrix, make_matrix_view},
-                                           {TensorViewKind::hist, make_hist_view},
-                                           {TensorViewKind::heatmap, make_heatmap_view},
-                                           {TensorViewKind::spark, make_spark_view},
-                                           {TensorViewKind::pivot, make_pivot_view}}};
+constexpr std::array<std::pair<TensorViewKind, MakeView>, 6> kinds = {{{TensorViewKind::stat, make_stat_view},
+                                                                       {TensorViewKind::matrix, make_matrix_view},
+                                                                       {TensorViewKind::hist, make_hist_view},
+                                                                       {TensorViewKind::heatmap, make_heatmap_view},
+                                                                       {TensorViewKind::spark, make_spark_view},
+                                                                       {TensorViewKind::pivot, make_pivot_view}}};
 
 }  // namespace
 
@@ -51,9 +43,9 @@ void ValueView::show_number(const ValueKey& key, const Place& value) {
 }
 
 std::unique_ptr<ValueView> make_view(ViewContext context) {
-  for (const KindRow& row : kinds) {
-    if (row.kind == context.options.view) {
-      return row.make(context);
+  for (const auto& [kind, make] : kinds) {
+    if (kind == context.options.view) {
+      return make(context);
     }
   }
   if (context.options.stack) {
@@ -67,28 +59,28 @@ std::unique_ptr<ValueView> make_view(ViewContext context) {
                                                    context.options.reading.superseded != Superseded::left_out)) {
     return make_rows_view(context);
   }
-  for (const FormatRow& row : formats) {
-    if (row.format == context.options.output.format) {
-      return row.make(context);
+  for (const auto& [format, make] : formats) {
+    if (format == context.options.output.format) {
+      return make(context);
     }
   }
   throw UsageError("unknown format " + single_quoted(context.options.output.format));
 }
 
+std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others) {
+  std::vector<Cell> cells = {key.tensor, key.step.value, to_string(key.mode), key.mode_step.value, key.worker};
+  cells.insert(cells.end(), others.begin(), others.end());
+  return cells;
+}
+
+std::string step_text(const ValueKey& key) {
+  const std::string text = "step " + std::to_string(key.step.value);
+  return key.mode == Mode::global ? text : fmt::format("{} ({} {})", text, mode_text(key.mode), key.mode_step.value);
+}
+
 std::string value_heading(const ValueKey& key, bool ascii) {
-  std::string text;
-  if (!key.trial.empty()) {
-    append_printable(text, key.trial, ascii);
-    text += "  ";
-  }
-  append_printable(text, key.tensor, ascii);
-  text += "  step " + std::to_string(key.step.value);
-  if (key.mode != Mode::global) {
-    text += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
-  }
-  text += "  ";
-  append_printable(text, key.worker, ascii);
-  return text;
+  const std::string trial = key.trial.empty() ? std::string() : printable(key.trial, ascii) + "  ";
+  return trial + printable(key.tensor, ascii) + "  " + step_text(key) + "  " + printable(key.worker, ascii);
 }
 
 std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
@@ -97,6 +89,15 @@ std::string heading(const ValueKey& key, const TensorValue& value, bool ascii) {
 
 std::string value_name(const ValueKey& key) {
   return single_quoted(key.tensor) + " at step " + std::to_string(key.step.value);
+}
+
+std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = static_cast<std::int64_t>(place % static_cast<std::uint64_t>(shape[axis]));
+    place /= static_cast<std::uint64_t>(shape[axis]);
+  }
+  return index;
 }
 
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages) {

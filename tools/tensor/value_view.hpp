@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <smd/step.hpp>
@@ -14,9 +15,9 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
+#include "cli/progress.hpp"
 #include "options.hpp"
 #include "rows/elements.hpp"
-#include "rows/row_pattern.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool::tensor {
@@ -37,14 +38,25 @@ struct ValueKey {
   std::string_view trial = {};  ///< Its name, if there are several; borrowed from the command line.
 };
 
-/// The numbers that differ from one number of a tensor to the next.
-enum class NumberColumn : std::uint8_t { step, wall_time, value };
+/// The columns that say which value a row is of, and then others.
+inline constexpr std::array<Column, 5> key_columns = {
+    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}}};
+template <std::size_t Count>
+[[nodiscard]] constexpr std::array<Column, key_columns.size() + Count> with_key_columns(
+    const std::array<Column, Count>& others) {
+  std::array<Column, key_columns.size() + Count> columns;
+  std::copy(others.begin(), others.end(), std::copy(key_columns.begin(), key_columns.end(), columns.begin()));
+  return columns;
+}
 
-/// Text for all numbers of one tensor, worker and type.
-struct NumberText {
-  RowPattern pattern;
-  std::vector<NumberColumn> columns;  ///< Of `RowPattern::numbers`.
-};
+/// The cells of `key_columns`, and then others.
+[[nodiscard]] std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others = {});
+
+/// Which columns of rows have numbers that differ from one number of a tensor to the next: places among the columns of
+/// `make_rows_view`. Without modes, the mode's step is the step itself.
+enum class NumberColumn : std::size_t { step = 1, mode_step = 3, value = 8, wall_time = 10 };
+inline constexpr std::array<NumberColumn, 4> number_columns = {NumberColumn::step, NumberColumn::mode_step,
+                                                               NumberColumn::value, NumberColumn::wall_time};
 
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
 class ValueView {
@@ -65,15 +77,15 @@ class ValueView {
   virtual void show_number(const ValueKey& key, const Place& value);
   /// The text in which the view shows numbers that differ from this one only in `NumberColumn`s. Nullopt if it needs
   /// the numbers themselves.
-  [[nodiscard]] virtual std::optional<NumberText> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
+  [[nodiscard]] virtual std::optional<RowPattern> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
     return std::nullopt;
   }
   /// Appends so many numbers in such text.
   virtual void append(std::string_view /*text*/, std::size_t /*numbers*/) {}
   /// Whether the view can show a value block by block.
   [[nodiscard]] virtual bool streams() const { return false; }
-  /// Shows a value that is too large to be held, as far as it can be read. Precondition: streams().
-  virtual void show_blocks(const ValueKey& /*key*/, Extent& /*value*/) {}
+  /// Shows numbers that are too large to be held, as far as they can be read. Precondition: streams().
+  virtual void show_blocks(Extent& /*value*/) {}
   /// At the end of a followed step: prints what is held back.
   virtual void end_step() {}
   /// After the last value of a trial: what is borrowed from it may be gone, unless the view `plans`.
@@ -96,6 +108,11 @@ struct ViewContext {
 /// The view that the options ask for.
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
 
+/// Shows all values of a tensor, in the order of steps, if they are many numbers that the trial holds, and if the view
+/// takes text: made by at most `jobs` threads. Returns whether it did.
+[[nodiscard]] bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
+                                     Progress& progress);
+
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
 [[nodiscard]] std::span<const Column> stat_view_columns() noexcept;
@@ -116,6 +133,9 @@ std::unique_ptr<ValueView> make_stack_view(ViewContext context);
 std::unique_ptr<ValueView> make_pgm_view(ViewContext context);
 std::unique_ptr<ValueView> make_folder_view(ViewContext context);
 
+/// `step 38 (train 30)`.
+[[nodiscard]] std::string step_text(const ValueKey& key);
+
 /// `fc.weight  step 38 (train 30)  worker_0`, safe to show.
 [[nodiscard]] std::string value_heading(const ValueKey& key, bool ascii);
 
@@ -124,6 +144,9 @@ std::unique_ptr<ValueView> make_folder_view(ViewContext context);
 
 /// `'fc.weight' step 38`, for messages.
 [[nodiscard]] std::string value_name(const ValueKey& key);
+
+/// The places on each axis of an element, by its place in C order.
+[[nodiscard]] std::vector<std::int64_t> index_of(std::uint64_t place, std::span<const std::int64_t> shape);
 
 /// Warns if text had to be repaired.
 void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics& messages);

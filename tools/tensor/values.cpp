@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values.hpp"
 
-#include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
-#include "held_numbers.hpp"
+#include "operands/operands.hpp"
 #include "rows/cell.hpp"
+#include "rows/exponential_mean.hpp"
 #include "select/explanations.hpp"
+#include "select/saved_forms.hpp"
+#include "select/select.hpp"
 #include "select/slice.hpp"
 #include "select/trial_times.hpp"
-#include "smoothing.hpp"
+#include "value_view.hpp"
+
+#include <smd/column.hpp>
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <utility>
 
 namespace smd::tool::tensor {
@@ -43,6 +49,13 @@ const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) no
   return buckets != nullptr ? &buckets->place : nullptr;
 }
 
+/// The default of `--step`: `last`, but all for `--spark`, `--pivot` and for the curves of `-f svg`.
+StepSpec default_steps(const TensorOptions& options) {
+  const bool curves = options.view == TensorViewKind::spark || options.view == TensorViewKind::pivot ||
+                      (options.svg() && options.view == TensorViewKind::values);
+  return curves ? StepSpec() : StepSpec::parse("last");
+}
+
 /// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
 SelectionNeeds selection_needs(const TensorOptions& options) {
   return {.fallback = default_steps(options),
@@ -50,6 +63,62 @@ SelectionNeeds selection_needs(const TensorOptions& options) {
           .own_steps_of_names = true};
 }
 
+/// What is selected of a trial, and what was found of it.
+struct ValueSelection : Selection {
+  /// Of `named`: the steps at which there is a value.
+  std::map<std::string, std::vector<GlobalStep>, std::less<>> found = {};
+  /// Selected by patterns, but saved without values.
+  std::map<std::string, SavedForms, std::less<>> without_values = {};
+};
+
+/// The smoothed series of a trial's scalars: each over all of its steps, whatever is selected.
+class Smoothing {
+ public:
+  /// `mode`: of the steps of a series; nullopt: of any. The trial must outlive this.
+  Smoothing(const Trial& trial, double weight, std::optional<Mode> mode)
+      : trial_(trial), weight_(weight), mode_(mode) {}
+
+  /// Nullopt if the value is no single number. @throws TensorUnavailable.
+  [[nodiscard]] std::optional<double> at(std::string_view tensor, std::string_view worker, GlobalStep step) {
+    auto found = known_.find(tensor);
+    if (found == known_.end()) {
+      found = known_.emplace(std::string(tensor), ByWorker()).first;
+      const ScalarColumn column = ScalarColumn::read(trial_, tensor, {.mode = mode_});
+      for (const ColumnPart& part : column.parts()) {
+        Series& series = found->second[std::string(part.worker())];
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          series.emplace_back(part.step(i).value, part.value(i));
+        }
+      }
+      for (auto& [name, series] : found->second) {
+        std::stable_sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        ExponentialMean mean(weight_);
+        for (auto& [unused, number] : series) {
+          number = mean.next(number);
+        }
+      }
+    }
+    const auto of_worker = found->second.find(worker);
+    if (of_worker == found->second.end()) {
+      return std::nullopt;
+    }
+    const Series& series = of_worker->second;
+    const auto place = std::lower_bound(series.begin(), series.end(), step.value,
+                                        [](const auto& one, std::int64_t wanted) { return one.first < wanted; });
+    return place != series.end() && place->first == step.value ? std::optional(place->second) : std::nullopt;
+  }
+
+ private:
+  using Series = std::vector<std::pair<std::int64_t, double>>;  // by step
+  using ByWorker = std::map<std::string, Series, std::less<>>;
+
+  const Trial& trial_;
+  double weight_;
+  std::optional<Mode> mode_;
+  std::map<std::string, ByWorker, std::less<>> known_;
+};
+
+/// Reads the values that are selected of a trial, and passes them to the view in the documented order.
 class SelectedValues {
  public:
   SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
@@ -188,8 +257,9 @@ class SelectedValues {
       return;
     }
     keys_.push_back(key_of(entry));
-    names_.push_back(entry.value ? std::string(entry.tensor) : reduction_tensor_name(buckets_name, entry.tensor));
-    values_.push_back({place, names_.back()});
+    values_.push_back({place, entry.value ? entry.tensor
+                                          : std::string_view(names_.emplace_back(
+                                                reduction_tensor_name(buckets_name, entry.tensor)))});
     if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
       read_batch();
     }
@@ -202,7 +272,11 @@ class SelectedValues {
                          return false;
                        }});
     if (Extent* const value = reader.open(place, key.tensor)) {
-      view_.show_blocks(key, *value);
+      if (value->dtype() != Dtype::string) {
+        view_.show_blocks(*value);
+      } else if (const std::optional<TensorValue> whole = value->value()) {
+        view_.show(key, *whole);
+      }
     }
     if (reader.problem()) {
       say(*reader.problem(), key);
@@ -215,10 +289,6 @@ class SelectedValues {
   void say(const Problem& problem, const ValueKey& key) {
     messages_.report_record(problem, trial_.path(), value_name(key));
     refused_ = refused_ || problem.kind == ProblemKind::warning;
-  }
-
-  void say_misfit(const ValueKey& key, std::string_view why) {
-    messages_.fail("Usage", "--slice: " + single_quoted(key.tensor) + ": " + std::string(why), ExitStatus::usage);
   }
 
   void read_batch() {
@@ -244,7 +314,8 @@ class SelectedValues {
           } else if (result.problem) {
             say(*result.problem, keys_[i]);
           } else {
-            say_misfit(keys_[i], misfits[i]);
+            messages_.fail("Usage", "--slice: " + single_quoted(keys_[i].tensor) + ": " + misfits[i],
+                           ExitStatus::usage);
           }
           return !full();
         },
@@ -265,7 +336,7 @@ class SelectedValues {
   Progress progress_;
   std::vector<ValueKey> keys_;
   std::vector<WantedValue> values_;
-  std::deque<std::string> names_;  // of their records
+  std::deque<std::string> names_;  // of buckets among them
   bool found_ = false;
   bool shown_ = false;
   bool refused_ = false;  // some value is sound, and of a type that is not read
@@ -332,14 +403,7 @@ void report_missing(const Trial& trial, const SelectionOptions& options, ValueSe
   }
 }
 
-}  // namespace
-
-StepSpec default_steps(const TensorOptions& options) {
-  const bool curves = options.view == TensorViewKind::spark || options.view == TensorViewKind::pivot ||
-                      (options.svg() && options.view == TensorViewKind::values);
-  return curves ? StepSpec() : StepSpec::parse("last");
-}
-
+/// Resolves names, patterns and steps. Reports what is missing, with status 1.
 ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
   const SelectionNeeds needs = selection_needs(options);
   ValueSelection result{select(trial, options.selection, needs, messages)};
@@ -353,6 +417,7 @@ ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnos
   return result;
 }
 
+/// The part of the trial to read at first; more is read if needed.
 StepRange range_to_open(const TensorOptions& options) {
   if (needs_whole_series(options)) {
     return {};
@@ -361,66 +426,156 @@ StepRange range_to_open(const TensorOptions& options) {
   return range_to_read_of_tensors(options.selection, spec);
 }
 
-void announce_values(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
-                     Diagnostics& messages) {
-  if (!selection.empty()) {
-    SelectedValues(trial, options, selection, view, messages).announce();
-  }
-}
+/// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open
+/// until the last one has been seen.
+class ShownTrials {
+ public:
+  ShownTrials(const TensorOptions& options, const std::vector<std::string>& trials, OutputFile& out,
+              Diagnostics& messages)
+      : options_(options), trials_(trials), out_(out), messages_(messages) {}
 
-bool show_values(Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+  /// Whether the output holds what was asked for, or the part of it that could be read.
+  bool run() {
+    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
+    for (std::size_t i = 0; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
+      kept.open(trials_[i], [this](Trial& trial) { return visit(trial); });
+    }
+    for (Opened& opened : opened_) {
+      if (!opened.selection.empty()) {
+        SelectedValues(opened.trial, options_, opened.selection, *view_, messages_).announce();
+      }
+    }
+    for (Opened& opened : opened_) {
+      const AboutTrial about(opened.trial.name());
+      try {
+        show(opened);
+      } catch (const Error& error) {
+        messages_.fail(error, opened.trial.name());
+      }
+    }
+    const bool whole = view_ && (shown_ || !options_.binary());
+    if (whole) {
+      view_->finish();
+    }
+    kept.close();
+    return whole;
+  }
+
+  /// --follow: the same of values as steps complete, until the jobs end.
+  bool follow() {
+    ValueSelection selection;
+    bool found = false;
+    const FollowSetup setup{.following = options_.following,
+                            .selection = options_.selection,
+                            .reading = options_.reading,
+                            .needs = selection_needs(options_),
+                            .listed = options_.operands.front() == "-",
+                            .opened = [this](Trial& trial) {
+                              if (needs_whole_series(options_)) {
+                                trial.load_range(StepRange());
+                              }
+                              open_view();
+                            }};
+    const bool visited =
+        follow_trials(trials_, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
+          view_->set_trial(trials_[operand]);
+          static_cast<Selection&>(selection) = std::move(at_step);
+          if (!selection.tensors.empty()) {
+            SelectedValues reader(trial, options_, selection, *view_, messages_);
+            shown_ = reader.run() || shown_;
+            found = reader.found() || found;
+          }
+          view_->end_step();
+        });
+    if (!view_) {
+      return false;
+    }
+    view_->finish();
+    if (visited && !found && messages_.status() == ExitStatus::yes) {
+      report_nothing(nullptr, options_, selection, false, messages_);
+    }
+    return shown_ || !options_.binary();
+  }
+
+ private:
+  struct Opened {
+    Trial& trial;
+    ValueSelection selection;
+    bool explained = false;  ///< It was said why there is nothing.
+  };
+
+  void open_view() {
+    if (!view_) {
+      view_ = make_view({out_, options_, messages_, options_.several_trials});
+    }
+  }
+
+  /// Returns whether the trial stays open.
+  bool visit(Trial& trial) {
+    open_view();
+    Opened opened{trial, {}, false};
+    apart([&] {
+      opened.selection = select_values(trial, options_, messages_);
+      note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
+      opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
+    });
+    if (!view_->plans()) {
+      show(opened);
+      return false;
+    }
+    opened_.push_back(std::move(opened));
+    return true;
+  }
+
+  void show(Opened& opened) {
+    if (opened.explained) {
+      return;
+    }
+    view_->set_trial(opened.trial.name());
+    apart([&] { show(opened.trial, opened.selection); });
+    view_->end_trial();
+  }
+
+  void show(Trial& trial, ValueSelection& selection) {
+    if (selection.empty()) {
+      report_nothing(&trial, options_, selection, false, messages_);
+      return;
+    }
+    SelectedValues reader(trial, options_, selection, *view_, messages_);
+    shown_ = reader.run() || shown_;
+    if (!reader.full()) {
+      report_missing(trial, options_.selection, selection, messages_);
+      report_nothing(&trial, options_, selection, reader.found(), messages_);
+    }
+  }
+
+  /// Whether something is still to be explained of a trial depends on what was said of it, not of others.
+  void apart(const std::function<void()>& work) {
+    if (!options_.several_trials) {
+      work();
+      return;
+    }
+    HeldMessages held(messages_);
+    work();
+    held.release();
+    held.say();
+  }
+
+  const TensorOptions& options_;
+  const std::vector<std::string>& trials_;
+  OutputFile& out_;
+  Diagnostics& messages_;
+  std::unique_ptr<ValueView> view_;  // made when a trial is open: nothing is printed without any
+  std::deque<Opened> opened_;
+  bool shown_ = false;
+};
+
+}  // namespace
+
+bool show_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
                  Diagnostics& messages) {
-  if (selection.empty()) {
-    report_nothing(&trial, options, selection, false, messages);
-    return false;
-  }
-  SelectedValues reader(trial, options, selection, view, messages);
-  const bool shown = reader.run();
-  if (!reader.full()) {
-    report_missing(trial, options.selection, selection, messages);
-    report_nothing(&trial, options, selection, reader.found(), messages);
-  }
-  return shown;
-}
-
-bool follow_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
-                   Diagnostics& messages) {
-  std::unique_ptr<ValueView> view;
-  ValueSelection selection;
-  bool found = false;
-  bool shown = false;
-  const FollowSetup setup{.following = options.following,
-                          .selection = options.selection,
-                          .reading = options.reading,
-                          .needs = selection_needs(options),
-                          .listed = options.operands.front() == "-",
-                          .opened = [&](Trial& trial) {
-                            if (needs_whole_series(options)) {
-                              trial.load_range(StepRange());
-                            }
-                            if (!view) {
-                              view = make_view({out, options, messages, options.several_trials});
-                            }
-                          }};
-  const bool visited =
-      follow_trials(trials, setup, messages, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
-        view->set_trial(trials[operand]);
-        static_cast<Selection&>(selection) = std::move(at_step);
-        if (!selection.tensors.empty()) {
-          SelectedValues reader(trial, options, selection, *view, messages);
-          shown = reader.run() || shown;
-          found = reader.found() || found;
-        }
-        view->end_step();
-      });
-  if (!view) {
-    return false;
-  }
-  view->finish();
-  if (visited && !found && messages.status() == ExitStatus::yes) {
-    report_nothing(nullptr, options, selection, false, messages);
-  }
-  return shown || !options.binary();
+  ShownTrials shown(options, trials, out, messages);
+  return options.following.follow ? shown.follow() : shown.run();
 }
 
 }  // namespace smd::tool::tensor

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/curves.hpp"
-#include "rows/statistic_axis.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,25 +12,8 @@ using namespace smd::tool;  // NOLINT: a test of most of the header
 
 namespace {
 
-struct Given {
-  std::string_view name;
-  Align align = Align::left;
-  bool asked = false;
-  bool curve = false;
-  bool if_any = false;
-};
-
-TableLayout layout_of(const std::vector<Given>& columns, bool header = true) {
-  TableShape shape;
-  for (const Given& column : columns) {
-    shape.names.push_back(column.name);
-    shape.aligns.push_back(column.align);
-    shape.shows.push_back(nullptr);
-    shape.asked.push_back(column.asked);
-    shape.curves.push_back(column.curve);
-    shape.if_any.push_back(column.if_any);
-  }
-  return {shape, header, false, false};
+TableLayout layout_of(const std::vector<Column>& columns, bool header = true) {
+  return {columns, header, false, false};
 }
 
 std::vector<TableRow> rows_of(const std::vector<std::vector<std::string>>& cells) {
@@ -41,7 +24,7 @@ std::vector<TableRow> rows_of(const std::vector<std::vector<std::string>>& cells
   return rows;
 }
 
-const std::vector<Given> usual = {{"tensor"}, {"step", Align::right}, {"mode"}, {"worker"}, {"mean", Align::right}};
+const std::vector<Column> usual = {{"tensor"}, {"step", Align::right}, {"mode"}, {"worker"}, {"mean", Align::right}};
 
 }  // namespace
 
@@ -71,9 +54,9 @@ TEST_CASE("a column for exceptions is shown if a row has a value, and a later on
 }
 
 TEST_CASE("a table that is still too wide loses columns from the right, and says which") {
-  std::vector<Given> columns = usual;
+  std::vector<Column> columns = usual;
   columns.push_back({"std", Align::right});
-  columns.push_back({"l2", Align::right, true});
+  columns.push_back({.name = "l2", .align = Align::right, .asked = true});
   TableLayout layout = layout_of(columns);
   const auto rows =
       rows_of({{"w", "0", "TRAIN", "worker_0", "0.5", "1", "2"}, {"b", "0", "EVAL", "worker_0", "1", "3", "4"}});
@@ -105,7 +88,7 @@ TEST_CASE("a table too wide says once what is the same in all rows") {
 }
 
 TEST_CASE("what was asked for stays") {
-  std::vector<Given> columns = usual;
+  std::vector<Column> columns = usual;
   columns[3].asked = true;
   TableLayout layout = layout_of(columns);
   const auto rows = rows_of({{"w", "0", "TRAIN", "worker_0", "0.5"}, {"w", "10", "TRAIN", "worker_0", "0.25"}});
@@ -136,9 +119,8 @@ TEST_CASE("a later row that differs is said below the table") {
 }
 
 TEST_CASE("a cell that is not finite is coloured, and aligned as it would be without") {
-  TableShape shape{{"a", "b"},    {Align::right, Align::left}, {nullptr, nullptr}, {false, false}, {false, false},
-                   {false, false}};
-  TableLayout layout(shape, true, false, true);
+  const std::vector<Column> columns = {{"a", Align::right}, {"b"}};
+  TableLayout layout(columns, true, false, true);
   std::vector<TableRow> rows = rows_of({{"12345", "x"}, {"nan", "y"}});
   rows[1].coloured = {0};
   layout.make(rows, std::nullopt, false);
@@ -155,8 +137,10 @@ TEST_CASE("a later cell that does not fit shifts only its own row, and no more t
 }
 
 TEST_CASE("curves of one table are of the same length and fill the line") {
-  TableLayout layout = layout_of(
-      {{"tensor", Align::left, true}, {"mode"}, {"curve", Align::left, false, true}, {"last", Align::right, true}});
+  TableLayout layout = layout_of({{.name = "tensor", .asked = true},
+                                  {"mode"},
+                                  {.name = "curve", .curve = true},
+                                  {.name = "last", .align = Align::right, .asked = true}});
   std::vector<TableRow> rows = rows_of({{"loss", "EVAL", "", "3"}, {"accuracy", "EVAL", "", "0.25"}});
   rows[0].curve = {1, 2, 3};
   rows[1].curve = std::vector<double>(1000, 0.25);

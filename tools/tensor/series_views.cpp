@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// --pivot: a row for each step, a column for each scalar; of several trials, for each scalar of each trial.
+// Scalars over all steps: --spark and -f svg, --pivot.
 #include "cli/text.hpp"
+#include "rows/curves.hpp"
 #include "rows/elements.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
@@ -15,8 +16,64 @@ namespace smd::tool::tensor {
 
 namespace {
 
-/// All rows are held until the names of all columns are known; those of a followed trial, until its first step is
-/// whole.
+/// --spark: a line for each scalar tensor, worker and mode, with its curve over the steps. -f svg: a chart of them.
+class SparkView : public ValueView {
+ public:
+  explicit SparkView(ViewContext context)
+      : options_(context.options),
+        messages_(context.messages),
+        curves_(context.out, context.options.output, context.options.picture, context.several_trials,
+                context.options.following.follow, {}, context.messages) {}
+
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
+
+  void end_step() override { curves_.end_step(); }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    if (!is_real(value.dtype()) || value.view().size() != 1) {
+      others_.emplace(std::string(key.tensor), std::string(to_string(value.dtype())) + " " + to_string(value.shape()));
+      return;
+    }
+    Curves::Point point = {.tensor = key.tensor,
+                           .worker = key.worker,
+                           .mode = key.mode,
+                           .step = key.step.value,
+                           .mode_step = key.mode_step.value,
+                           .written = key.written};
+    curves_.add(point, Elements(value.view()).number(0));
+    if (key.smooth) {
+      point.smooth = true;
+      curves_.add(point, *key.smooth);
+    }
+  }
+
+  void finish() override {
+    if (!others_.empty() && curves_.empty()) {
+      const auto& [name, what] = *others_.begin();
+      const bool svg = options_.svg();
+      std::string text = svg ? "-f svg" : "--spark";
+      text += " draws scalars, and " + single_quoted(name) + " is " + what + ": pick an element with --slice, or see ";
+      throw UsageError(text += svg ? "--hist, --heatmap and smd-reduce -f svg" : "smd-reduce --spark");
+    }
+    curves_.finish({});
+    if (!others_.empty()) {
+      std::vector<std::string> names;
+      for (const auto& [name, what] : others_) {
+        names.push_back(name);
+      }
+      messages_.note("not drawn, because not scalars: " + quoted_list(names, 3));
+    }
+  }
+
+ private:
+  const TensorOptions& options_;
+  Diagnostics& messages_;
+  CurvesView curves_;
+  std::map<std::string, std::string> others_;
+};
+
+/// --pivot: a row for each step, a column for each scalar; of several trials, for each scalar of each trial. All rows
+/// are held until the names of all columns are known; those of a followed trial, until its first step is whole.
 class PivotView : public ValueView {
  public:
   explicit PivotView(ViewContext context) : context_(context) {}
@@ -122,6 +179,8 @@ class PivotView : public ValueView {
 };
 
 }  // namespace
+
+std::unique_ptr<ValueView> make_spark_view(ViewContext context) { return std::make_unique<SparkView>(context); }
 
 std::unique_ptr<ValueView> make_pivot_view(ViewContext context) { return std::make_unique<PivotView>(context); }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// --heatmap: the last two axes as a picture; one per plane. -f svg: a chart for each value.
-#include "cli/text.hpp"
+// Pictures of the last two axes: --heatmap and pgm.
 #include "plane_picture.hpp"
 #include "value_view.hpp"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <span>
 
 namespace smd::tool::tensor {
 
@@ -29,16 +29,18 @@ constexpr int nan_color = 160;
 constexpr std::array<std::string_view, 10> ascii_shades = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 constexpr std::array<std::string_view, 5> shades = {" ", "░", "▒", "▓", "█"};
 
-template <std::size_t Count>
-std::size_t step_of(const std::array<std::string_view, Count>&, double level) {
-  return std::min(Count - 1, static_cast<std::size_t>(level * static_cast<double>(Count)));
+std::span<const std::string_view> shades_in(bool ascii) {
+  return ascii ? std::span<const std::string_view>(ascii_shades) : shades;
+}
+
+// Which of some steps a level is.
+template <class Steps>
+auto step_of(const Steps& steps, double level) {
+  return steps[std::min(steps.size() - 1, static_cast<std::size_t>(level * static_cast<double>(steps.size())))];
 }
 
 std::string color_of(double level, bool background) {
-  const int color =
-      std::isnan(level)
-          ? nan_color
-          : colors[std::min(colors.size() - 1, static_cast<std::size_t>(level * static_cast<double>(colors.size())))];
+  const int color = std::isnan(level) ? nan_color : step_of(colors, level);
   return (background ? "\x1b[48;5;" : "\x1b[38;5;") + std::to_string(color) + "m";
 }
 
@@ -63,9 +65,7 @@ std::string shaded(const PlanePicture& picture, bool ascii) {
     std::string line;
     for (std::size_t column = 0; column < picture.columns; ++column) {
       const double level = picture.at(row, column);
-      const std::string_view shade = std::isnan(level) ? std::string_view(ascii ? "?" : "×")
-                                     : ascii           ? ascii_shades[step_of(ascii_shades, level)]
-                                                       : shades[step_of(shades, level)];
+      const std::string_view shade = !std::isnan(level) ? step_of(shades_in(ascii), level) : ascii ? "?" : "×";
       line += shade;
       line += shade;
     }
@@ -77,6 +77,7 @@ std::string shaded(const PlanePicture& picture, bool ascii) {
   return text;
 }
 
+/// --heatmap: the last two axes as a picture; one per plane. -f svg: a chart for each value.
 class HeatmapView : public ValueView {
  public:
   explicit HeatmapView(ViewContext context)
@@ -149,49 +150,28 @@ class HeatmapView : public ValueView {
       grid.tiles.push_back({planes.count > 1 ? plane_name(value.shape(), plane) : "", picture.rows, picture.columns,
                             std::move(picture.levels)});
     }
-    std::string subtitle = trial_ + ", step " + std::to_string(key.step.value);
-    if (key.mode != Mode::global) {
-      subtitle += " (" + std::string(mode_text(key.mode)) + " " + std::to_string(key.mode_step.value) + ")";
-    }
-    subtitle += ", worker " + std::string(key.worker) + ", ";
-    subtitle += std::string(to_string(value.dtype())) + " " + to_string(value.shape());
+    std::string subtitle = fmt::format("{}, {}, worker {}, {} {}", trial_, step_text(key), key.worker,
+                                       to_string(value.dtype()), to_string(value.shape()));
     if (drawn < planes.count) {
-      subtitle += ", the first " + std::to_string(drawn) + " of " + std::to_string(planes.count);
-      subtitle += " planes (--full draws all)";
+      subtitle += fmt::format(", the first {} of {} planes (--full draws all)", drawn, planes.count);
     }
     charts_.push_back({.title = std::string(key.tensor), .subtitle = std::move(subtitle), .content = std::move(grid)});
   }
 
   [[nodiscard]] std::string legend() const {
+    if (!color_) {
+      return fmt::format("[{}]", fmt::join(shades_in(ascii_), ""));
+    }
     std::string text;
-    if (color_) {
-      for (std::size_t i = 0; i < colors.size(); ++i) {
-        text += color_of((static_cast<double>(i) + 0.5) / static_cast<double>(colors.size()), true) + " ";
-      }
-      return text + "\x1b[0m";
+    for (std::size_t i = 0; i < colors.size(); ++i) {
+      text += color_of((static_cast<double>(i) + 0.5) / static_cast<double>(colors.size()), true) + " ";
     }
-    text = "[";
-    if (ascii_) {
-      for (const std::string_view shade : ascii_shades) {
-        text += shade;
-      }
-    } else {
-      for (const std::string_view shade : shades) {
-        text += shade;
-      }
-    }
-    return text + "]";
+    return text + "\x1b[0m";
   }
 
   // `[0,3]`: the leading axes' places.
   static std::string plane_name(const Shape& shape, std::uint64_t plane) {
-    std::string text;
-    for (std::size_t axis = shape.size() - 2; axis-- > 0;) {
-      const auto size = static_cast<std::uint64_t>(shape[axis]);
-      text.insert(0, std::to_string(plane % size) + (text.empty() ? "" : ","));
-      plane /= size;
-    }
-    return "[" + text + "]";
+    return fmt::format("[{}]", fmt::join(index_of(plane, std::span(shape).first(shape.size() - 2)), ","));
   }
 
   ViewContext context_;
@@ -201,8 +181,42 @@ class HeatmapView : public ValueView {
   std::vector<Chart> charts_;
 };
 
+/// pgm: two axes as an 8-bit grey image, least to greatest finite element; NaN is black.
+class PgmView : public ValueView {
+ public:
+  explicit PgmView(ViewContext context) : context_(context) {}
+
+  [[nodiscard]] bool plans() const override { return true; }
+  void announce(const ValueKey& key) override { one_.announce(key); }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Shape& shape = value.shape();
+    if (!is_real(value.dtype())) {
+      throw UsageError("-f pgm: " + value_name(key) + " is of type " + std::string(to_string(value.dtype())) +
+                       ", not of real numbers");
+    }
+    if (shape.size() != 2 || shape[0] == 0 || shape[1] == 0) {
+      throw UsageError("-f pgm: " + value_name(key) + " has shape " + to_string(shape) +
+                       "; an image needs two axes, not empty: choose them with --slice");
+    }
+    const Elements elements(value.view());
+    const GreyScale scale(elements);
+    context_.out.write("P5\n" + std::to_string(shape[1]) + " " + std::to_string(shape[0]) + "\n255\n");
+    for (std::uint64_t place = 0; place < value.view().size(); ++place) {
+      const double level = scale.level(elements.number(place));
+      context_.out.put(static_cast<char>(std::isnan(level) ? 0 : std::lround(level * 255)));
+    }
+  }
+
+ private:
+  ViewContext context_;
+  OneValue one_{"-f pgm", "choose one by name, -s and -w"};
+};
+
 }  // namespace
 
 std::unique_ptr<ValueView> make_heatmap_view(ViewContext context) { return std::make_unique<HeatmapView>(context); }
+
+std::unique_ptr<ValueView> make_pgm_view(ViewContext context) { return std::make_unique<PgmView>(context); }
 
 }  // namespace smd::tool::tensor

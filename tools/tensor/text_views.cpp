@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// table: arrays as NumPy prints them, under a heading each; if there are only single numbers, one table of them.
+// Arrays as text: table and --matrix.
 #include "array_text.hpp"
+#include "cli/escape.hpp"
+#include "rows/elements.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
@@ -13,12 +15,12 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<Column, 6> table_columns = {
-    {{"tensor"}, {"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}, {"value", Align::right}}};
+constexpr std::array table_columns = with_key_columns(std::array<Column, 1>{{{"value", Align::right}}});
 
 // Single numbers are held back until an array comes, but not more of them than this.
 constexpr std::size_t most_held = 4096;
 
+/// table: arrays as NumPy prints them, under a heading each; if there are only single numbers, one table of them.
 class TableView : public ValueView {
  public:
   explicit TableView(ViewContext context) : context_(context), ascii_(context.options.output.terminal.ascii) {}
@@ -79,8 +81,7 @@ class TableView : public ValueView {
     rows_->set_trial(trial_);
     for (const Held& held : held_) {
       const Elements elements(held.value.view(), Elements::NotText::sized);
-      rows_->row({held.key.tensor, held.key.step.value, to_string(held.key.mode), held.key.mode_step.value,
-                  held.key.worker, elements.cell(0)});
+      rows_->row(with_key_cells(held.key, {elements.cell(0)}));
     }
     held_.clear();
   }
@@ -115,8 +116,57 @@ class TableView : public ValueView {
   std::optional<RowWriter> rows_;
 };
 
+/// --matrix: bare numbers for programs that read tables of them. Tabs between, commas with --csv.
+class MatrixView : public ValueView {
+ public:
+  explicit MatrixView(ViewContext context) : context_(context) {}
+
+  [[nodiscard]] bool plans() const override { return true; }
+  void announce(const ValueKey& key) override { one_.announce(key); }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Elements elements(value.view());
+    warn_unless_utf8(elements, key, context_.messages);
+    const bool csv = context_.options.output.format == "csv";
+    const bool terminal = context_.out.is_terminal();
+    const bool ascii = context_.options.output.terminal.ascii;
+    const Shape& shape = value.shape();
+    const std::uint64_t columns = shape.empty() ? 1 : static_cast<std::uint64_t>(shape.back());
+    const std::uint64_t rows = shape.size() < 2 ? 1 : static_cast<std::uint64_t>(shape[shape.size() - 2]);
+    const std::uint64_t size = value.view().size();
+    std::string text;
+    std::string line;
+    for (std::uint64_t place = 0; place < size; ++place) {
+      text.clear();
+      append_text(text, elements.cell(place), context_.options.output.precision);
+      if (terminal) {
+        csv ? append_csv_shown(line, text, ascii) : append_tsv_shown(line, text, ascii);
+      } else {
+        csv ? append_csv(line, text) : append_tsv(line, text);
+      }
+      if ((place + 1) % columns != 0) {
+        line += csv ? ',' : '\t';
+        continue;
+      }
+      line += '\n';
+      // A blank line between planes of the last two axes.
+      if (place + 1 != size && (place + 1) / columns % rows == 0) {
+        line += '\n';
+      }
+      context_.out.write(line);
+      line.clear();
+    }
+  }
+
+ private:
+  ViewContext context_;
+  OneValue one_{"--matrix", "choose one by name, -s and -w"};
+};
+
 }  // namespace
 
 std::unique_ptr<ValueView> make_table_view(ViewContext context) { return std::make_unique<TableView>(context); }
+
+std::unique_ptr<ValueView> make_matrix_view(ViewContext context) { return std::make_unique<MatrixView>(context); }
 
 }  // namespace smd::tool::tensor

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// -o DIR/ with npy and raw: a file for each value, or for each of several strings. All lie in DIR itself, whatever the
-// tensors' names, and each appears when it is whole.
+// raw, and -o DIR/ with npy and raw.
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
+#include "npz_writer.hpp"
 #include "value_view.hpp"
 
 #include <boost/filesystem/operations.hpp>
 
-#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,18 +16,66 @@ namespace smd::tool::tensor {
 
 namespace {
 
+/// raw: the elements' bytes and nothing else; several values of numbers follow one another. A single string is written
+/// as its content: a saved picture becomes a picture file. Several strings of one value are each preceded by their
+/// length in 4 bytes; those of several values would be one file of which nothing can be told apart.
+class RawView : public ValueView {
+ public:
+  explicit RawView(ViewContext context) : out_(context.out) {
+    if (context.several_trials) {
+      one_.emplace("-f raw of several trials", instead);
+    }
+  }
+
+  [[nodiscard]] bool plans() const override { return true; }
+  void announce(const ValueKey& key) override {
+    if (one_) {
+      one_->announce(key);
+    } else if (values_.empty()) {
+      values_ = value_name(key);
+    } else if (!several_) {
+      values_ += " and " + value_name(key) + " of " + single_quoted(key.worker);
+      several_ = true;
+    }
+  }
+
+  void show(const ValueKey&, const TensorValue& value) override {
+    if (value.dtype() == Dtype::string) {
+      if (several_ || std::exchange(any_strings_, true)) {
+        throw UsageError("-f raw shows the strings of one value only" +
+                         (values_.empty() ? "" : ", and there are " + values_) + ": " + std::string(instead));
+      }
+      const std::vector<std::string_view> texts = strings(value.view());
+      if (texts.size() == 1) {
+        out_.write(texts.front());
+        return;
+      }
+    }
+    out_.write(value.bytes());  // of several strings, each after its length
+  }
+  void end_step() override { out_.flush(); }
+  [[nodiscard]] bool streams() const override { return true; }
+  void show_blocks(Extent& value) override {
+    (void)value.for_each_block([this](std::span<const std::byte> bytes) { out_.write(bytes); });
+  }
+
+ private:
+  static constexpr std::string_view instead = "-o DIR/ writes each to a file; or choose one by name, -s and -w";
+
+  OutputFile& out_;
+  std::optional<OneValue> one_;
+  std::string values_;  // the first two announced
+  bool several_ = false;
+  bool any_strings_ = false;
+};
+
 /// Keeps letters, digits and `._-` but a leading point; other bytes are %XX.
 std::string file_name_of(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string name;
   for (const char byte : text) {
     const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-    if (letter || byte == '_' || byte == '-' || (byte == '.' && !name.empty())) {
-      name += byte;
-    } else {
-      const auto value = static_cast<unsigned char>(byte);
-      name += {'%', digits[value >> 4U], digits[value & 0xFU]};
-    }
+    const bool kept = letter || byte == '_' || byte == '-' || (byte == '.' && !name.empty());
+    name += kept ? std::string(1, byte) : percent_encoded(byte);
   }
   return name;
 }
@@ -40,6 +88,8 @@ std::string_view extension_of(std::string_view bytes, bool string) {
   return string && is_utf8(bytes) ? "txt" : "bin";
 }
 
+/// -o DIR/: a file for each value, or for each of several strings. All lie in DIR itself, whatever the tensors' names,
+/// and each appears when it is whole.
 class FolderView : public ValueView {
  public:
   explicit FolderView(ViewContext context) : context_(context) {}
@@ -114,6 +164,7 @@ class FolderView : public ValueView {
 
 }  // namespace
 
+std::unique_ptr<ValueView> make_raw_view(ViewContext context) { return std::make_unique<RawView>(context); }
 std::unique_ptr<ValueView> make_folder_view(ViewContext context) { return std::make_unique<FolderView>(context); }
 
 }  // namespace smd::tool::tensor

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partial.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <tuple>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+constexpr std::string_view version = "2";
+
+// The numbers that identify the part, in the order of the text.
+template <class Data>
+auto place_of_part(Data& of) {
+  return std::tie(of.shard.index, of.shard.count, of.steps.count, of.steps.first, of.steps.last);
+}
+
+// The numbers of a PartialReduction, in the order of the text.
+template <class Data>
+auto numbers_of(Data& of) {
+  return std::tie(of.count, of.nan, of.posinf, of.neginf, of.zero, of.negative, of.min, of.max, of.abs_min,
+                  of.min_integer_high, of.min_integer_low, of.max_integer_high, of.max_integer_low,
+                  of.abs_min_integer_high, of.abs_min_integer_low, of.sum[0], of.sum[1], of.abs_sum[0], of.abs_sum[1],
+                  of.m2[0], of.m2[1], of.abs_m2[0], of.abs_m2[1], of.prod[0], of.prod[1], of.sum_integer_high,
+                  of.sum_integer_low, of.abs_sum_integer_high, of.abs_sum_integer_low, of.prod_exponent);
+}
+
+template <class Numbers, class Visit>
+void for_each(const Numbers& numbers, Visit&& visit) {
+  std::apply([&](auto&... number) { (visit(number), ...); }, numbers);
+}
+
+void skip_spaces(std::string_view& text) { text.remove_prefix(std::min(text.find_first_not_of(' '), text.size())); }
+
+template <class Number>
+bool read(std::string_view& text, Number& number) {
+  skip_spaces(text);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || (end != text.data() + text.size() && *end != ' ')) {
+    return false;
+  }
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+std::string_view word(std::string_view& text) {
+  const std::size_t end = text.find(' ');
+  const std::string_view result = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return result;
+}
+
+}  // namespace
+
+std::string to_text(const Partial& partial) {
+  std::string text(version);
+  const auto append = [&text](const auto& number) {
+    std::array<char, 32> digits;
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    text += ' ';
+    text.append(digits.data(), end);
+  };
+  for_each(place_of_part(partial), append);
+  text += ' ';
+  text += partial.how;
+  text += partial.options.nan == NanPolicy::omit ? " omit " : " propagate ";
+  text += std::to_string(partial.options.ddof);
+  if (!partial.data) {
+    return text + " complex";
+  }
+  text += partial.data->integers ? " integers" : " reals";
+  for_each(numbers_of(*partial.data), append);
+  return text;
+}
+
+std::optional<Partial> parse_partial(std::string_view text) {
+  Partial partial;
+  if (word(text) != version) {
+    return std::nullopt;
+  }
+  bool good = true;
+  const auto take = [&](auto& number) { good = good && read(text, number); };
+  for_each(place_of_part(partial), take);
+  if (!good || partial.shard.index < 1 || partial.shard.index > partial.shard.count) {
+    return std::nullopt;
+  }
+  skip_spaces(text);
+  partial.how = word(text);
+  const std::string_view nan = word(text);
+  if (partial.how.find_first_not_of("csb-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
+    return std::nullopt;
+  }
+  partial.options.nan = nan == "omit" ? NanPolicy::omit : NanPolicy::propagate;
+  take(partial.options.ddof);
+  skip_spaces(text);
+  const std::string_view kind = word(text);
+  if (kind == "complex" && good && text.empty()) {
+    return partial;
+  }
+  good = good && (kind == "integers" || kind == "reals");
+  PartialReduction& data = partial.data.emplace();
+  data.integers = kind == "integers";
+  for_each(numbers_of(data), take);
+  if (!good || !text.empty()) {
+    return std::nullopt;
+  }
+  return partial;
+}
+
+}  // namespace smd::tool::reduce

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "operands/shard.hpp"
+#include "session.hpp"
+
+#include <smd/reduction.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace smd::tool::reduce {
+
+/// What a shard's row holds beside its statistics, so that rows can be pooled: which part of which steps it is, where
+/// each statistic came from (`c` computed, `s` saved, `b` saved but can be computed too, `-` missing), the options of
+/// those computed, and what is known of their elements.
+struct Partial {
+  Shard shard;
+  ShardedSteps steps;
+  std::string how;
+  ReduceOptions options;
+  std::optional<PartialReduction> data;  ///< Absent for complex numbers.
+};
+
+/// Words separated by spaces, numbers as decimal text that reads back the same: safe in any JSON program.
+[[nodiscard]] std::string to_text(const Partial& partial);
+/// Nullopt if the text is not of that form.
+[[nodiscard]] std::optional<Partial> parse_partial(std::string_view text);
+
+}  // namespace smd::tool::reduce

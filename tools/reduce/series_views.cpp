@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views over the steps of a series: --smooth; --spark and -f svg; --pivot.
+#include "cli/exit_status.hpp"
+#include "cli/text.hpp"
+#include "columns.hpp"
+#include "result_view.hpp"
+#include "rows/curves.hpp"
+#include "rows/exponential_mean.hpp"
+#include "rows/row_writer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace smd::tool::reduce {
+
+namespace {
+
+/// --smooth: passes rows on to another view, with the smoothed statistic after each.
+class SmoothView : public ResultView {
+ public:
+  explicit SmoothView(const ResultContext& context)
+      : weight_(*context.options.smooth), follows_(context.options.following.follow) {
+    for (const Wanted& one : context.wanted) {
+      wanted_.push_back(one);
+      wanted_.push_back({.name = one.name + "_smooth", .reduction = {}});
+    }
+    view_ = make_result_view(
+        {context.out, context.options, context.messages, wanted_, context.by, context.several_trials, true});
+  }
+
+  void set_trial(std::string_view name) override {
+    if (!follows_) {  // else steps of several trials come in turn
+      series_.clear();
+    }
+    trial_ = name;
+    view_->set_trial(name);
+  }
+
+  // Rows that are not shown must come too, so other limits than the end do not matter.
+  [[nodiscard]] std::optional<std::size_t> room() const override {
+    return view_->room() == 0 ? std::optional<std::size_t>(0) : std::nullopt;
+  }
+
+  void row(const ResultRow& row) override {
+    std::vector<ExponentialMean>& means =
+        series_
+            .try_emplace({trial_, std::string(row.tensor), std::string(row.worker), row.row}, row.statistics.size(),
+                         ExponentialMean(weight_))
+            .first->second;
+    statistics_.clear();
+    for (std::size_t i = 0; i < row.statistics.size(); ++i) {
+      const Statistic& one = row.statistics[i];
+      statistics_.push_back(one);
+      statistics_.push_back(one.missing() ? Statistic() : Statistic(Cell(means[i].next(one.number()))));
+    }
+    if (row.selected) {
+      ResultRow with_means = row;
+      with_means.statistics = statistics_;
+      view_->row(with_means);
+    }
+  }
+
+  void end_step() override { view_->end_step(); }
+  void finish() override { view_->finish(); }
+
+ private:
+  double weight_;
+  bool follows_;
+  std::vector<Wanted> wanted_;
+  std::unique_ptr<ResultView> view_;
+  std::string trial_;
+  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t>, std::vector<ExponentialMean>> series_;
+  std::vector<Statistic> statistics_;
+};
+
+/// --spark: a line for each tensor, worker, mode and reduction, with its curve over the steps. -f svg:
+/// a chart of them.
+class SparkView : public ResultView {
+ public:
+  explicit SparkView(const ResultContext& context)
+      : smoothed_(context.smoothed),
+        curves_(context.out, context.options.output, context.options.picture, context.several_trials,
+                context.options.following.follow, names_of(context), context.messages) {}
+
+  void set_trial(std::string_view name) override { curves_.set_trial(name); }
+
+  void row(const ResultRow& row) override {
+    for (std::size_t i = 0; i < row.statistics.size(); ++i) {
+      const Curves::Point point = {.tensor = row.tensor,
+                                   .worker = row.worker,
+                                   .mode = row.mode,
+                                   .smooth = smoothed_ && i % 2 != 0,
+                                   .reduction = smoothed_ ? i / 2 : i,
+                                   .step = row.step.value,
+                                   .mode_step = row.mode_step.value,
+                                   .written = row.written};
+      if (row.statistics[i].missing()) {
+        curves_.skip(point);
+      } else {
+        curves_.add(point, row.statistics[i].number());
+      }
+    }
+  }
+
+  void end_step() override { curves_.end_step(); }
+  void finish() override { curves_.finish("choose tensors with -n or -e, or statistics with -r"); }
+
+ private:
+  static std::vector<std::string> names_of(const ResultContext& context) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < context.wanted.size(); i += context.smoothed ? 2 : 1) {
+      names.push_back(context.wanted[i].name);
+    }
+    return names;
+  }
+
+  bool smoothed_;
+  CurvesView curves_;
+};
+
+/// --pivot: a row for each step, a column for each tensor. Held until the end, when all names are known.
+class PivotView : public ResultView {
+ public:
+  explicit PivotView(const ResultContext& context)
+      : context_(context), by_{.tensor = false, .worker = context.by.worker && context.options.selection.all_workers} {
+    if (context.wanted.size() != 1) {
+      throw UsageError("--pivot shows one reduction, and there are " + std::to_string(context.wanted.size()) +
+                       ": choose one with -r");
+    }
+  }
+
+  void set_trial(std::string_view name) override { trials_.emplace_back(name); }
+
+  void row(const ResultRow& row) override {
+    tensors_.emplace(row.tensor);
+    Line& line = lines_[{trials_.size(), row.step.value, by_.worker ? std::string(row.worker) : std::string()}];
+    const std::uint64_t trials = std::max(line.facts.trials, row.trials);
+    line.facts = {.step = row.step, .mode = row.mode, .mode_step = row.mode_step, .trials = trials};
+    line.statistics.insert_or_assign(std::string(row.tensor), row.statistics.front());
+  }
+
+  void finish() override {
+    std::vector<Column> columns = group_columns(by_);
+    leave_out(columns);
+    if (context_.options.across) {
+      columns.insert(columns.begin(), Column{.name = "trials", .align = Align::right, .for_trial = true});
+    }
+    for (const std::string& name : tensors_) {
+      Column& column = columns.emplace_back(Column{name, Align::right});
+      const std::vector<std::string>& named = context_.options.selection.names;
+      column.asked = std::find(named.begin(), named.end(), name) != named.end();
+    }
+    columns.push_back(written_column);
+    RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
+    std::vector<Cell> cells;
+    for (auto& [key, line] : lines_) {
+      const auto& [trial, step, worker] = key;
+      line.facts.worker = worker;
+      rows.set_trial(trials_[trial - 1]);
+      cells.clear();
+      if (context_.options.across) {
+        cells.emplace_back(line.facts.trials);
+      }
+      add_group_cells(cells, line.facts, by_);
+      for (const std::string& name : tensors_) {
+        const auto found = line.statistics.find(name);
+        cells.push_back(found == line.statistics.end() ? Cell() : found->second.cell());
+      }
+      cells.emplace_back(PlaceCell{step, 0});
+      rows.row(cells);
+    }
+    rows.finish();
+  }
+
+ private:
+  struct Line {
+    RowFacts facts;
+    std::map<std::string, Statistic, std::less<>> statistics;
+  };
+
+  // Two columns of one name would hide the step. JSON always has the trial's column.
+  void leave_out(const std::vector<Column>& columns) {
+    std::vector<std::string> left_out;
+    std::erase_if(tensors_, [&](const std::string& tensor) {
+      const bool taken =
+          tensor == "trial" || tensor == written_column.name ||
+          std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.name == tensor; });
+      if (taken) {
+        left_out.push_back(tensor);
+      }
+      return taken;
+    });
+    if (!left_out.empty()) {
+      context_.messages.warning("--pivot: columns have that name already, left out: " + quoted_list(left_out) +
+                                "; -n " + left_out.front() + " without --pivot shows it");
+    }
+  }
+
+  ResultContext context_;
+  By by_;
+  std::vector<std::string> trials_;
+  std::set<std::string, std::less<>> tensors_;
+  std::map<std::tuple<std::size_t, std::int64_t, std::string>, Line> lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResultView> make_smooth_view(const ResultContext& context) {
+  return std::make_unique<SmoothView>(context);
+}
+
+std::unique_ptr<ResultView> make_spark_view(const ResultContext& context) {
+  return std::make_unique<SparkView>(context);
+}
+
+std::unique_ptr<ResultView> make_pivot_view(const ResultContext& context) {
+  return std::make_unique<PivotView>(context);
+}
+
+}  // namespace smd::tool::reduce

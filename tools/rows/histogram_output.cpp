@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rows/histogram_output.hpp"
+
+#include "cli/terminal.hpp"
+#include "draw/bins.hpp"
+#include "select/selection.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <functional>
+#include <utility>
+
+namespace smd::tool {
+
+HistogramOutput::HistogramOutput(OutputFile& out, const OutputOptions& options, const PictureOptions& picture,
+                                 std::span<const Column> columns, bool several_trials, Diagnostics& messages)
+    : out_(out), options_(options), picture_(picture), svg_(options.format == svg_format) {
+  if (!svg_ && (options.format != "table" || options.asks_for_rows())) {
+    rows_.emplace(out, options, columns, several_trials, messages);
+  }
+}
+
+void HistogramOutput::set_trial(std::string_view name) {
+  if (rows_) {
+    rows_->set_trial(name);
+  } else if (svg_) {
+    trials_.emplace_back(name);
+  }
+}
+
+void HistogramOutput::show(const HistogramOf& of, std::vector<Cell> cells, PlaceCell written, const std::string& title,
+                           const std::vector<double>& edges, const std::vector<double>& counts, bool whole) {
+  if (rows_) {
+    print_rows(std::move(cells), written, edges, counts, whole);
+  } else if (!svg_) {
+    out_.write((std::exchange(first_, false) ? "" : "\n") + title + "\n" +
+               tool::bars(edges, counts, options_.precision != 0 ? options_.precision : 4,
+                          terminal_width(STDOUT_FILENO), options_.terminal.ascii));
+  } else if (!counts.empty()) {
+    Histograms& to = histograms_[{trials_.size(), std::string(of.tensor), std::string(of.worker), of.mode}];
+    to.steps = of.step.has_value();
+    to.columns.push_back({static_cast<double>(of.step.value_or(0)), edges, counts});
+  }
+}
+
+void HistogramOutput::print_rows(std::vector<Cell> cells, PlaceCell written, const std::vector<double>& edges,
+                                 const std::vector<double>& counts, bool whole) {
+  const int precision = options_.precision;
+  const std::function<void(OutputFile&)> write_edges = [&](OutputFile& to) { write_array(to, edges, precision); };
+  const std::function<void(OutputFile&)> write_counts = [&](OutputFile& to) {
+    whole ? write_array(to, std::vector<std::uint64_t>(counts.begin(), counts.end()), precision)
+          : write_array(to, counts, precision);
+  };
+  const std::size_t before = cells.size();
+  const auto row = [&](Cell bin, Cell low, Cell high, Cell count) {
+    cells.resize(before);
+    cells.insert(cells.end(), {bin, low, high, count, JsonCell{&write_edges}, JsonCell{&write_counts}, written});
+    rows_->row(cells);
+  };
+  if (options_.json()) {
+    row({}, {}, {}, {});
+    return;
+  }
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    row(bin, edges[bin], edges[bin + 1], whole ? Cell(static_cast<std::uint64_t>(counts[bin])) : Cell(counts[bin]));
+  }
+}
+
+void HistogramOutput::finish() {
+  if (rows_) {
+    rows_->finish();
+  } else if (svg_) {
+    write_charts(out_, charts(), picture_, "choose tensors with -n or -e");
+  }
+}
+
+std::vector<Chart> HistogramOutput::charts() const {
+  std::vector<Chart> charts;
+  for (const auto& [key, histograms] : histograms_) {
+    const auto& [trial, tensor, worker, mode] = key;
+    Chart chart;
+    chart.title = tensor.empty() ? "all that is selected" : tensor;
+    chart.subtitle = trials_[trial - 1];
+    if (mode != Mode::global) {
+      chart.subtitle += fmt::format(", mode {}", mode_text(mode));
+    }
+    if (!worker.empty()) {
+      chart.subtitle += fmt::format(", worker {}", worker);
+    }
+    if (histograms.columns.size() == 1) {
+      const HeatColumn& only = histograms.columns.front();
+      if (histograms.steps) {
+        chart.subtitle += fmt::format(", step {:.0f}", only.x);
+      }
+      chart.x = {.name = "value of an element"};
+      chart.y = {.name = "number of elements", .whole = true, .least = 0};
+      chart.content = BarSet{only.edges, only.counts};
+    } else {
+      chart.x = {.name = mode == Mode::global ? "step" : "step (of all modes)", .whole = true};
+      chart.y = {.name = "value of an element"};
+      chart.content = HeatMap{histograms.columns};
+    }
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+}  // namespace smd::tool

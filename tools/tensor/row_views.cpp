@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows: of elements or values, and --stat.
+#include "array_text.hpp"
+#include "rows/date.hpp"
+#include "rows/elements.hpp"
+#include "rows/row_writer.hpp"
+#include "value_view.hpp"
+
+#include <smd/reduction.hpp>
+
+#include <array>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace smd::tool::tensor {
+
+namespace {
+
+using RowColumns = std::array<Column, 15>;
+
+constexpr RowColumns row_columns(Superseded superseded, bool smooth) {
+  const bool times = superseded != Superseded::left_out;  // equal steps are told apart by it
+  return with_key_columns(std::array<Column, 10>{{{"dtype", Align::left, false, true},
+                                                  {"shape", Align::left, false, true},
+                                                  {"index", Align::right, true, false},
+                                                  {"value", Align::right},
+                                                  {"value_smooth", Align::right, smooth, smooth},
+                                                  {"wall_time", Align::right, times, times, false, show_date},
+                                                  {"time", Align::left, false, false},
+                                                  {"elapsed", Align::right, false, false},
+                                                  superseded_column(superseded == Superseded::included),
+                                                  written_column}});
+}
+
+/// tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
+class RowsView final : public ValueView {
+ public:
+  explicit RowsView(ViewContext context)
+      : context_(context),
+        columns_(row_columns(context.options.reading.superseded, context.options.smooth.has_value())),
+        rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
+        by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))),
+        numbers_suffice_(!rows_.wants("value_smooth") && !rows_.wants("time") && !rows_.wants("elapsed")) {}
+
+  void set_trial(std::string_view name) override { rows_.set_trial(name); }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Elements elements(value.view());
+    warn_unless_utf8(elements, key, context_.messages);
+    const ShapeCell shape{value.shape()};
+    const auto row = [&](Cell index, Cell element) { show_row(key, value.dtype(), shape, index, element); };
+    if (value.shape().empty()) {
+      row(Cell(), elements.cell(0));
+      return;
+    }
+    if (!by_element_) {
+      const std::function<void(OutputFile&)> write = [&](OutputFile& out) {
+        const OutputOptions& output = context_.options.output;
+        write_json_value(out, elements, output.precision, output.nonfinite);
+      };
+      row(Cell(), JsonCell{&write});
+      return;
+    }
+    const std::uint64_t size = value.view().size();
+    std::vector<std::int64_t> index(value.shape().size(), 0);
+    for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
+      row(IndexCell{index}, elements.cell(place));
+      advance(index, value.shape());
+    }
+  }
+
+  void show_number(const ValueKey& key, const Place& value) override {
+    const TensorView view(value.type->dtype, {}, std::as_bytes(std::span(&value.number, 1)));
+    show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
+  }
+
+  [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) override {
+    if (!numbers_suffice_) {
+      return std::nullopt;
+    }
+    static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
+    std::vector<Cell> cells;
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      cells.push_back(cell_of(column, key, dtype, ShapeCell{}, none, none));
+    }
+    std::vector<bool> varies(columns_.size());
+    for (const NumberColumn column : number_columns) {
+      varies[static_cast<std::size_t>(column)] = true;
+    }
+    return rows_.pattern_of(cells, varies);
+  }
+  void append(std::string_view text, std::size_t numbers) override { rows_.append(text, numbers); }
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
+  void end_step() override { rows_.end_step(); }
+
+  void finish() override { rows_.finish(); }
+
+ private:
+  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
+    rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
+  }
+
+  [[nodiscard]] Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape,
+                             const Cell& index, const Cell& element) {
+    switch (column) {  // in the order of `row_columns`
+      case 0:
+        return key.tensor;
+      case 1:
+        return key.step.value;
+      case 2:
+        return to_string(key.mode);
+      case 3:
+        return key.mode_step.value;
+      case 4:
+        return key.worker;
+      case 5:
+        return to_string(dtype);
+      case 6:
+        return shape;
+      case 7:
+        return index;
+      case 8:
+        return element;
+      case 9:
+        return key.smooth ? Cell(*key.smooth) : Cell();
+      case 10:
+        return key.wall_time;
+      case 11:
+        time_text_ = time_text(key.wall_time);
+        return time_text_.empty() ? Cell() : Cell(time_text_);
+      case 12:
+        return key.elapsed;
+      case 13:
+        return key.superseded;
+      default:
+        return key.written;
+    }
+  }
+
+  static void advance(std::vector<std::int64_t>& index, const Shape& shape) {
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++index[axis] < shape[axis]) {
+        return;
+      }
+      index[axis] = 0;
+    }
+  }
+
+  ViewContext context_;
+  RowColumns columns_;
+  RowWriter rows_;
+  bool by_element_;       // else one row per value
+  bool numbers_suffice_;  // no column needs more of a value than step, time and number
+  std::string time_text_;
+};
+
+constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"dtype"},
+                                                                             {"shape"},
+                                                                             {"size", Align::right},
+                                                                             {"min", Align::right},
+                                                                             {"max", Align::right},
+                                                                             {"mean", Align::right},
+                                                                             {"std", Align::right},
+                                                                             {"nan", Align::right},
+                                                                             {"inf", Align::right},
+                                                                             {"zero", Align::right},
+                                                                             {"argmin"},
+                                                                             {"argmax"},
+                                                                             written_column}});
+
+Cell cell_of(const ReducedValue& value) {
+  switch (value.kind) {
+    case ReducedValue::Kind::real:
+      return value.real;
+    case ReducedValue::Kind::complex:
+      return std::complex<double>(value.real, value.imaginary);
+    case ReducedValue::Kind::integer:  // of 64 bits, with or without a sign
+      return value.high < 0 ? Cell(static_cast<std::int64_t>(value.low)) : Cell(value.low);
+    case ReducedValue::Kind::undefined:
+      break;
+  }
+  return {};
+}
+
+// The least and the greatest are elements; NaN without elements.
+Cell extreme_of(const ReducedValue& value, Dtype dtype) {
+  return is_complex(dtype) || value.kind == ReducedValue::Kind::integer ? cell_of(value)
+                                                                        : element_cell(value.real, dtype);
+}
+
+// The statistics among the columns, in their order.
+std::vector<Cell> cells_of(const TensorView& view) {
+  constexpr std::array<Reduction, 7> wanted = {{{ReductionKind::min},
+                                                {ReductionKind::max},
+                                                {ReductionKind::mean},
+                                                {ReductionKind::std},
+                                                {ReductionKind::nan},
+                                                {ReductionKind::inf},
+                                                {ReductionKind::zero}}};
+  std::vector<Cell> cells(wanted.size());
+  if (view.dtype() != Dtype::string) {
+    const std::vector<ReducedValue> values = reduce(view, wanted);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      cells[i] = i < 2 ? extreme_of(values[i], view.dtype()) : cell_of(values[i]);
+    }
+  }
+  return cells;
+}
+
+/// Where the least and the greatest element are, the first of equal ones; none without a number.
+struct Extremes {
+  std::optional<std::uint64_t> least;
+  std::optional<std::uint64_t> greatest;
+};
+
+Extremes extremes_of(const TensorView& view) {
+  Extremes places;
+  if (is_real(view.dtype())) {
+    visit_numbers(view, [&](const auto& elements) {
+      for (std::uint64_t i = 0; i < view.size(); ++i) {
+        const auto number = elements[i];
+        if (!std::isnan(static_cast<double>(number))) {
+          places.least = !places.least || number < elements[*places.least] ? i : places.least;
+          places.greatest = !places.greatest || number > elements[*places.greatest] ? i : places.greatest;
+        }
+      }
+    });
+  }
+  return places;
+}
+
+/// --stat: one row of statistics for each value.
+class StatView : public ValueView {
+ public:
+  explicit StatView(ViewContext context)
+      : rows_(context.out, context.options.output, stat_columns, context.several_trials, context.messages) {}
+
+  void set_trial(std::string_view name) override { rows_.set_trial(name); }
+
+  void show(const ValueKey& key, const TensorValue& value) override {
+    const Extremes places = extremes_of(value.view());
+    std::vector<Cell> cells =
+        with_key_cells(key, {to_string(value.dtype()), ShapeCell{value.shape()}, value.view().size()});
+    const std::vector<Cell> statistics = cells_of(value.view());
+    cells.insert(cells.end(), statistics.begin(), statistics.end());
+    using Index = std::vector<std::int64_t>;
+    const Index least = places.least ? index_of(*places.least, value.shape()) : Index();
+    const Index greatest = places.greatest ? index_of(*places.greatest, value.shape()) : Index();
+    cells.push_back(least.empty() ? Cell() : Cell(IndexCell{least}));
+    cells.push_back(greatest.empty() ? Cell() : Cell(IndexCell{greatest}));
+    cells.emplace_back(key.written);
+    rows_.row(cells);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
+  void end_step() override { rows_.end_step(); }
+
+  void finish() override { rows_.finish(); }
+
+ private:
+  RowWriter rows_;
+};
+
+}  // namespace
+
+std::span<const Column> rows_view_columns() noexcept {
+  static constexpr RowColumns columns = row_columns(Superseded::left_out, false);
+  return columns;
+}
+
+std::unique_ptr<ValueView> make_rows_view(ViewContext context) { return std::make_unique<RowsView>(context); }
+
+std::span<const Column> stat_view_columns() noexcept { return stat_columns; }
+
+std::unique_ptr<ValueView> make_stat_view(ViewContext context) { return std::make_unique<StatView>(context); }
+
+}  // namespace smd::tool::tensor
