@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <tuple>
 
@@ -48,9 +47,6 @@ const CollectionMap::Map& CollectionMap::operator*() const {
   static const Map none;
   if (!made_) {
     return none;
-  }
-  if (made_->given) {
-    return made_->map;
   }
   std::call_once(made_->once, [this] {
     if (made_->make) {

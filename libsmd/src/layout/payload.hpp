@@ -12,7 +12,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -123,6 +122,14 @@ struct Fnv {
   std::uint64_t value = 14695981039346656037ULL;
 
   void add(std::uint64_t number) noexcept { value = (value ^ number) * 1099511628211ULL; }
+  template <class List>
+  [[nodiscard]] static std::uint64_t of(const List& numbers) noexcept {
+    Fnv hash;
+    for (const auto number : numbers) {
+      hash.add(number);
+    }
+    return hash.value;
+  }
 };
 
 /// Memory for the columns of payloads, in chunks that do not move.
@@ -132,6 +139,8 @@ class PayloadArena {
   std::uint32_t* take(std::size_t count, bool wide);
   /// Returns a copy of `numbers`, 4 bytes each (8 bytes if `wide`).
   const void* keep(const std::vector<std::uint64_t>& numbers, bool wide);
+  /// Returns a payload of elements or records in such places, without its lists.
+  [[nodiscard]] Payload columns(const std::vector<std::uint64_t>& starts, const std::vector<std::uint64_t>& lengths);
   [[nodiscard]] bool empty() const noexcept { return chunks_.empty(); }
 
  private:

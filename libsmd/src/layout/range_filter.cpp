@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/range_filter.hpp"
 
-#include <optional>
-
 namespace smd::detail::layout {
 
 bool takes_all(std::span<const StepRange> ranges) noexcept {

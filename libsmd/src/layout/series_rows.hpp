@@ -9,7 +9,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

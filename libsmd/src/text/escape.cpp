@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace smd::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/event_skeleton.hpp"
+#include "wire/outline.hpp"
 
 #include <smd/limits.hpp>
 
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 
 namespace smd::detail::wire {
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/histogram_proto.hpp"
-
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
+#include "wire/summary.hpp"
 #include "wire/tensor_proto.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -41,55 +42,24 @@ void take_doubles(pbf_reader& reader, std::vector<double>* into) {
   }
 }
 
-/// Scans the sums; `buckets` may be null.
-HistogramSums scan_sums(std::span<const std::byte> histogram_proto, HistogramBuckets* buckets) {
+/// By field number, from 1 on.
+constexpr std::array sum_fields = {&HistogramSums::min, &HistogramSums::max, &HistogramSums::num, &HistogramSums::sum,
+                                   &HistogramSums::sum_squares};
+
+/// Scans the sums, and unless they are null, the buckets.
+HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<double>* limits,
+                        std::vector<double>* counts) {
   HistogramSums sums;
-  pbf_reader reader = reader_of(histogram_proto);
-  while (next_field(reader)) {
-    switch (reader.tag()) {
-      case 1:
-        sums.min = double_of(reader);
-        break;
-      case 2:
-        sums.max = double_of(reader);
-        break;
-      case 3:
-        sums.num = double_of(reader);
-        break;
-      case 4:
-        sums.sum = double_of(reader);
-        break;
-      case 5:
-        sums.sum_squares = double_of(reader);
-        break;
-      case 6:
-        take_doubles(reader, buckets == nullptr ? nullptr : &buckets->limits);
-        break;
-      case 7:
-        take_doubles(reader, buckets == nullptr ? nullptr : &buckets->counts);
-        break;
-      default:
-        skip_field(reader);
+  for_each_field(reader_of(histogram_proto), [&](pbf_reader& field) {
+    const std::uint32_t number = field.tag();
+    if (number <= sum_fields.size()) {
+      sums.*sum_fields[number - 1] = double_of(field);
+    } else if (number == 6 || number == 7) {
+      take_doubles(field, number == 6 ? limits : counts);
     }
-  }
+  });
   return sums;
 }
-
-/// Access to the elements of a floating-point tensor [k,3].
-class BucketTable {
- public:
-  explicit BucketTable(const Value& value) : value_(value), item_(item_size(value.dtype)) {}
-
-  [[nodiscard]] double at(std::uint64_t element) const noexcept {
-    const std::uint64_t last = value_.bytes.size() / item_ - 1;  // equal to all that follow
-    const std::span<const std::byte> bytes = value_.bytes.subspan(std::min(element, last) * item_);
-    return item_ == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
-  }
-
- private:
-  const Value& value_;
-  std::size_t item_;
-};
 
 /// `at(i)`: the edges and the count of row r are numbers 3r, 3r + 1 and 3r + 2.
 template <class At>
@@ -117,32 +87,27 @@ std::optional<BucketSpan> span_of(std::uint64_t rows, const At& at) {
 
 }  // namespace
 
-Outcome<HistogramBuckets> scan_histogram(std::span<const std::byte> histogram_proto) {
-  HistogramBuckets histogram;
-  histogram.sums = scan_sums(histogram_proto, &histogram);
-  if (histogram.limits.size() != histogram.counts.size()) {
-    return damaged(
-        fmt::format("histogram with {} limits of {} buckets", histogram.limits.size(), histogram.counts.size()));
+Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+  std::vector<double> limits;  // the upper ones
+  std::vector<double> counts;
+  const HistogramSums sums = scan_sums(histogram_proto, &limits, &counts);
+  if (limits.size() != counts.size()) {
+    return damaged(fmt::format("histogram with {} limits of {} buckets", limits.size(), counts.size()));
   }
-  return histogram;
-}
-
-std::vector<HistogramBucket> edges_of(const HistogramBuckets& histogram) {
-  std::vector<HistogramBucket> buckets;
-  std::size_t filled = 0;  // without the empty ones at the end
+  std::vector<double> buckets;  // left and right edge, and count of each
+  std::size_t filled = 0;       // without the empty ones at the end
   std::size_t filled_limit = 0;
-  const HistogramSums& sums = histogram.sums;
   double left = sums.min;
-  for (std::size_t at = 0; at < histogram.counts.size(); ++at) {
-    const bool empty = !(histogram.counts[at] > 0);
+  for (std::size_t at = 0; at < counts.size(); ++at) {
+    const bool empty = !(counts[at] > 0);
     if (empty && buckets.empty()) {
       if (std::isinf(sums.min)) {
-        left = histogram.limits[at];  // an infinity lies in no bucket
+        left = limits[at];  // an infinity lies in no bucket
       }
       continue;
     }
-    buckets.push_back({left, histogram.limits[at], histogram.counts[at]});
-    left = histogram.limits[at];
+    buckets.insert(buckets.end(), {left, limits[at], counts[at]});
+    left = limits[at];
     if (!empty) {
       filled = buckets.size();
       filled_limit = at;
@@ -150,13 +115,21 @@ std::vector<HistogramBucket> edges_of(const HistogramBuckets& histogram) {
   }
   buckets.resize(filled);
   if (!buckets.empty()) {
-    buckets.back().right = std::isinf(sums.max) ? histogram.limits[filled_limit] : sums.max;
+    buckets[filled - 2] = std::isinf(sums.max) ? limits[filled_limit] : sums.max;
   }
-  return buckets;
+  Value value;
+  value.dtype = Dtype::float64;
+  value.shape = {static_cast<std::int64_t>(filled / 3), 3};
+  std::byte* at = value.own(filled * sizeof(double)).data();
+  for (const double number : buckets) {
+    store_little(at, std::bit_cast<std::uint64_t>(number));
+    at += sizeof number;
+  }
+  return value;
 }
 
 Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
-  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr); });
+  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr, nullptr); });
 }
 
 std::optional<BucketSpan> bucket_span(std::span<const double> buckets) {
@@ -175,8 +148,12 @@ Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor
       return damaged(
           fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
     }
-    const BucketTable table(*value);
-    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) { return table.at(i); });
+    const std::size_t item = item_size(value->dtype);
+    const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
+    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
+      const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
+      return item == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+    });
   });
 }
 

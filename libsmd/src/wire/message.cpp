@@ -3,8 +3,6 @@
 
 #include <smd/limits.hpp>
 
-#include <protozero/varint.hpp>
-
 #include <array>
 #include <limits>
 #include <string>

@@ -108,6 +108,18 @@ inline float float_of(protozero::pbf_reader& reader) {
   return reader.get_float();
 }
 
+/// Calls `take(field)` for each field of a message, and skips those that it does not read.
+template <class Take>
+void for_each_field(protozero::pbf_reader message, Take&& take) {
+  while (next_field(message)) {
+    const char* const content = message.data().data();
+    take(message);
+    if (message.data().data() == content) {  // what is read takes at least a byte
+      skip_field(message);
+    }
+  }
+}
+
 inline protozero::pbf_reader reader_of(std::span<const std::byte> message) noexcept {
   return protozero::pbf_reader{reinterpret_cast<const char*>(message.data()), message.size()};
 }

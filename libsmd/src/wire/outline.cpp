@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/outline.hpp"
 
-#include "wire/event.hpp"
-
 #include <protozero/varint.hpp>
 
-#include <algorithm>
 #include <array>
 #include <new>
 #include <vector>
@@ -16,9 +13,9 @@ namespace {
 /// A field whose payload continues past the head.
 struct OpenField {
   std::uint64_t key_at = 0;     ///< Where its key begins,
-  std::uint64_t key_bytes = 0;  ///< how long the key is,
-  std::uint64_t begin = 0;      ///< where its payload begins,
-  std::uint64_t end = 0;        ///< and where it ends.
+  std::uint64_t length_at = 0;  ///< its length,
+  std::uint64_t begin = 0;      ///< its payload,
+  std::uint64_t end = 0;        ///< and where that ends.
 };
 
 /// The path to the elements: Event.summary, Summary.value, Value.tensor, TensorProto.tensor_content.
@@ -61,49 +58,36 @@ class Cursor {
 };
 
 /// Returns the field that continues past the head, in a message that ends at `end`; it must have the number `wanted`.
-std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t head_bytes, std::uint64_t end,
-                                   std::uint64_t wanted) noexcept {
+std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t end, std::uint64_t wanted) noexcept {
   for (;;) {
     OpenField field;
     field.key_at = cursor.at();
     const auto key = cursor.varint();
-    if (!key) {
-      return {};
-    }
-    field.key_bytes = cursor.at() - field.key_at;
-    switch (*key & 7) {
+    field.length_at = cursor.at();
+    std::optional<std::uint64_t> bytes;
+    switch (key ? *key & 7 : 7) {
       case 0:
-        if (!cursor.varint()) {
-          return {};
-        }
+        bytes = cursor.varint() ? std::optional<std::uint64_t>(0) : std::nullopt;
         break;
       case 1:
-        if (!cursor.skip(8)) {
-          return {};
-        }
+        bytes = 8;
         break;
       case 5:
-        if (!cursor.skip(4)) {
-          return {};
-        }
+        bytes = 4;
         break;
-      case 2: {
-        const auto length = cursor.varint();
-        if (!length || cursor.at() > end || *length > end - cursor.at()) {
-          return {};
-        }
-        field.begin = cursor.at();
-        field.end = field.begin + *length;
-        if (field.end > head_bytes) {
-          return *key >> 3 == wanted ? std::optional(field) : std::nullopt;
-        }
-        if (!cursor.skip(*length)) {
-          return {};
-        }
+      case 2:
+        bytes = cursor.varint();
         break;
-      }
-      default:
-        return {};  // groups are valid, but known writers do not use them
+      default:  // groups are valid, but known writers do not use them
+        break;
+    }
+    if (!bytes || cursor.at() > end || *bytes > end - cursor.at()) {
+      return {};
+    }
+    field.begin = cursor.at();
+    field.end = field.begin + *bytes;
+    if (!cursor.skip(*bytes)) {
+      return *key == (wanted << 3 | 2) ? std::optional(field) : std::nullopt;
     }
   }
 }
@@ -113,7 +97,7 @@ std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t pay
   Path path;
   std::uint64_t end = payload_bytes;
   for (std::size_t level = 0; level < path.size(); ++level) {
-    const auto field = find_open(cursor, head.size(), end, path_fields[level]);
+    const auto field = find_open(cursor, end, path_fields[level]);
     if (!field) {
       return {};
     }
@@ -123,41 +107,21 @@ std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t pay
   return path;
 }
 
-void append_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  std::array<char, protozero::max_varint_length> text{};
-  const int bytes = protozero::add_varint_to_buffer(text.data(), value);
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), first, first + bytes);
-}
-
-void append(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-/// Returns the payload without its content field, with the lengths of the enclosing messages corrected.
+/// Returns the payload without its content field, with the lengths of the messages around it corrected. They take as
+/// many bytes as before.
 std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
-  // From the innermost message outwards: how much shorter each message around the content becomes. Its length may then
-  // take fewer bytes, which affects the next one.
-  std::array<std::uint64_t, 3> lengths{};
-  std::uint64_t removed = path[3].end - path[3].key_at;
-  for (std::size_t level = 3; level-- > 0;) {
-    const OpenField& field = path[level];
-    lengths[level] = field.end - field.begin - removed;
-    removed =
-        field.end - field.key_at -
-        (field.key_bytes + static_cast<std::size_t>(protozero::length_of_varint(lengths[level])) + lengths[level]);
-  }
+  const OpenField& content = path.back();
   std::vector<std::byte> skeleton;
-  skeleton.reserve(path[3].key_at + 3 * 10 + tail.size());
-  std::uint64_t copied = 0;
-  for (std::size_t level = 0; level < 3; ++level) {
-    append(skeleton, head.subspan(copied, path[level].key_at + path[level].key_bytes - copied));
-    append_varint(skeleton, lengths[level]);
-    copied = path[level].begin;
+  skeleton.reserve(content.key_at + tail.size());
+  skeleton.assign(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(content.key_at));
+  for (const OpenField& around : std::span(path).first<3>()) {
+    std::uint64_t length = around.end - around.begin - (content.end - content.key_at);
+    for (std::uint64_t at = around.length_at; at < around.begin; ++at, length >>= 7) {
+      skeleton[at] = static_cast<std::byte>((length & 0x7F) | (at + 1 < around.begin ? 0x80 : 0));
+    }
   }
-  append(skeleton, head.subspan(copied, path[3].key_at - copied));
-  append(skeleton, tail);
+  skeleton.insert(skeleton.end(), tail.begin(), tail.end());
   return skeleton;
 }
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/plain_event.hpp"
 
-#include "wire/little_endian.hpp"
-
-#include <bit>
-#include <cstdint>
 #include <new>
 
 namespace smd::detail::wire {

@@ -2,8 +2,6 @@
 #include "wire/summary.hpp"
 
 #include "text/escape.hpp"
-#include "wire/event.hpp"
-#include "wire/histogram_proto.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/plain_event.hpp"
@@ -28,34 +26,20 @@ struct TagNotUtf8 : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "tag that is no UTF-8"; }
 };
 
-void scan_plugin(pbf_reader plugin, SummaryMetadata& metadata) {
-  while (next_field(plugin)) {
-    switch (plugin.tag()) {
-      case 1:
-        metadata.plugin = text_of(plugin);
-        break;
-      case 2:
-        metadata.content = bytes_of(plugin);
-        break;
-      default:
-        skip_field(plugin);
+void scan_metadata(pbf_reader message, SummaryMetadata& metadata) {
+  for_each_field(message, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      for_each_field(message_of(field), [&](pbf_reader& plugin) {
+        if (plugin.tag() == 1) {
+          metadata.plugin = text_of(plugin);
+        } else if (plugin.tag() == 2) {
+          metadata.content = bytes_of(plugin);
+        }
+      });
+    } else if (field.tag() == 4) {
+      metadata.data_class = varint_of(field);
     }
-  }
-}
-
-void scan_metadata(pbf_reader reader, SummaryMetadata& metadata) {
-  while (next_field(reader)) {
-    switch (reader.tag()) {
-      case 1:
-        scan_plugin(message_of(reader), metadata);
-        break;
-      case 4:
-        metadata.data_class = varint_of(reader);
-        break;
-      default:
-        skip_field(reader);
-    }
-  }
+  });
 }
 
 /// Scans one Summary.Value into the last of `event.values`.
@@ -63,9 +47,9 @@ class ValueScan {
  public:
   explicit ValueScan(EventOutline& event) : event_(event), value_(event.values.emplace_back()) {}
 
-  void scan(pbf_reader reader) {
+  void scan(pbf_reader message) {
     std::string_view node_name;
-    while (next_field(reader)) {
+    for_each_field(message, [&](pbf_reader& reader) {
       switch (reader.tag()) {
         case 1:
           value_.tag = text_of(reader);
@@ -100,9 +84,9 @@ class ValueScan {
           scan_metadata(message_of(reader), *value_.metadata);
           break;
         default:
-          skip_field(reader);
+          break;
       }
-    }
+    });
     if (value_.tag.empty()) {
       value_.tag = node_name;
     }
@@ -143,24 +127,20 @@ class ValueScan {
 };
 
 void scan_summary(pbf_reader summary, EventOutline& event) {
-  while (next_field(summary)) {
-    if (summary.tag() == 1) {
-      ValueScan(event).scan(message_of(summary));
-    } else {
-      skip_field(summary);
+  for_each_field(summary, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      ValueScan(event).scan(message_of(field));
     }
-  }
+  });
 }
 
 void scan_session(pbf_reader session, EventOutline& event) {
-  while (next_field(session)) {
-    if (session.tag() == 1) {
-      const std::uint64_t status = varint_of(session);
+  for_each_field(session, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      const std::uint64_t status = varint_of(field);
       event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
-    } else {
-      skip_field(session);
     }
-  }
+  });
 }
 
 /// In a oneof, the last field counts.
@@ -178,26 +158,23 @@ constexpr EventKind kind_of_field[] = {EventKind::file_version, EventKind::graph
                                        EventKind::log_message,  EventKind::session_log, EventKind::run_metadata,
                                        EventKind::meta_graph};
 
-void scan_event(pbf_reader reader, EventOutline& event) {
-  while (next_field(reader)) {
-    const std::uint32_t field = reader.tag();
-    if (field == 1) {
-      event.wall_time = double_of(reader);
-    } else if (field == 2) {
-      event.step = static_cast<std::int64_t>(varint_of(reader));
-    } else if (field >= 3 && field - 3 < std::size(kind_of_field)) {
-      const EventKind kind = kind_of_field[field - 3];
+void scan_event(pbf_reader event_message, EventOutline& event) {
+  for_each_field(event_message, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      event.wall_time = double_of(field);
+    } else if (field.tag() == 2) {
+      event.step = static_cast<std::int64_t>(varint_of(field));
+    } else if (field.tag() >= 3 && field.tag() - 3 < std::size(kind_of_field)) {
+      const EventKind kind = kind_of_field[field.tag() - 3];
       become(event, kind);
-      pbf_reader message = message_of(reader);
+      const pbf_reader message = message_of(field);
       if (kind == EventKind::summary) {
         scan_summary(message, event);
       } else if (kind == EventKind::session_log) {
         scan_session(message, event);
       }
-    } else {
-      skip_field(reader);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -222,54 +199,26 @@ Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
 // Returns the value of one tag in an event of TensorBoard's writers.
 namespace {
 
-std::span<std::byte> own(Value& value, std::size_t bytes) {
-  value.owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
-  value.bytes = {value.owned.get(), bytes};
-  return {value.owned.get(), bytes};
-}
-
 Value number_value(float number) {
   Value value;
-  store_little(own(value, sizeof number).data(), std::bit_cast<std::uint32_t>(number));
+  store_little(value.own(sizeof number).data(), std::bit_cast<std::uint32_t>(number));
   return value;
 }
 
 /// Returns `encoded_image_string` or `encoded_audio_string` as a string value.
 Value media_value(std::span<const std::byte> message) {
   std::span<const std::byte> encoded;
-  protozero::pbf_reader reader = reader_of(message);
-  while (next_field(reader)) {
-    if (reader.tag() == 4) {
-      encoded = bytes_of(reader);
-    } else {
-      skip_field(reader);
+  for_each_field(reader_of(message), [&](pbf_reader& field) {
+    if (field.tag() == 4) {
+      encoded = bytes_of(field);
     }
-  }
+  });
   Value value;
   value.dtype = Dtype::string;
-  const std::span<std::byte> into = own(value, 4 + encoded.size());
+  const std::span<std::byte> into = value.own(4 + encoded.size());
   store_little(into.data(), static_cast<std::uint32_t>(encoded.size()));
   if (!encoded.empty()) {
     std::memcpy(into.data() + 4, encoded.data(), encoded.size());
-  }
-  return value;
-}
-
-Outcome<Value> histogram_value(std::span<const std::byte> message) {
-  Outcome<HistogramBuckets> histogram = scan_histogram(message);
-  if (!histogram) {
-    return std::move(histogram.problem());
-  }
-  const std::vector<HistogramBucket> buckets = edges_of(*histogram);
-  Value value;
-  value.dtype = Dtype::float64;
-  value.shape = {static_cast<std::int64_t>(buckets.size()), 3};
-  std::byte* at = own(value, buckets.size() * 3 * sizeof(double)).data();
-  for (const HistogramBucket& bucket : buckets) {
-    for (const double number : {bucket.left, bucket.right, bucket.count}) {
-      store_little(at, std::bit_cast<std::uint64_t>(number));
-      at += sizeof number;
-    }
   }
   return value;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/event_skeleton.hpp"
+#include "wire/outline.hpp"
 
 #include "message_builder.hpp"
 #include "wire/summary.hpp"
@@ -65,9 +65,9 @@ TEST_CASE("a skeleton lacks images and long tensors; names, numbers and histogra
   CHECK(event.values[2].kind == SummaryKind::histogram);
   CHECK(std::ranges::equal(event.values[2].message, std::as_bytes(std::span(histogram))));
   CHECK(event.values[3].tag == "matrix");
-  const auto type = outline_tensor(event.values[3].message);
-  REQUIRE(type);
-  CHECK(type->shape == Shape{9});
+  const auto matrix = parse_value(std::as_bytes(std::span(*found.skeleton)), "matrix", ValueKinds::summaries);
+  REQUIRE(matrix);
+  CHECK(matrix->shape == Shape{9});
 }
 
 TEST_CASE("a graph and what is unknown are left out of a skeleton") {

@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <string_view>
-#include <utility>
 
 namespace smd::detail::layout {
 

@@ -9,7 +9,6 @@
 #include "types/problem_list.hpp"
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 

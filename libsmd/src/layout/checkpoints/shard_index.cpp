@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 
 namespace smd::detail::layout {
 

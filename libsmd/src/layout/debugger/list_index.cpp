@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/list_index.hpp"
+#include "layout/debugger/debugger_listing.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/debugger/trial_paths.hpp"
@@ -268,6 +268,55 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
   }
   listing.take_fresh();
   return listing;
+}
+
+DebuggerListing::DebuggerListing(const DebuggerListing* before) {
+  if (before == nullptr) {
+    named.emplace();
+    return;
+  }
+  *this = DebuggerListing(*before);
+  named->fresh.clear();
+  notes = ProblemList(limits::problems_per_trial);
+}
+
+std::string DebuggerListing::path(const StepPart& file) const {
+  std::string path(folders[folder_of(file)]);
+  path.push_back('/');
+  append_leaf(path, file);
+  return path;
+}
+
+void DebuggerListing::append_leaf(std::string& text, const StepPart& file) const {
+  if (leaf_of(file) == no_id) {
+    append_index_leaf(text, file.step, worker_parts[file.worker]);
+  } else {
+    text.append(leaves[leaf_of(file)]);
+  }
+}
+
+std::uint32_t DebuggerListing::worker_of(std::string_view worker_part) {
+  const std::uint32_t id = worker_parts.add(worker_part);
+  if (id == workers.size()) {
+    add_worker(worker_name(worker_part));
+  }
+  return id;
+}
+
+void DebuggerListing::take_fresh() {
+  rank_workers();
+  std::vector<StepPart>& fresh = named->fresh;
+  const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
+  if (!std::is_sorted(fresh.begin(), fresh.end(), order)) {
+    std::sort(fresh.begin(), fresh.end(), order);
+  }
+  fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+  named->files.merge(fresh, order);
+  newest_step.resize(workers.size(), INT64_MIN);
+  for (const StepPart& file : fresh) {
+    std::int64_t& newest = newest_step[file.worker];
+    newest = std::max(newest, file.step);
+  }
 }
 
 }  // namespace smd::detail::layout

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/load_steps.hpp"
+#include "layout/debugger/debugger_listing.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/debugger/index_parser.hpp"
@@ -28,18 +28,20 @@ class StepLoader {
       : storage_(storage), listing_(listing), long_files_(long_files), open_(open) {}
 
   struct Result {
+    std::size_t index = 0;  ///< Of the file.
     StepRow row;
     std::optional<Problem> failure;
     ProblemList refused{limits::problems_per_file};
   };
 
-  /// Reads `files`; calls `take(i, Result)` for each.
+  /// Reads `files`; calls `take(Result)` for each.
   template <class Take>
   void load(std::span<const StepPart> files, Take&& take) {
     leaves_.resize(std::max(leaves_.size(), files.size()));
     views_.clear();
     for (std::size_t i = 0; i < files.size(); ++i) {
-      leaf_of(files[i], leaves_[i]);
+      leaves_[i].clear();
+      listing_.append_leaf(leaves_[i], files[i]);
       views_.emplace_back(leaves_[i]);
     }
     for (std::size_t first = 0; first < files.size();) {
@@ -56,18 +58,6 @@ class StepLoader {
   [[nodiscard]] Tables take_tables() { return std::move(parser_.tables()); }
 
  private:
-  void leaf_of(const StepPart& file, std::string& leaf) const {
-    leaf.clear();
-    if (DebuggerListing::leaf_of(file) != no_id) {
-      leaf.append(listing_.leaves[DebuggerListing::leaf_of(file)]);
-      return;
-    }
-    append_step_digits(leaf, file.step);
-    leaf.push_back('_');
-    leaf.append(listing_.worker_parts[file.worker]);
-    leaf.append(".json");
-  }
-
   template <class Take>
   void load_folder(std::span<const StepPart> files, std::span<const std::string_view> leaves, std::size_t first,
                    Take& take) {
@@ -80,14 +70,14 @@ class StepLoader {
       folder->announce(leaves);
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
-      Result result;
+      Result result{.index = first + i};
       result.row.file = files[i];
       if (folder != nullptr) {
         load_one(*folder, leaves[i], result);
       } else {
         result.failure = opened.problem();
       }
-      take(first + i, std::move(result));
+      take(std::move(result));
     }
   }
 
@@ -157,8 +147,9 @@ class StillListed {
         }
       }
     }
-    const std::string path = listing_.path(file);
-    return names_.contains(path.substr(path.rfind('/') + 1));
+    std::string leaf;
+    listing_.append_leaf(leaf, file);
+    return names_.contains(leaf);
   }
 
  private:
@@ -184,23 +175,19 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
   std::vector<LoadedSteps::Row> rows(files.size());
   std::vector<std::uint8_t> good(files.size(), 0);
-  struct Odd {
-    std::size_t index;
-    std::optional<Problem> failure;
-    ProblemList refused;
-  };
-  std::vector<Odd> odd;
+  std::vector<StepLoader::Result> odd;  // with a failure, or refused entries
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {
       loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files, open);
     }
-    loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
-      rows[begin + i] = {result.row, worker};
-      good[begin + i] = result.failure ? 0 : 1;
+    loaders[worker]->load(files.subspan(begin, end - begin), [&](StepLoader::Result&& result) {
+      result.index += begin;
+      rows[result.index] = {result.row, worker};
+      good[result.index] = result.failure ? 0 : 1;
       if (result.failure || !result.refused.empty()) {
         const std::lock_guard lock(mutex);
-        odd.push_back({begin + i, std::move(result.failure), std::move(result.refused)});
+        odd.push_back(std::move(result));
       }
     });
   };
@@ -218,25 +205,23 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
 
   // Files that failed for lack of descriptors or memory are read once more, by one thread alone; so are missing ones,
   // which may have been put back.
-  std::vector<Odd> first_try = std::move(odd);
-  odd.clear();
-  for (Odd& item : first_try) {
+  for (StepLoader::Result& item : std::exchange(odd, {})) {
     if (item.failure && (item.failure->kind == ProblemKind::io || item.failure->kind == ProblemKind::not_found)) {
       load_piece(item.index, item.index + 1, 0);
     } else {
       odd.push_back(std::move(item));
     }
   }
-  std::sort(odd.begin(), odd.end(), [](const Odd& a, const Odd& b) { return a.index < b.index; });
+  std::ranges::sort(odd, {}, &StepLoader::Result::index);
   StillListed still_listed(storage, listing);
-  for (Odd& item : odd) {
+  for (StepLoader::Result& item : odd) {
+    const StepPart& file = files[item.index];
     if (item.failure) {
-      const StepPart& file = files[item.index];
       const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
     if (!item.refused.empty()) {
-      for (Problem& problem : item.refused.all(listing.path(files[item.index]))) {
+      for (Problem& problem : item.refused.all(listing.path(file))) {
         loaded.notes.add(std::move(problem));
       }
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/read_collections.hpp"
+#include "layout/debugger/debugger_listing.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/debugger/collections_union.hpp"
-#include "layout/debugger/known_collections.hpp"
+#include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 #include "text/escape.hpp"

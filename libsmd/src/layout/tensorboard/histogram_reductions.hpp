@@ -5,8 +5,6 @@
 #include "wire/summary.hpp"
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 
 namespace smd::detail::layout {

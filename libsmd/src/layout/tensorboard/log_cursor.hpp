@@ -17,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 /// What is known of a TensorBoard log directory after a look, and what the next look needs.

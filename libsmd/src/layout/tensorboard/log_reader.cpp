@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/log_reader.hpp"
 
-#include "layout/tensorboard/event_files.hpp"
 #include "layout/tensorboard/record_scanner.hpp"
 #include "storage/inflated_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>

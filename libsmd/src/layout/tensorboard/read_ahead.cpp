@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/read_ahead.hpp"
 
-#include "wire/sound_records.hpp"
+#include "wire/framing.hpp"
 
 #include <algorithm>
 #include <new>

@@ -2,9 +2,8 @@
 #include "layout/tensorboard/record_scanner.hpp"
 
 #include "base/crc32c.hpp"
-#include "wire/event_skeleton.hpp"
+#include "wire/outline.hpp"
 #include "wire/first_bytes.hpp"
-#include "wire/sound_records.hpp"
 
 #include <smd/limits.hpp>
 
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>

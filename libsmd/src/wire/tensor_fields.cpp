@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/typed_values.hpp"
+#include "wire/tensor_proto.hpp"
 
 #include "text/half.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
-#include "wire/tensor_proto.hpp"
 
 #include <protozero/varint.hpp>
 
 #include <smd/elements.hpp>
+#include <smd/limits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <complex>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace smd::detail::wire {
 namespace {
@@ -24,32 +25,55 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-/// Returns the size of a number in a fixed-width field; 0 for varints.
-std::size_t fixed_width(std::uint32_t field) noexcept {
-  switch (field) {
-    case tensor_field::float_val:
-    case tensor_field::scomplex_val:
-      return 4;
-    case tensor_field::double_val:
-    case tensor_field::dcomplex_val:
-      return 8;
-    default:
-      return 0;
-  }
+namespace shape_field {
+constexpr std::uint32_t dim = 2, unknown_rank = 3;
 }
+namespace dim_field {
+constexpr std::uint32_t size = 1;
+}
+
+void scan_shape(pbf_reader shape, TensorParts& parts) {
+  parts.has_shape = true;
+  for_each_field(shape, [&](pbf_reader& field) {
+    if (field.tag() == shape_field::dim) {
+      std::int64_t size = 0;  // proto3 does not write zeros
+      for_each_field(message_of(field), [&](pbf_reader& dim) {
+        if (dim.tag() == dim_field::size) {
+          size = static_cast<std::int64_t>(varint_of(dim));
+        }
+      });
+      if (parts.shape.size() < limits::dimensions) {
+        parts.shape.push_back(size);
+      } else {
+        parts.too_many_dimensions = true;
+      }
+    } else if (field.tag() == shape_field::unknown_rank) {
+      parts.unknown_rank = varint_of(field) != 0;
+    }
+  });
+}
+
+/// A `*_val` field. `width`: of a number; 0: numbers are varints.
+struct ValueField {
+  std::string_view name = {};
+  std::size_t width = 0;
+};
+
+/// By number.
+constexpr std::array<ValueField, tensor_field::count> value_fields = {{
+    {}, {}, {}, {}, {}, {"float_val", 4}, {"double_val", 8}, {"int_val"}, {"string_val"}, {"scomplex_val", 4},
+    {"int64_val"}, {"bool_val"}, {"dcomplex_val", 8}, {"half_val"}, {}, {}, {"uint32_val"}, {"uint64_val"},
+}};
 
 /// Calls `take` for each occurrence of a field in all pieces.
 template <class Take>
-void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t field, Take take) {
+void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t number, Take take) {
   for (const std::span<const std::byte> piece : pieces) {
-    pbf_reader reader{reinterpret_cast<const char*>(piece.data()), piece.size()};
-    while (next_field(reader)) {
-      if (reader.tag() == field) {
-        take(reader);
-      } else {
-        skip_field(reader);
+    for_each_field(reader_of(piece), [&](pbf_reader& field) {
+      if (field.tag() == number) {
+        take(field);
       }
-    }
+    });
   }
 }
 
@@ -92,38 +116,53 @@ void for_each_varint(pbf_reader& reader, Take take) {
   }
 }
 
-/// Decodes a field for a type no wider than int32. Protobuf truncates its numbers to 32 bits.
-template <class T>
-std::optional<std::int64_t> decode_int32(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
-                                         Sink& sink) {
+/// Decodes a field of varints, each as `Stored` after `convert`. Returns the first that is out of its range.
+template <class Stored, class Convert = std::identity>
+std::optional<std::int64_t> decode_varints(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
+                                           Sink& sink, Convert convert = {}) {
   std::optional<std::int64_t> misfit;
   for_each(pieces, field, [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) {
-      const auto value = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
-      if (!misfit && (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())) {
-        misfit = value;
+      const auto value = convert(number);
+      if (!misfit && !std::in_range<Stored>(value)) {
+        misfit = static_cast<std::int64_t>(value);
       }
-      sink.number<std::make_unsigned_t<T>>(static_cast<std::uint64_t>(value));
+      sink.number<std::make_unsigned_t<Stored>>(static_cast<std::uint64_t>(value));
     });
   });
   return misfit;
 }
 
-/// Decodes a field whose numbers are the elements' bits.
-template <class Bits, class Convert = std::identity>
-std::optional<std::int64_t> decode_bits(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
-                                        Sink& sink, Convert convert = {}) {
-  std::optional<std::int64_t> misfit;
-  for_each(pieces, field, [&](pbf_reader& reader) {
-    for_each_varint(reader, [&](std::uint64_t number) {
-      number = convert(number);
-      if (!misfit && number > std::numeric_limits<Bits>::max()) {
-        misfit = static_cast<std::int64_t>(number);
-      }
-      sink.number<Bits>(number);
-    });
-  });
-  return misfit;
+/// Returns how many numbers a packed field holds. @throws protozero::exception if that is not a whole number.
+std::uint64_t count_packed(std::size_t width, std::span<const std::byte> bytes) {
+  if (width != 0) {
+    if (bytes.size() % width != 0) {
+      throw protozero::invalid_length_exception{};
+    }
+    return bytes.size() / width;
+  }
+  const auto is_last = [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; };
+  if (!bytes.empty() && !is_last(bytes.back())) {
+    throw protozero::end_of_buffer_exception{};
+  }
+  return static_cast<std::uint64_t>(std::count_if(bytes.begin(), bytes.end(), is_last));
+}
+
+/// Returns how many numbers or strings the current `*_val` field holds. @throws protozero::exception
+std::uint64_t count_values(pbf_reader& reader) {
+  if (reader.tag() == tensor_field::string_val) {
+    (void)view_of(reader);
+    return 1;
+  }
+  const std::size_t width = value_fields[reader.tag()].width;
+  const pbf_wire_type unpacked = width == 4   ? pbf_wire_type::fixed32
+                                 : width == 8 ? pbf_wire_type::fixed64
+                                              : pbf_wire_type::varint;
+  if (reader.wire_type() == unpacked) {
+    skip_field(reader);
+    return 1;
+  }
+  return count_packed(width, bytes_of(reader));
 }
 
 }  // namespace
@@ -160,53 +199,36 @@ std::uint32_t value_field(Dtype dtype) {
 }
 
 std::string_view value_field_name(std::uint32_t field) noexcept {
-  switch (field) {
-    case tensor_field::float_val:
-      return "float_val";
-    case tensor_field::double_val:
-      return "double_val";
-    case tensor_field::int_val:
-      return "int_val";
-    case tensor_field::string_val:
-      return "string_val";
-    case tensor_field::scomplex_val:
-      return "scomplex_val";
-    case tensor_field::int64_val:
-      return "int64_val";
-    case tensor_field::bool_val:
-      return "bool_val";
-    case tensor_field::dcomplex_val:
-      return "dcomplex_val";
-    case tensor_field::half_val:
-      return "half_val";
-    case tensor_field::uint32_val:
-      return "uint32_val";
-    case tensor_field::uint64_val:
-      return "uint64_val";
-    default:
-      return "";
-  }
+  return field < value_fields.size() ? value_fields[field].name : std::string_view();
 }
 
-std::uint64_t count_packed(std::uint32_t field, std::span<const std::byte> bytes) {
-  if (const std::size_t width = fixed_width(field); width != 0) {
-    if (bytes.size() % width != 0) {
-      throw protozero::invalid_length_exception{};
-    }
-    return bytes.size() / width;
+bool has_elements(const TensorParts& parts) noexcept {
+  return parts.content || std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
+}
+
+TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
+  TensorParts parts;
+  for (const std::span<const std::byte> piece : pieces) {
+    for_each_field(reader_of(piece), [&](pbf_reader& field) {
+      if (field.tag() == tensor_field::dtype) {
+        parts.dtype = varint_of(field);
+      } else if (field.tag() == tensor_field::shape) {
+        scan_shape(message_of(field), parts);
+      } else if (field.tag() == tensor_field::content) {
+        parts.content = bytes_of(field);
+      } else if (const std::uint32_t number = field.tag(); !value_field_name(number).empty()) {
+        parts.values[number] += count_values(field);
+      }
+    });
   }
-  if (!bytes.empty() && (bytes.back() & std::byte{0x80}) != std::byte{0}) {
-    throw protozero::end_of_buffer_exception{};
-  }
-  return static_cast<std::uint64_t>(
-      std::count_if(bytes.begin(), bytes.end(), [](std::byte b) { return (b & std::byte{0x80}) == std::byte{0}; }));
+  return parts;
 }
 
 std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
                                           std::span<const std::span<const std::byte>> pieces,
                                           std::span<std::byte> into) {
   Sink sink(into);
-  if (fixed_width(field) != 0) {
+  if (value_fields[field].width != 0) {
     for_each(pieces, field, [&](pbf_reader& reader) {
       if (reader.wire_type() == pbf_wire_type::fixed32) {
         sink.number<std::uint32_t>(reader.get_fixed32());
@@ -220,14 +242,16 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
   }
   return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> std::optional<std::int64_t> {
     if constexpr (std::is_same_v<Stored, bool>) {
-      return decode_bits<std::uint8_t>(field, pieces, sink, [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
+      return decode_varints<std::uint8_t>(field, pieces, sink, [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
     } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
-      return decode_bits<std::uint16_t>(field, pieces, sink);
+      return decode_varints<std::uint16_t>(field, pieces, sink);
     } else if constexpr (std::is_same_v<Stored, std::uint32_t> || std::is_same_v<Stored, std::uint64_t> ||
                          std::is_same_v<Stored, std::int64_t>) {
-      return decode_bits<std::make_unsigned_t<Stored>>(field, pieces, sink);
+      return decode_varints<std::make_unsigned_t<Stored>>(field, pieces, sink);
     } else if constexpr (std::is_integral_v<Stored>) {
-      return decode_int32<Stored>(field, pieces, sink);
+      return decode_varints<Stored>(field, pieces, sink, [](std::uint64_t number) {
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));  // protobuf truncates to 32 bits
+      });
     } else {
       refuse_elements(dtype);  // its field has numbers of fixed width, or is not one of numbers
     }
@@ -244,23 +268,18 @@ bool has_wide_halves(std::span<const std::span<const std::byte>> pieces) {
 
 void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {
   Sink sink(into);
-  for_each(pieces, tensor_field::half_val, [&](pbf_reader& reader) {
-    for_each_varint(reader, [&](std::uint64_t bits) {
-      const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-      sink.number<std::uint16_t>(dtype == Dtype::bfloat16 ? bfloat16_bits(number) : half_bits(number));
-    });
+  decode_varints<std::uint16_t>(tensor_field::half_val, pieces, sink, [&](std::uint64_t bits) {
+    const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    return dtype == Dtype::bfloat16 ? bfloat16_bits(number) : half_bits(number);
   });
 }
 
-std::uint64_t packed_string_bytes(std::span<const std::span<const std::byte>> pieces) {
-  std::uint64_t total = 0;
-  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) { total += 4 + view_of(reader).size(); });
-  return total;
-}
-
-std::uint64_t last_string_bytes(std::span<const std::span<const std::byte>> pieces) {
-  std::uint64_t size = 4;
-  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) { size = 4 + view_of(reader).size(); });
+PackedStrings packed_strings(std::span<const std::span<const std::byte>> pieces) {
+  PackedStrings size;
+  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) {
+    size.last = 4 + view_of(reader).size();
+    size.all += size.last;
+  });
   return size;
 }
 

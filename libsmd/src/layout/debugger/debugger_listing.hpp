@@ -15,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
@@ -50,7 +49,7 @@ class DebuggerListing final : public Listing {
   std::vector<LoadedSteps::Failure> failures;                     ///< In the order of the files.
   std::map<StepPart, HalfWritten> half_written;
 
-  /// `leaf`: `no_id` if the file's name is `index_leaf(step, worker_part)`.
+  /// `leaf`: `no_id` if `append_index_leaf` appends the file's name.
   [[nodiscard]] static StepPart file(std::int64_t step, std::uint32_t worker, std::uint32_t folder,
                                      std::uint32_t leaf) noexcept {
     return {step, worker, std::uint64_t{folder} << 32 | leaf};
@@ -63,6 +62,8 @@ class DebuggerListing final : public Listing {
   }
 
   [[nodiscard]] std::string path(const StepPart& file) const override;
+  /// Appends the file's name within its folder.
+  void append_leaf(std::string& text, const StepPart& file) const;
   /// Sorts `fresh`, removes duplicates, and adds its files to `files`.
   void take_fresh();
   /// Returns the worker's id. A new worker has no rank until `take_fresh`.
@@ -72,8 +73,28 @@ class DebuggerListing final : public Listing {
   [[nodiscard]] bool before_in_worker(const StepPart& a, const StepPart& b) const override { return path(a) < path(b); }
 };
 
-/// `Layout::look` for a debugger trial: lists its index files, and reads those in range that are new.
-Outcome<Found> look_at_trial(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before,
-                             std::shared_ptr<const CollectionsInfo> collections);
+/// A folder of index files that its listing left open.
+struct OpenFolder {
+  std::uint32_t id = no_id;                 ///< In `DebuggerListing::folders`.
+  std::unique_ptr<storage::Folder> folder;  ///< Null: there is none.
+};
+
+/// Lists the files below `index/`, by names and folders' stamps alone. `before` is an earlier listing of the same
+/// trial, whose ids and files are kept, or null. Folders that have not changed since then are not listed again. With
+/// `since`, only that step and later ones are listed in a remote store. At most `jobs` threads list folders. Sets
+/// `open` to the last folder if it is the only one on its level.
+Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerListing* before,
+                                    std::optional<std::int64_t> since, std::chrono::steady_clock::time_point now,
+                                    unsigned jobs, OpenFolder& open);
+
+/// Reads index files, several at once. `look` may be null. `open`: a folder that need not be opened.
+LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
+                       unsigned jobs, const LookRequest* look, const OpenFolder& open);
+
+/// Returns the union of all workers' collections. `before` is an earlier result, or null; it is returned if it had no
+/// problems and no file was added, removed or replaced. On a remote store it is returned once all workers have their
+/// collections, because each file is written only once.
+std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
+                                                        std::shared_ptr<const CollectionsInfo> before);
 
 }  // namespace smd::detail::layout
