@@ -33,6 +33,13 @@ inline constexpr std::array<std::string_view, 9> reduction_prefixes = {
   return stored.starts_with(reduction_prefixes.back()) ? stored.substr(reduction_prefixes.back().size()) : stored;
 }
 
+/// By `reduction_prefixes`, without the last; nullopt if the sums do not determine the reduction.
+using HistogramReductions = std::array<std::optional<double>, reduction_prefixes.size() - 1>;
+
+/// Returns the reductions of a histogram's elements, from its sums; all nullopt if it has no elements. The variance is
+/// nullopt if the difference of the sums has only rounding errors.
+[[nodiscard]] HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept;
+
 /// The values of one name, of one worker.
 struct Series {
   std::uint16_t kinds = 0;  ///< The kinds of values so far: a bit for each `ValueKind`.

@@ -28,10 +28,10 @@ class MatchBudget {
   std::uint64_t left_;
 };
 
-/// A regular expression of PCRE2, or of Python where the two differ little (docs/format.md, "Patterns"): found anywhere in
-/// the text, case-sensitive, UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each name,
-/// `pattern_match_steps` over all places where a match may start, and for a query its budget. Not safe for concurrent
-/// use.
+/// A regular expression of PCRE2, or of Python where the two differ little (docs/format.md, "Patterns"): found anywhere
+/// in the text, case-sensitive, UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each
+/// name, `pattern_match_steps` over all places where a match may start, and for a query its budget. Not safe for
+/// concurrent use.
 class Pattern {
  public:
   enum class Answer : std::uint8_t {

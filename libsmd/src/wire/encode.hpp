@@ -44,10 +44,7 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
 /// the bytes appended to `back`. Not for strings, whose elements are not contiguous.
 void append_event_around(std::string& front, std::string& back, const EventHeader& header, const TensorExtent& value);
 
-}  // namespace smd::detail::wire
-
-/// Event messages that TensorBoard reads.
-namespace smd::detail::wire {
+// Event messages that TensorBoard reads.
 
 struct SummaryHeader {
   std::string_view tag;
@@ -69,10 +66,7 @@ void append_histogram_summary(std::string& out, const SummaryHeader& header, con
 /// Appends an Event with one string tensor for TensorBoard's text view.
 void append_text_summary(std::string& out, const SummaryHeader& header, std::span<const std::string_view> texts);
 
-}  // namespace smd::detail::wire
-
-/// Appends protobuf fields to a string. Every field number here is below 16, so a key is one byte.
-namespace smd::detail::wire {
+// Appends protobuf fields to a string. Every field number here is below 16, so a key is one byte.
 
 enum WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
 

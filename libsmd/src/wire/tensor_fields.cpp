@@ -61,8 +61,24 @@ struct ValueField {
 
 /// By number.
 constexpr std::array<ValueField, tensor_field::count> value_fields = {{
-    {}, {}, {}, {}, {}, {"float_val", 4}, {"double_val", 8}, {"int_val"}, {"string_val"}, {"scomplex_val", 4},
-    {"int64_val"}, {"bool_val"}, {"dcomplex_val", 8}, {"half_val"}, {}, {}, {"uint32_val"}, {"uint64_val"},
+    {},
+    {},
+    {},
+    {},
+    {},
+    {"float_val", 4},
+    {"double_val", 8},
+    {"int_val"},
+    {"string_val"},
+    {"scomplex_val", 4},
+    {"int64_val"},
+    {"bool_val"},
+    {"dcomplex_val", 8},
+    {"half_val"},
+    {},
+    {},
+    {"uint32_val"},
+    {"uint64_val"},
 }};
 
 /// Calls `take` for each occurrence of a field in all pieces.
@@ -242,7 +258,8 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
   }
   return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> std::optional<std::int64_t> {
     if constexpr (std::is_same_v<Stored, bool>) {
-      return decode_varints<std::uint8_t>(field, pieces, sink, [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
+      return decode_varints<std::uint8_t>(field, pieces, sink,
+                                          [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
     } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
       return decode_varints<std::uint16_t>(field, pieces, sink);
     } else if constexpr (std::is_same_v<Stored, std::uint32_t> || std::is_same_v<Stored, std::uint64_t> ||

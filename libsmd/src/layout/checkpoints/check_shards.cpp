@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/check_shards.hpp"
+#include "layout/checkpoints/checkpoint_listing.hpp"
 
 #include "text/escape.hpp"
+
+#include <fmt/format.h>
 
 #include <boost/sort/spinsort/spinsort.hpp>
 
@@ -20,23 +22,15 @@ namespace smd::detail::layout {
 
 namespace {
 
-std::string beside(const TensorSet& set, std::string_view leaf) {
-  return set.folder.empty() ? std::string(leaf) : set.folder + "/" + std::string(leaf);
-}
+using Headers = ReadOnce<TensorFileHeader>;
 
 /// Returns whether a file that an index names exists, whatever its stem.
-bool is_there(const TensorSet& set, std::string_view leaf, const ReadOnce<TensorFileHeader>& headers) {
-  return headers.find(beside(set, leaf)) != nullptr;
-}
-
-const ShardIndex* index_of(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes) {
-  const auto index = indexes.find(set.index);
-  return index && *index ? &**index : nullptr;
+bool is_there(const TensorSet& set, std::string_view leaf, const Headers& headers) {
+  return headers.find(joined(set.folder, leaf)) != nullptr;
 }
 
 /// Returns the names of a file's tensors, sorted. Nullopt if its header cannot be read.
-std::optional<std::vector<std::string_view>> names_in(const std::string& file,
-                                                      const ReadOnce<TensorFileHeader>& headers) {
+std::optional<std::vector<std::string_view>> names_in(const std::string& file, const Headers& headers) {
   const auto header = headers.find(file);
   if (!header || header->unreadable || (header->header.entries.empty() && !header->header.problems.empty()) ||
       (header->header.entries.empty() && header->header.cut)) {
@@ -53,14 +47,14 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
 
 /// Returns whether an index names the tensors of its files, in their order, and nothing else: so writers leave them.
 /// False says nothing.
-bool surely_agrees(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers) {
+bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers& headers) {
   struct Place {
     std::shared_ptr<const TensorFileHeader> file;
     std::size_t next = 0;
   };
   std::vector<Place> places;
   for (const std::string& file : index.files) {
-    places.push_back({headers.find(beside(set, file))});
+    places.push_back({headers.find(joined(set.folder, file))});
   }
   const auto names_next = [&](const ShardIndex::Tensor& tensor) {
     Place& place = places[tensor.file];
@@ -77,8 +71,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const ReadOnce
 }
 
 /// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
-void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
-                     ProblemList& problems) {
+void compare_tensors(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
   if (surely_agrees(set, index, headers)) {
     return;
   }
@@ -97,7 +90,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
     files.insert(file.path);
   }
   for (const std::string& file : index.files) {
-    files.insert(beside(set, file));
+    files.insert(joined(set.folder, file));
   }
   for (const std::string& file : files) {
     const std::string_view leaf = last_part_of(file);
@@ -123,8 +116,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
   }
 }
 
-void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
-                 ProblemList& problems) {
+void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
   for (Problem problem : index.problems.all()) {
     problem.file = set.index;
     problems.add(std::move(problem));
@@ -145,7 +137,7 @@ void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<T
   }
   for (const std::string_view file : absent) {
     problems.add({ProblemKind::damaged,
-                  beside(set, file),
+                  joined(set.folder, file),
                   {},
                   "is not there, and the index names it: the checkpoint is partial"});
   }
@@ -165,15 +157,9 @@ void check_count(const TensorSet& set, ProblemList& problems) {
     if (there[shard]) {
       continue;
     }
-    const auto padded = [](std::uint32_t number) {
-      const std::string digits = std::to_string(number);
-      return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
-    };
-    std::string name = set.stem + "-" + padded(shard);
-    name += "-of-" + padded(set.of) + set.ending;
     ++told;
     problems.add({ProblemKind::damaged,
-                  beside(set, name),
+                  joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
                   {},
                   "is not there: the checkpoint is partial" +
                       (told == most_told && missing > told
@@ -184,23 +170,24 @@ void check_count(const TensorSet& set, ProblemList& problems) {
 
 }  // namespace
 
-bool has_whole_index(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
-                     const ReadOnce<TensorFileHeader>& headers) {
-  const ShardIndex* const index = index_of(set, indexes);
-  return index != nullptr && std::any_of(index->files.begin(), index->files.end(),
-                                         [&](const std::string& file) { return is_there(set, file, headers); });
+bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
+  const auto index = listing.indexes.find(set.index);
+  return index && *index && std::any_of((*index)->files.begin(), (*index)->files.end(), [&](const std::string& file) {
+           return is_there(set, file, listing.headers);
+         });
 }
 
-void check_shards(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
-                  const ReadOnce<TensorFileHeader>& headers, ProblemList& problems) {
-  if (const auto index = indexes.find(set.index); index && !*index) {
+void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems) {
+  const auto index = listing.indexes.find(set.index);
+  if (index && *index) {
+    return check_index(set, **index, listing.headers, problems);
+  }
+  if (index) {
     Problem problem = index->problem();
     problem.file = set.index;
     problems.add(std::move(problem));
   }
-  if (const ShardIndex* const index = index_of(set, indexes)) {
-    check_index(set, *index, headers, problems);
-  } else if (set.of > 0) {
+  if (set.of > 0) {
     check_count(set, problems);
   }
 }

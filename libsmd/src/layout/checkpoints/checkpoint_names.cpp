@@ -145,6 +145,11 @@ bool is_checkpoint_file(std::string_view name) noexcept {
          name.ends_with(distributed_ending);
 }
 
+std::string joined(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  return path.append(path.empty() ? "" : "/").append(name);
+}
+
 TensorFileName split_tensor_file_name(std::string_view file) noexcept {
   TensorFileName name;
   name.stem = last_part_of(file);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/checkpoint_rows.hpp"
+#include "layout/checkpoints/checkpoint_listing.hpp"
 
 #include "base/map_pages.hpp"
-#include "layout/shared_lists.hpp"
 #include "layout/step_row_writer.hpp"
 #include "text/escape.hpp"
 

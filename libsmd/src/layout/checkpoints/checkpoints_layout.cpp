@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
-#include "layout/checkpoints/checkpoint_files.hpp"
-#include "layout/checkpoints/checkpoint_folders.hpp"
-#include "layout/checkpoints/checkpoint_names.hpp"
-#include "layout/checkpoints/look_at_checkpoints.hpp"
-#include "layout/checkpoints/trainer_state.hpp"
+#include "layout/checkpoints/checkpoint_listing.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
@@ -94,8 +90,7 @@ class CheckpointsLayout final : public Layout {
     }
     for (const auto& [path, folder] : folders->folders) {
       for (const std::string& name : folder.beside) {
-        std::string file = path;
-        file.append(path.empty() ? "" : "/").append(name);
+        const std::string file = joined(path, name);
         if (const TensorFileHeader beside = read_header(storage, file); beside.torch) {
           tell_globals(file, *beside.torch, report);
         }
@@ -103,7 +98,7 @@ class CheckpointsLayout final : public Layout {
       if (!folder.has_trainer_state() || !(path.empty() || is_checkpoint_folder(path))) {
         continue;
       }
-      const std::string file = path + (path.empty() ? "" : "/") + std::string(trainer_state_name);
+      const std::string file = joined(path, trainer_state_name);
       Buffer buffer;
       const auto text = read_json_text(storage, file, buffer);
       Outcome<TrainerLog> log = text ? parse_trainer_log(*text) : text.problem();
@@ -130,7 +125,7 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
     };
     const auto by_first_bytes = [&](const storage::DirEntry& entry) {
       return entry.kind == storage::EntryKind::file && tensor_ending(entry.name) == doubtful_ending &&
-             stands_for_checkpoint(folder, path + (path.empty() ? "" : "/") + entry.name);
+             stands_for_checkpoint(folder, joined(path, entry.name));
     };
     return std::any_of(entries.begin(), entries.end(), told) ||
            std::any_of(entries.begin(), entries.end(), by_first_bytes);
@@ -138,7 +133,7 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
   const auto holds_components = [&](const std::string& name) {
     const Entries& entries = folder.below(name);
     return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
-      const std::string path = name.empty() ? entry.name : name + "/" + entry.name;
+      const std::string path = joined(name, entry.name);
       return entry.kind == storage::EntryKind::folder && holds_files(folder.below(path), path);
     });
   };

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/look_at_checkpoints.hpp"
+#include "layout/checkpoints/checkpoint_listing.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/checkpoints/check_shards.hpp"
-#include "layout/checkpoints/checkpoint_folders.hpp"
-#include "layout/checkpoints/checkpoint_plan.hpp"
-#include "layout/checkpoints/checkpoint_rows.hpp"
-#include "layout/name_collections.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
 
@@ -117,7 +112,7 @@ class CheckpointLook {
     std::vector<std::string> states;
     for (const auto& [path, folder] : folders->folders) {
       if (folder.has_trainer_state() && path.find('/') == path.npos) {
-        states.push_back(path.empty() ? std::string(trainer_state_name) : path + "/" + std::string(trainer_state_name));
+        states.push_back(joined(path, trainer_state_name));
       }
     }
     const auto read_step = [this](const std::string& path) {
@@ -154,7 +149,7 @@ class CheckpointLook {
       }
       for (const storage::DirEntry& file : folder.files) {
         if (const std::string_view ending = tensor_ending(file.name); !ending.empty() && ending != safetensors_ending) {
-          files.push_back(path.empty() ? file.name : path + "/" + file.name);
+          files.push_back(joined(path, file.name));
         }
       }
     }
@@ -185,9 +180,7 @@ class CheckpointLook {
     }
     Problem problem = *state->problem;
     if (problem.kind == ProblemKind::not_found) {
-      const std::size_t slash = path.rfind('/');
-      const std::vector<storage::DirEntry>& files =
-          folders.find(slash == path.npos ? std::string_view() : std::string_view(path).substr(0, slash))->files;
+      const std::vector<storage::DirEntry>& files = folders.find(folder_of(path))->files;
       const bool link = std::any_of(files.begin(), files.end(), [](const storage::DirEntry& file) {
         return file.name == trainer_state_name && file.link;
       });
@@ -214,7 +207,7 @@ class CheckpointLook {
     std::map<std::string, storage::FileStamp> all;
     for (const auto& [path, folder] : folders.folders) {
       for (const storage::DirEntry& file : folder.files) {
-        const std::string name = path.empty() ? file.name : path + "/" + file.name;
+        const std::string name = joined(path, file.name);
         const auto stamp = storage_.file_stamp(name);
         if (!stamp) {
           return std::nullopt;
@@ -320,13 +313,13 @@ class CheckpointLook {
       for (const TensorSet& set : checkpoint.sets) {
         if (set.folder == folder) {
           sets.push_back(&set);
-          indexed.push_back(has_whole_index(set, listing_->indexes, listing_->headers));
+          indexed.push_back(has_whole_index(set, *listing_));
         }
       }
       const auto main = main_set(sets, indexed);
       for (std::size_t i = 0; i < sets.size(); ++i) {
         const TensorSet& set = *sets[i];
-        check_shards(set, listing_->indexes, listing_->headers, problems_);
+        check_shards(set, *listing_, problems_);
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
           growing = tell_problems(file) || growing;

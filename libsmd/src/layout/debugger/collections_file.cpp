@@ -61,8 +61,8 @@ std::string read_texts(JsonValue& value, std::size_t longest, std::vector<std::s
   return !is_list && !value.is_null() ? "is not a list"
          : refused == 0               ? std::string()
                                       : "holds " + std::to_string(refused) +
-                            (refused == 1 ? " entry that is no text" : " entries that are no texts") + " of at most " +
-                            std::to_string(longest / 1024) + " KiB";
+                              (refused == 1 ? " entry that is no text" : " entries that are no texts") +
+                              " of at most " + std::to_string(longest / 1024) + " KiB";
 }
 
 std::optional<ReductionConfig> reductions_of(JsonValue& value) {
@@ -177,8 +177,8 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
       notes.add(
           {ProblemKind::note, {}, {}, "collection '" + printable(key) + "' calls itself '" + printable(name) + "'"});
     }
-    for (const auto& [texts, wrong] : {std::pair("tensor_names", &draft->wrong_names),
-                                       std::pair("include_regex", &draft->wrong_patterns)}) {
+    for (const auto& [texts, wrong] :
+         {std::pair("tensor_names", &draft->wrong_names), std::pair("include_regex", &draft->wrong_patterns)}) {
       if (!wrong->empty()) {
         notes.add(damaged("collection '" + printable(name) + "': '" + texts + "' " + *wrong));
       }
@@ -288,7 +288,8 @@ Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<con
   std::shared_ptr<const KnownCollections> content = std::make_shared<KnownCollections>(
       KnownCollections{CollectionMap(united.take()), file->num_workers, notes.all()});
   if (text.size() <= most_kept) {
-    auto now = std::make_shared<const std::pair<std::string, std::shared_ptr<const KnownCollections>>>(characters, content);
+    auto now =
+        std::make_shared<const std::pair<std::string, std::shared_ptr<const KnownCollections>>>(characters, content);
     lock.lock();
     last.swap(now);  // the one before is freed without the lock
     lock.unlock();

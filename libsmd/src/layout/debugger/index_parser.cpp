@@ -176,8 +176,7 @@ void IndexParser::remember(std::string_view text, std::uint32_t payload) {
   slot.payload = payload;
 }
 
-Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string_view expected,
-                                                    ProblemList& refused) {
+Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string_view expected, ProblemList& refused) {
   names_.clear();
   starts_.clear();
   lengths_.clear();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "layout/payload.hpp"
-#include "layout/shared_lists.hpp"
 #include "text/json_reader.hpp"
 #include "types/outcome.hpp"
 #include "types/problem_list.hpp"

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "layout/series_rows.hpp"
-#include "layout/tensorboard/histogram_reductions.hpp"
-#include "layout/tensorboard/log_cursor.hpp"
+#include "layout/tensorboard/look_at_logs.hpp"
 #include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 
