@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "wire/message.hpp"
 #include "wire/outline.hpp"
 
 #include <smd/limits.hpp>
@@ -44,86 +45,44 @@ class Copier {
 
   /// Appends the fields of a message.
   Status copy(Message message, std::uint64_t at, std::uint64_t end, std::string& out) {
-    while (at < end) {
-      const std::uint64_t field_begin = at;
-      const auto key = varint(at, end);
-      if (!key || *key > UINT32_MAX) {
-        return key ? damaged("a large record is no event: a field has an unusual number", field_begin) : key.problem();
+    for (RawField field; at < end; at = field.end) {
+      const auto bytes = read_(at, std::min<std::uint64_t>(end - at, raw_field_bytes));
+      if (!bytes) {
+        return bytes.problem();
       }
-      std::uint64_t bytes = 0;
-      switch (*key & 7U) {
-        case 0:
-          if (const auto value = varint(at, end); !value) {
-            return value.problem();
-          }
-          break;
-        case 1:
-          bytes = 8;
-          break;
-        case 5:
-          bytes = 4;
-          break;
-        case 2: {
-          const auto length = varint(at, end);
-          if (!length) {
-            return length.problem();
-          }
-          bytes = *length;
-          break;
-        }
-        default:
-          return damaged("a large record is no event: a field has an unusual type", field_begin);
+      if (const char* const wrong = read_raw_field(*bytes, at, end, field)) {
+        return damaged(std::string("a large record is no event: ") + wrong, at);
       }
-      if (bytes > end - at) {
-        return damaged("a large record is no event: a field is longer than its message", field_begin);
-      }
-      if (Status copied = copy_field(message, *key, field_begin, at, bytes, out); !copied) {
+      if (Status copied = copy_field(message, field, out); !copied) {
         return copied;
       }
-      at += bytes;
     }
     return ok();
   }
 
  private:
-  Status copy_field(Message message, std::uint64_t key, std::uint64_t field_begin, std::uint64_t content,
-                    std::uint64_t bytes, std::string& out) {
-    const Message in_it = inner(message, key >> 3U);
-    const bool whole = in_it == Message::other ? is_needed(message, key >> 3U) || bytes <= small_bytes
+  Status copy_field(Message message, const RawField& field, std::string& out) {
+    const std::uint64_t bytes = field.end - field.begin;
+    const Message in_it = inner(message, field.key >> 3U);
+    const bool whole = in_it == Message::other ? is_needed(message, field.key >> 3U) || bytes <= small_bytes
                                                : in_it == Message::tensor && bytes <= small_tensor_bytes;
     if (kept_ += whole ? bytes : 0; kept_ > limits::event_bytes) {
       return damaged("its histograms, names and small values are together longer than the limit (event_bytes), " +
                      std::to_string(limits::event_bytes) + " bytes");
     }
     if (whole) {
-      const auto field = read_(field_begin, content + bytes - field_begin);
-      if (field) {
-        out.append(reinterpret_cast<const char*>(field->data()), field->size());
+      const auto all = read_(field.key_at, field.end - field.key_at);
+      if (all) {
+        out.append(reinterpret_cast<const char*>(all->data()), all->size());
       }
-      return field ? ok() : Status(field.problem());
+      return all ? ok() : Status(all.problem());
     }
     std::string kept;
-    Status copied = in_it == Message::other ? ok() : copy(in_it, content, content + bytes, kept);
-    protozero::write_varint(std::back_inserter(out), key);
+    Status copied = in_it == Message::other ? ok() : copy(in_it, field.begin, field.end, kept);
+    protozero::write_varint(std::back_inserter(out), field.key);
     protozero::write_varint(std::back_inserter(out), kept.size());
     out += kept;
     return copied;
-  }
-
-  Outcome<std::uint64_t> varint(std::uint64_t& at, std::uint64_t end) {
-    const auto bytes = read_(at, std::min<std::uint64_t>(end - at, protozero::max_varint_length));
-    if (!bytes) {
-      return bytes.problem();
-    }
-    const char* const begin = reinterpret_cast<const char*>(bytes->data());
-    const char* next = begin;
-    try {
-      const std::uint64_t value = protozero::decode_varint(&next, begin + bytes->size());
-      at += static_cast<std::uint64_t>(next - begin);
-      return value;
-    } catch (const protozero::exception&) {
-      return damaged("a large record is no event: a number does not end", at);
-    }
   }
 
   const ReadPayload& read_;

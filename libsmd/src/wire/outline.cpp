@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/outline.hpp"
 
-#include <protozero/varint.hpp>
+#include "wire/message.hpp"
 
 #include <array>
 #include <new>
@@ -10,99 +10,28 @@
 namespace smd::detail::wire {
 namespace {
 
-/// A field whose payload continues past the head.
-struct OpenField {
-  std::uint64_t key_at = 0;     ///< Where its key begins,
-  std::uint64_t length_at = 0;  ///< its length,
-  std::uint64_t begin = 0;      ///< its payload,
-  std::uint64_t end = 0;        ///< and where that ends.
-};
-
 /// The path to the elements: Event.summary, Summary.value, Value.tensor, TensorProto.tensor_content.
-using Path = std::array<OpenField, 4>;
+using Path = std::array<RawField, 4>;
 constexpr std::array<std::uint64_t, 4> path_fields = {5, 1, 8, 4};
 
-/// Reads keys and lengths from the head; refuses fields that are not complete there.
-class Cursor {
- public:
-  explicit Cursor(std::span<const std::byte> head) noexcept : head_(head) {}
-
-  [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
-
-  std::optional<std::uint64_t> varint() noexcept {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ >= head_.size()) {
-        return {};
-      }
-      const auto byte = std::to_integer<std::uint64_t>(head_[at_++]);
-      value |= (byte & 0x7F) << shift;
-      if (byte < 0x80) {
-        return value;
-      }
-    }
-    return {};
-  }
-  /// Returns false if the head is too short.
-  bool skip(std::uint64_t bytes) noexcept {
-    if (bytes > head_.size() - at_) {
-      return false;
-    }
-    at_ += bytes;
-    return true;
-  }
-
- private:
-  std::span<const std::byte> head_;
-  std::uint64_t at_ = 0;
-};
-
-/// Returns the field that continues past the head, in a message that ends at `end`; it must have the number `wanted`.
-std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t end, std::uint64_t wanted) noexcept {
-  for (;;) {
-    OpenField field;
-    field.key_at = cursor.at();
-    const auto key = cursor.varint();
-    field.length_at = cursor.at();
-    std::optional<std::uint64_t> bytes;
-    switch (key ? *key & 7 : 7) {
-      case 0:
-        bytes = cursor.varint() ? std::optional<std::uint64_t>(0) : std::nullopt;
-        break;
-      case 1:
-        bytes = 8;
-        break;
-      case 5:
-        bytes = 4;
-        break;
-      case 2:
-        bytes = cursor.varint();
-        break;
-      default:  // groups are valid, but known writers do not use them
-        break;
-    }
-    if (!bytes || cursor.at() > end || *bytes > end - cursor.at()) {
-      return {};
-    }
-    field.begin = cursor.at();
-    field.end = field.begin + *bytes;
-    if (!cursor.skip(*bytes)) {
-      return *key == (wanted << 3 | 2) ? std::optional(field) : std::nullopt;
-    }
-  }
-}
-
+/// Finds the fields that continue past the head, each in the one before. They must be those of the path.
 std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t payload_bytes) noexcept {
-  Cursor cursor(head);
   Path path;
+  std::uint64_t at = 0;
   std::uint64_t end = payload_bytes;
   for (std::size_t level = 0; level < path.size(); ++level) {
-    const auto field = find_open(cursor, end, path_fields[level]);
-    if (!field) {
+    RawField& field = path[level];
+    do {
+      if (at >= head.size() || read_raw_field(head.subspan(at), at, end, field) != nullptr) {
+        return {};
+      }
+      at = field.end;
+    } while (field.end <= head.size());
+    if (field.key != (path_fields[level] << 3 | 2)) {
       return {};
     }
-    path[level] = *field;
-    end = field->end;
+    at = field.begin;
+    end = field.end;
   }
   return path;
 }
@@ -111,11 +40,11 @@ std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t pay
 /// many bytes as before.
 std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
-  const OpenField& content = path.back();
+  const RawField& content = path.back();
   std::vector<std::byte> skeleton;
   skeleton.reserve(content.key_at + tail.size());
   skeleton.assign(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(content.key_at));
-  for (const OpenField& around : std::span(path).first<3>()) {
+  for (const RawField& around : std::span(path).first<3>()) {
     std::uint64_t length = around.end - around.begin - (content.end - content.key_at);
     for (std::uint64_t at = around.length_at; at < around.begin; ++at, length >>= 7) {
       skeleton[at] = static_cast<std::byte>((length & 0x7F) | (at + 1 < around.begin ? 0x80 : 0));

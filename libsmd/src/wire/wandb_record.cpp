@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace smd::detail::wire {
 

@@ -162,6 +162,12 @@ RecordScanner::Found RecordScanner::tell(Found found, std::string text) {
   return found;
 }
 
+RecordScanner::Found RecordScanner::fail(Problem problem) {
+  problem_ = std::move(problem);
+  problem_.offset = offset_;
+  return problem_.kind == ProblemKind::damaged ? Found::damaged : Found::failed;
+}
+
 bool RecordScanner::have(std::uint64_t bytes) {
   if (end_ - begin_ >= bytes) {
     return true;
@@ -189,8 +195,7 @@ bool RecordScanner::have(std::uint64_t bytes) {
   const std::uint64_t more = std::min(capacity_, left()) - end_;
   auto read = file_.read_at(offset_ + end_, {buffer_.get() + end_, more});
   if (!read) {
-    problem_ = std::move(read.problem());
-    problem_.offset = offset_;
+    (void)fail(std::move(read.problem()));
     return false;
   }
   end_ += *read;
@@ -257,15 +262,9 @@ Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes
 RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
   constexpr std::uint64_t window_bytes = std::uint64_t{64} << 10;
   const std::uint64_t begin = offset_ + wire::header_bytes;
-  const auto failed = [this](Problem problem) {
-    const bool damaged = problem.kind == ProblemKind::damaged;
-    problem_ = std::move(problem);
-    problem_.offset = offset_;
-    return damaged ? Found::damaged : Found::failed;
-  };
   auto sound = is_sound(begin, payload_bytes, true);
   if (!sound) {
-    return failed(std::move(sound.problem()));
+    return fail(std::move(sound.problem()));
   }
   if (!*sound) {
     return tell(Found::damaged, wrong_checksum);
@@ -285,7 +284,7 @@ RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
     return Bytes(std::span<const std::byte>(window).subspan(at - window_begin, bytes));
   });
   if (!skeleton) {
-    return failed(std::move(skeleton.problem()));
+    return fail(std::move(skeleton.problem()));
   }
   skeleton_ = *std::move(skeleton);
   payload_ = std::as_bytes(std::span(skeleton_));
@@ -336,8 +335,7 @@ Outcome<std::optional<std::uint64_t>> RecordScanner::next_sound_record() {
 RecordScanner::Found RecordScanner::pass_over(const std::string& why) {
   auto next = next_sound_record();
   if (!next) {
-    problem_ = std::move(next.problem());
-    problem_.offset = offset_;
+    (void)fail(std::move(next.problem()));
     return Found::failed;
   }
   constexpr std::string_view hint = "; if the file was copied, copy it again";

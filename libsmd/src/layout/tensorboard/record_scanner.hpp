@@ -96,6 +96,8 @@ class RecordScanner {
   /// The same from the next block that was read ahead. Returns false if it does not suffice.
   bool have_ahead(std::uint64_t bytes);
   Found tell(Found found, std::string text);
+  /// Takes the problem of a part of the record.
+  Found fail(Problem problem);
 
   const storage::File& file_;
   std::uint64_t size_;
