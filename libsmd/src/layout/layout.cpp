@@ -80,4 +80,30 @@ StepCounts count_steps(const NamedSteps& named) {
   return steps;
 }
 
+bool takes_all(std::span<const StepRange> ranges) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
+    return (!range.first() || range.first()->value == INT64_MIN) && !range.end() && !range.newest() && !range.oldest();
+  });
+}
+
+RangeFilter::RangeFilter(std::span<const StepRange> ranges, const StepCounts& steps) {
+  constexpr Bounds nothing = {1, 0};
+  for (const StepRange& range : ranges) {
+    Bounds& bounds = bounds_.emplace_back();
+    const std::size_t count = std::min(range.newest().value_or(range.oldest().value_or(0)), steps.size());
+    if (range.first()) {
+      bounds.first = range.first()->value;
+    }
+    if ((range.end() && range.end()->value == INT64_MIN) || ((range.newest() || range.oldest()) && count == 0)) {
+      bounds = nothing;
+    } else if (range.newest()) {
+      bounds.first = steps[steps.size() - count].first;
+    } else if (range.oldest()) {
+      bounds.last = steps[count - 1].first;
+    } else if (range.end()) {
+      bounds.last = range.end()->value - 1;
+    }
+  }
+}
+
 }  // namespace smd::detail::layout

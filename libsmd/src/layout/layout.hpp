@@ -312,4 +312,25 @@ class Layout {
 using StepCounts = std::vector<std::pair<std::int64_t, std::size_t>>;
 [[nodiscard]] StepCounts count_steps(const NamedSteps& named);
 
+/// Returns whether one of the ranges includes all steps.
+[[nodiscard]] bool takes_all(std::span<const StepRange> ranges) noexcept;
+
+/// Tests whether a step is in one of several ranges. Ranges that count steps refer to `steps`.
+class RangeFilter {
+ public:
+  RangeFilter(std::span<const StepRange> ranges, const StepCounts& steps);
+
+  [[nodiscard]] bool holds(std::int64_t step) const noexcept {
+    return std::any_of(bounds_.begin(), bounds_.end(),
+                       [step](const Bounds& bounds) { return step >= bounds.first && step <= bounds.last; });
+  }
+
+ private:
+  struct Bounds {
+    std::int64_t first = INT64_MIN;
+    std::int64_t last = INT64_MAX;  ///< Below `first`: no step.
+  };
+  std::vector<Bounds> bounds_;
+};
+
 }  // namespace smd::detail::layout

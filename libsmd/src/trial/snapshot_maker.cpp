@@ -2,7 +2,7 @@
 #include "trial/snapshot_maker.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/range_filter.hpp"
+#include "layout/layout.hpp"
 #include "text/escape.hpp"
 #include "trial/completeness.hpp"
 #include "trial/look_limit.hpp"

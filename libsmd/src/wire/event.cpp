@@ -15,21 +15,13 @@ namespace {
 
 using protozero::pbf_reader;
 
-namespace event_field {
-constexpr std::uint32_t wall_time = 1, step = 2, summary = 5, last_of_oneof = 9;
-}
-namespace summary_field {
-constexpr std::uint32_t value = 1;
-}
-namespace value_field_number {
-constexpr std::uint32_t tag = 1, tensor = 8, metadata = 9;
-}
-namespace metadata_field {
-constexpr std::uint32_t plugin_data = 1;
-}
-namespace plugin_field {
-constexpr std::uint32_t name = 1, content = 2;
-}
+/// Field numbers, by message.
+namespace field_number {
+constexpr std::uint32_t event_wall_time = 1, event_step = 2, event_summary = 5, last_of_event = 9;
+constexpr std::uint32_t summary_value = 1;
+constexpr std::uint32_t value_tag = 1, value_tensor = 8, value_metadata = 9;
+constexpr std::uint32_t metadata_plugin = 1, plugin_name = 1, plugin_content = 2;
+}  // namespace field_number
 
 /// The most pieces into which a tensor may be split. Known writers do not split tensors; the limit keeps the list of
 /// pieces small.
@@ -96,9 +88,9 @@ void scan_plugin(pbf_reader plugin, ValueParts& parts) {
   std::string_view name;
   std::string_view content;
   for_each_field(plugin, [&](pbf_reader& field) {
-    if (field.tag() == plugin_field::name) {
+    if (field.tag() == field_number::plugin_name) {
       name = text_of(field);
-    } else if (field.tag() == plugin_field::content) {
+    } else if (field.tag() == field_number::plugin_content) {
       content = text_of(field);
     }
   });
@@ -113,7 +105,7 @@ ValueParts scan_value(pbf_reader value) {
   ValueParts parts;
   for_each_field(value, [&](pbf_reader& field) {
     switch (field.tag()) {
-      case value_field_number::tag:
+      case field_number::value_tag:
         parts.tag = text_of(field);
         break;
       case 2:  // simple_value
@@ -125,16 +117,16 @@ ValueParts scan_value(pbf_reader value) {
         parts.replaced = parts.replaced || parts.tensor.size() != 0;
         parts.tensor.clear();  // in a oneof, the last field counts
         break;
-      case value_field_number::tensor:
+      case field_number::value_tensor:
         if (parts.tensor.size() == most_pieces) {
           throw TooManyPieces{};
         }
         parts.other_kind = false;
         parts.tensor.add(bytes_of(field));
         break;
-      case value_field_number::metadata:
+      case field_number::value_metadata:
         for_each_field(message_of(field), [&](pbf_reader& part) {
-          if (part.tag() == metadata_field::plugin_data) {
+          if (part.tag() == field_number::metadata_plugin) {
             scan_plugin(message_of(part), parts);
           }
         });
@@ -149,7 +141,7 @@ ValueParts scan_value(pbf_reader value) {
 void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
   event.has_summary = true;
   for_each_field(summary, [&](pbf_reader& field) {
-    if (field.tag() != summary_field::value) {
+    if (field.tag() != field_number::summary_value) {
       return;
     }
     ++event.values;
@@ -166,13 +158,13 @@ void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
 EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) {
   EventParts event;
   for_each_field(reader_of(payload), [&](pbf_reader& field) {
-    if (field.tag() == event_field::wall_time) {
+    if (field.tag() == field_number::event_wall_time) {
       event.wall_time = double_of(field);
-    } else if (field.tag() == event_field::step) {
+    } else if (field.tag() == field_number::event_step) {
       event.step = static_cast<std::int64_t>(varint_of(field));
-    } else if (field.tag() == event_field::summary) {
+    } else if (field.tag() == field_number::event_summary) {
       scan_summary(message_of(field), tag, event);
-    } else if (field.tag() > event_field::step && field.tag() <= event_field::last_of_oneof) {
+    } else if (field.tag() > field_number::event_step && field.tag() <= field_number::last_of_event) {
       const EventParts before = std::move(event);  // in a oneof, the last field counts
       event = {};
       event.wall_time = before.wall_time;

@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -21,6 +23,7 @@ namespace smd::detail::wire {
 namespace {
 
 using protozero::pbf_reader;
+using protozero::pbf_wire_type;
 
 struct TagNotUtf8 : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "tag that is no UTF-8"; }
@@ -42,94 +45,84 @@ void scan_metadata(pbf_reader message, SummaryMetadata& metadata) {
   });
 }
 
-/// Scans one Summary.Value into the last of `event.values`.
-class ValueScan {
- public:
-  explicit ValueScan(EventOutline& event) : event_(event), value_(event.values.emplace_back()) {}
-
-  void scan(pbf_reader message) {
-    std::string_view node_name;
-    for_each_field(message, [&](pbf_reader& reader) {
-      switch (reader.tag()) {
-        case 1:
-          value_.tag = text_of(reader);
-          break;
-        case 2:
-          value_.number = float_of(reader);
-          hold(SummaryKind::simple_value);
-          break;
-        case 3:  // histogram, in the old format
-          (void)view_of(reader);
-          hold(SummaryKind::none);
-          break;
-        case 4:
-          hold(SummaryKind::image, bytes_of(reader));
-          break;
-        case 5:
-          hold(SummaryKind::histogram, bytes_of(reader));
-          break;
-        case 6:
-          hold(SummaryKind::audio, bytes_of(reader));
-          break;
-        case 7:
-          node_name = text_of(reader);
-          break;
-        case 8:
-          hold(SummaryKind::tensor, bytes_of(reader));
-          break;
-        case 9:
-          if (!value_.metadata) {
-            value_.metadata.emplace();
-          }
-          scan_metadata(message_of(reader), *value_.metadata);
-          break;
-        default:
-          break;
-      }
-    });
-    if (value_.tag.empty()) {
-      value_.tag = node_name;
+/// Scans one Summary.Value into another of `event.values`.
+void scan_value(pbf_reader message, EventOutline& event) {
+  SummaryValue& value = event.values.emplace_back();
+  std::vector<std::byte>* whole = nullptr;
+  const auto hold = [&](SummaryKind kind) {  // in a oneof, the last field counts
+    if (value.kind != kind) {
+      event.plain = event.plain && value.kind == SummaryKind::none;
+      value.kind = kind;
+      value.message = {};
+      whole = nullptr;
     }
-    if (!valid_utf8(value_.tag)) {
-      throw TagNotUtf8{};
-    }
-  }
-
- private:
-  /// In a oneof, the last field counts.
-  void hold(SummaryKind kind) {
-    if (value_.kind != kind) {
-      event_.plain = event_.plain && value_.kind == SummaryKind::none;
-      value_.kind = kind;
-      value_.message = {};
-      whole_ = nullptr;
-    }
-  }
-  /// Repeated occurrences of a message are parts of one message, so they are concatenated.
-  void hold(SummaryKind kind, std::span<const std::byte> message) {
-    const bool again = value_.kind == kind;
+  };
+  // Repeated occurrences of a message are parts of one message, so they are concatenated.
+  const auto hold_message = [&](SummaryKind kind, std::span<const std::byte> part) {
+    const bool again = value.kind == kind;
     hold(kind);
     if (!again) {
-      value_.message = message;
+      value.message = part;
       return;
     }
-    event_.plain = false;
-    if (whole_ == nullptr) {
-      whole_ = &event_.whole.emplace_front(value_.message.begin(), value_.message.end());
+    event.plain = false;
+    if (whole == nullptr) {
+      whole = &event.whole.emplace_front(value.message.begin(), value.message.end());
     }
-    whole_->insert(whole_->end(), message.begin(), message.end());
-    value_.message = *whole_;
+    whole->insert(whole->end(), part.begin(), part.end());
+    value.message = *whole;
+  };
+  std::string_view node_name;
+  for_each_field(message, [&](pbf_reader& field) {
+    switch (field.tag()) {
+      case 1:
+        value.tag = text_of(field);
+        break;
+      case 2:
+        value.number = float_of(field);
+        hold(SummaryKind::simple_value);
+        break;
+      case 3:  // histogram, in the old format
+        (void)view_of(field);
+        hold(SummaryKind::none);
+        break;
+      case 4:
+        hold_message(SummaryKind::image, bytes_of(field));
+        break;
+      case 5:
+        hold_message(SummaryKind::histogram, bytes_of(field));
+        break;
+      case 6:
+        hold_message(SummaryKind::audio, bytes_of(field));
+        break;
+      case 7:
+        node_name = text_of(field);
+        break;
+      case 8:
+        hold_message(SummaryKind::tensor, bytes_of(field));
+        break;
+      case 9:
+        if (!value.metadata) {
+          value.metadata.emplace();
+        }
+        scan_metadata(message_of(field), *value.metadata);
+        break;
+      default:
+        break;
+    }
+  });
+  if (value.tag.empty()) {
+    value.tag = node_name;
   }
-
-  EventOutline& event_;
-  SummaryValue& value_;
-  std::vector<std::byte>* whole_ = nullptr;
-};
+  if (!valid_utf8(value.tag)) {
+    throw TagNotUtf8{};
+  }
+}
 
 void scan_summary(pbf_reader summary, EventOutline& event) {
   for_each_field(summary, [&](pbf_reader& field) {
     if (field.tag() == 1) {
-      ValueScan(event).scan(message_of(field));
+      scan_value(message_of(field), event);
     }
   });
 }
@@ -193,6 +186,149 @@ Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
   return guarded([&]() -> Status {
     scan_event(reader_of(payload), event);
     return ok();
+  });
+}
+
+// Reads histograms.
+namespace {
+
+double double_in(std::span<const std::byte> bytes) noexcept {
+  return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
+}
+
+/// Appends one occurrence of repeated doubles, packed or not. If `into` is null, only checks it.
+void take_doubles(pbf_reader& reader, std::vector<double>* into) {
+  if (reader.wire_type() == pbf_wire_type::fixed64) {
+    const double number = reader.get_double();
+    if (into != nullptr) {
+      into->push_back(number);
+    }
+    return;
+  }
+  std::span<const std::byte> packed = bytes_of(reader);
+  if (packed.size() % sizeof(double) != 0) {
+    throw protozero::invalid_length_exception{};
+  }
+  if (into != nullptr) {
+    into->reserve(into->size() + packed.size() / sizeof(double));
+    for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
+      into->push_back(double_in(packed));
+    }
+  }
+}
+
+/// By field number, from 1 on.
+constexpr std::array sum_fields = {&HistogramSums::min, &HistogramSums::max, &HistogramSums::num, &HistogramSums::sum,
+                                   &HistogramSums::sum_squares};
+
+/// Scans the sums, and unless they are null, the buckets.
+HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<double>* limits,
+                        std::vector<double>* counts) {
+  HistogramSums sums;
+  for_each_field(reader_of(histogram_proto), [&](pbf_reader& field) {
+    const std::uint32_t number = field.tag();
+    if (number <= sum_fields.size()) {
+      sums.*sum_fields[number - 1] = double_of(field);
+    } else if (number == 6 || number == 7) {
+      take_doubles(field, number == 6 ? limits : counts);
+    }
+  });
+  return sums;
+}
+
+/// `at(i)`: the edges and the count of row r are numbers 3r, 3r + 1 and 3r + 2.
+template <class At>
+std::optional<BucketSpan> span_of(std::uint64_t rows, const At& at) {
+  std::optional<BucketSpan> span;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (!(at(row * 3 + 2) > 0)) {
+      continue;
+    }
+    const double left = at(row * 3);
+    const double right = at(row * 3 + 1);
+    if (!span) {
+      span = BucketSpan{left, right};
+    }
+    // NaN stays: the elements have no minimum or maximum.
+    if (left < span->min || std::isnan(left)) {
+      span->min = left;
+    }
+    if (right > span->max || std::isnan(right)) {
+      span->max = right;
+    }
+  }
+  return span;
+}
+
+}  // namespace
+
+Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+  std::vector<double> limits;  // the upper ones
+  std::vector<double> counts;
+  const HistogramSums sums = scan_sums(histogram_proto, &limits, &counts);
+  if (limits.size() != counts.size()) {
+    return damaged(fmt::format("histogram with {} limits of {} buckets", limits.size(), counts.size()));
+  }
+  std::vector<double> buckets;  // left and right edge, and count of each
+  std::size_t filled = 0;       // without the empty ones at the end
+  std::size_t filled_limit = 0;
+  double left = sums.min;
+  for (std::size_t at = 0; at < counts.size(); ++at) {
+    const bool empty = !(counts[at] > 0);
+    if (empty && buckets.empty()) {
+      if (std::isinf(sums.min)) {
+        left = limits[at];  // an infinity lies in no bucket
+      }
+      continue;
+    }
+    buckets.insert(buckets.end(), {left, limits[at], counts[at]});
+    left = limits[at];
+    if (!empty) {
+      filled = buckets.size();
+      filled_limit = at;
+    }
+  }
+  buckets.resize(filled);
+  if (!buckets.empty()) {
+    buckets[filled - 2] = std::isinf(sums.max) ? limits[filled_limit] : sums.max;
+  }
+  Value value;
+  value.dtype = Dtype::float64;
+  value.shape = {static_cast<std::int64_t>(filled / 3), 3};
+  std::byte* at = value.own(filled * sizeof(double)).data();
+  for (const double number : buckets) {
+    store_little(at, std::bit_cast<std::uint64_t>(number));
+    at += sizeof number;
+  }
+  return value;
+}
+
+Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
+  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr, nullptr); });
+}
+
+std::optional<BucketSpan> bucket_span(std::span<const double> buckets) {
+  return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
+}
+
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
+  return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
+    const std::span pieces(&tensor_proto, 1);
+    Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, {}, ValueKinds::summaries);
+    if (!value) {
+      return std::move(value.problem());
+    }
+    const bool numbers = value->dtype == Dtype::float64 || value->dtype == Dtype::float32;
+    if (!numbers || value->shape.size() != 2 || value->shape[1] != 3) {
+      return damaged(
+          fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
+    }
+    const std::size_t item = item_size(value->dtype);
+    const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
+    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
+      const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
+      return item == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+    });
   });
 }
 

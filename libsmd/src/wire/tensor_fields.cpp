@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <complex>
+#include <concepts>
 #include <cstring>
 #include <functional>
 #include <type_traits>
@@ -25,20 +26,15 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
-namespace shape_field {
-constexpr std::uint32_t dim = 2, unknown_rank = 3;
-}
-namespace dim_field {
-constexpr std::uint32_t size = 1;
-}
-
 void scan_shape(pbf_reader shape, TensorParts& parts) {
+  constexpr std::uint32_t dimension = 2, unknown_rank = 3;
+  constexpr std::uint32_t size_of_dimension = 1;
   parts.has_shape = true;
   for_each_field(shape, [&](pbf_reader& field) {
-    if (field.tag() == shape_field::dim) {
+    if (field.tag() == dimension) {
       std::int64_t size = 0;  // proto3 does not write zeros
       for_each_field(message_of(field), [&](pbf_reader& dim) {
-        if (dim.tag() == dim_field::size) {
+        if (dim.tag() == size_of_dimension) {
           size = static_cast<std::int64_t>(varint_of(dim));
         }
       });
@@ -47,7 +43,7 @@ void scan_shape(pbf_reader shape, TensorParts& parts) {
       } else {
         parts.too_many_dimensions = true;
       }
-    } else if (field.tag() == shape_field::unknown_rank) {
+    } else if (field.tag() == unknown_rank) {
       parts.unknown_rank = varint_of(field) != 0;
     }
   });
@@ -60,26 +56,33 @@ struct ValueField {
 };
 
 /// By number.
+// clang-format off
 constexpr std::array<ValueField, tensor_field::count> value_fields = {{
-    {},
-    {},
-    {},
-    {},
-    {},
-    {"float_val", 4},
-    {"double_val", 8},
-    {"int_val"},
-    {"string_val"},
-    {"scomplex_val", 4},
-    {"int64_val"},
-    {"bool_val"},
-    {"dcomplex_val", 8},
-    {"half_val"},
-    {},
-    {},
-    {"uint32_val"},
-    {"uint64_val"},
+    {}, {}, {}, {}, {},
+    {"float_val", 4}, {"double_val", 8}, {"int_val"}, {"string_val"}, {"scomplex_val", 4}, {"int64_val"}, {"bool_val"},
+    {"dcomplex_val", 8}, {"half_val"},
+    {}, {},
+    {"uint32_val"}, {"uint64_val"},
 }};
+// clang-format on
+
+// The field that holds elements of a type.
+constexpr std::uint32_t field_of(ElementType<float>) { return tensor_field::float_val; }
+constexpr std::uint32_t field_of(ElementType<double>) { return tensor_field::double_val; }
+constexpr std::uint32_t field_of(ElementType<std::string_view>) { return tensor_field::string_val; }
+constexpr std::uint32_t field_of(ElementType<std::complex<float>>) { return tensor_field::scomplex_val; }
+constexpr std::uint32_t field_of(ElementType<std::complex<double>>) { return tensor_field::dcomplex_val; }
+constexpr std::uint32_t field_of(ElementType<std::int64_t>) { return tensor_field::int64_val; }
+constexpr std::uint32_t field_of(ElementType<bool>) { return tensor_field::bool_val; }
+constexpr std::uint32_t field_of(ElementType<Half>) { return tensor_field::half_val; }
+constexpr std::uint32_t field_of(ElementType<BFloat16>) { return tensor_field::half_val; }
+constexpr std::uint32_t field_of(ElementType<std::uint32_t>) { return tensor_field::uint32_val; }
+constexpr std::uint32_t field_of(ElementType<std::uint64_t>) { return tensor_field::uint64_val; }
+constexpr std::uint32_t field_of(ElementType<Float8>) { return 0; }
+template <std::integral Stored>
+requires(sizeof(Stored) < sizeof(std::int64_t)) constexpr std::uint32_t field_of(ElementType<Stored>) {
+  return tensor_field::int_val;
+}
 
 /// Calls `take` for each occurrence of a field in all pieces.
 template <class Take>
@@ -184,34 +187,7 @@ std::uint64_t count_values(pbf_reader& reader) {
 }  // namespace
 
 std::uint32_t value_field(Dtype dtype) {
-  return visit_element_type(dtype, []<class Stored>(ElementType<Stored>) -> std::uint32_t {
-    if constexpr (std::is_same_v<Stored, float>) {
-      return tensor_field::float_val;
-    } else if constexpr (std::is_same_v<Stored, double>) {
-      return tensor_field::double_val;
-    } else if constexpr (std::is_same_v<Stored, std::string_view>) {
-      return tensor_field::string_val;
-    } else if constexpr (std::is_same_v<Stored, std::complex<float>>) {
-      return tensor_field::scomplex_val;
-    } else if constexpr (std::is_same_v<Stored, std::complex<double>>) {
-      return tensor_field::dcomplex_val;
-    } else if constexpr (std::is_same_v<Stored, std::int64_t>) {
-      return tensor_field::int64_val;
-    } else if constexpr (std::is_same_v<Stored, bool>) {
-      return tensor_field::bool_val;
-    } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
-      return tensor_field::half_val;
-    } else if constexpr (std::is_same_v<Stored, std::uint32_t>) {
-      return tensor_field::uint32_val;
-    } else if constexpr (std::is_same_v<Stored, std::uint64_t>) {
-      return tensor_field::uint64_val;
-    } else if constexpr (std::is_same_v<Stored, Float8>) {
-      return 0;
-    } else {
-      static_assert(std::is_integral_v<Stored> && sizeof(Stored) <= 4);
-      return tensor_field::int_val;
-    }
-  });
+  return visit_element_type(dtype, [](auto type) -> std::uint32_t { return field_of(type); });
 }
 
 std::string_view value_field_name(std::uint32_t field) noexcept {

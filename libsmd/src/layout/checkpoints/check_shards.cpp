@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/checkpoint_listing.hpp"
+#include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "text/escape.hpp"
 
@@ -23,6 +23,10 @@ namespace smd::detail::layout {
 namespace {
 
 using Headers = ReadOnce<TensorFileHeader>;
+
+Problem damaged_file(std::string file, std::string text) {
+  return {ProblemKind::damaged, std::move(file), {}, std::move(text)};
+}
 
 /// Returns whether a file that an index names exists, whatever its stem.
 bool is_there(const TensorSet& set, std::string_view leaf, const Headers& headers) {
@@ -80,10 +84,8 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
     said[tensor.file].emplace_back(tensor.name);
   }
   const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
-    problems.add({ProblemKind::damaged,
-                  set.index,
-                  {},
-                  "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how});
+    problems.add(damaged_file(
+        set.index, "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how));
   };
   std::set<std::string> files;
   for (const TensorFile& file : set.files) {
@@ -128,18 +130,14 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
     }
   }
   if (!absent.empty() && absent.size() == index.files.size()) {
-    problems.add({ProblemKind::damaged,
-                  set.index,
-                  {},
-                  std::string(set.files.empty() ? "the checkpoint is partial" : "the index is stale") +
-                      ": none of the " + std::to_string(absent.size()) + " files that the index names is there"});
+    const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
+    problems.add(damaged_file(
+        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size())));
     return;
   }
   for (const std::string_view file : absent) {
-    problems.add({ProblemKind::damaged,
-                  joined(set.folder, file),
-                  {},
-                  "is not there, and the index names it: the checkpoint is partial"});
+    problems.add(
+        damaged_file(joined(set.folder, file), "is not there, and the index names it: the checkpoint is partial"));
   }
   compare_tensors(set, index, headers, problems);
 }
@@ -158,13 +156,12 @@ void check_count(const TensorSet& set, ProblemList& problems) {
       continue;
     }
     ++told;
-    problems.add({ProblemKind::damaged,
-                  joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
-                  {},
-                  "is not there: the checkpoint is partial" +
-                      (told == most_told && missing > told
-                           ? ", and " + std::to_string(missing - told) + " more of its shards are not there either"
-                           : std::string())});
+    const std::string more = told == most_told && missing > told
+                                 ? fmt::format(", and {} more of its shards are not there either", missing - told)
+                                 : std::string();
+    problems.add(
+        damaged_file(joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
+                     "is not there: the checkpoint is partial" + more));
   }
 }
 

@@ -26,11 +26,7 @@ std::optional<Number> number_of(std::string_view digits) noexcept {
 
 /// Returns the digits at the end of a text.
 std::string_view last_digits(std::string_view text) noexcept {
-  std::size_t begin = text.size();
-  while (begin > 0 && is_ascii_digit(text[begin - 1])) {
-    --begin;
-  }
-  return text.substr(begin);
+  return text.substr(text.find_last_not_of("0123456789") + 1);
 }
 
 /// Returns whether a text ends with `word`, and `word` is the whole text or follows one of `-_.`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/checkpoint_listing.hpp"
+#include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "base/map_pages.hpp"
 #include "layout/step_row_writer.hpp"

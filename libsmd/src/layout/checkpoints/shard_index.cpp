@@ -9,7 +9,6 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 
 namespace smd::detail::layout {

@@ -269,8 +269,9 @@ void CollectionsUnion::Merged::sort_names() {
 
 Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<const std::byte> text) {
   constexpr std::size_t most_kept = std::size_t{64} << 10;  // bytes of text, which stay in memory
+  using LastText = std::pair<std::string, std::shared_ptr<const KnownCollections>>;
   static std::mutex mutex;
-  static std::shared_ptr<const std::pair<std::string, std::shared_ptr<const KnownCollections>>> last;  // guarded
+  static std::shared_ptr<const LastText> last;  // guarded
   const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
   std::unique_lock lock(mutex);
   const auto known = last;
@@ -288,8 +289,7 @@ Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<con
   std::shared_ptr<const KnownCollections> content = std::make_shared<KnownCollections>(
       KnownCollections{CollectionMap(united.take()), file->num_workers, notes.all()});
   if (text.size() <= most_kept) {
-    auto now =
-        std::make_shared<const std::pair<std::string, std::shared_ptr<const KnownCollections>>>(characters, content);
+    auto now = std::make_shared<const LastText>(characters, content);
     lock.lock();
     last.swap(now);  // the one before is freed without the lock
     lock.unlock();

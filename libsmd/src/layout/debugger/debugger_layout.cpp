@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/debugger_layout.hpp"
 
-#include "layout/debugger/debugger_listing.hpp"
 #include "layout/debugger/trial_paths.hpp"
-#include "layout/range_filter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -221,15 +219,9 @@ class DebuggerLayout final : public Layout {
   }
   std::optional<std::pair<std::int64_t, std::uint32_t>> step_of_path(const Listing& listing,
                                                                      std::string_view path) const override {
-    const std::optional<std::int64_t> step = event_file_step(path);
-    if (!step) {
-      return std::nullopt;
-    }
-    std::string_view part = path.substr(path.rfind('/') + 1);
-    part.remove_prefix(part.find('_') + 1);
-    part = part.substr(0, part.rfind('.'));
-    const std::uint32_t worker = own(listing).worker_parts.find(part);
-    return worker == no_id ? std::nullopt : std::optional(std::pair(*step, worker));
+    const auto name = parse_event_path(path);
+    const std::uint32_t worker = name ? own(listing).worker_parts.find(name->worker_part) : no_id;
+    return worker == no_id ? std::nullopt : std::optional(std::pair(name->step, worker));
   }
 };
 

@@ -210,33 +210,20 @@ Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string
   if (error) {
     return json_problem(*error, text);
   }
-  if (!meta) {
-    return damaged("there is no 'meta'");
-  }
-  if (!meta->is_object) {
-    return damaged("'meta' is not an object");
-  }
-  if (meta->is_empty) {
-    return damaged("'meta' is empty");
-  }
-  const std::optional<Mode> mode = meta->mode ? index_mode(*meta->mode) : std::nullopt;
-  if (!mode) {
-    return damaged("'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)");
-  }
-  if (!meta->mode_step) {
-    return damaged("'meta' holds no 'mode_step' of 64 bits");
-  }
-  if (!tensors && !saved_shapes) {
-    return damaged("there is neither 'tensor_payload' nor 'shape_payload'");
-  }
-  if (tensors && !tensors->is_list) {
-    return damaged("'tensor_payload' is not a list");
-  }
-  if (saved_shapes && !saved_shapes->is_list) {
-    return damaged("'shape_payload' is not a list");
-  }
-  if (!meta->event_file && !names_.empty()) {
-    return damaged("'meta' holds no 'event_file_name', but tensors are listed");
+  const std::optional<Mode> mode = meta && meta->mode ? index_mode(*meta->mode) : std::nullopt;
+  const char* const wrong = !meta                          ? "there is no 'meta'"
+                            : !meta->is_object             ? "'meta' is not an object"
+                            : meta->is_empty               ? "'meta' is empty"
+                            : !mode                        ? "'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)"
+                            : !meta->mode_step             ? "'meta' holds no 'mode_step' of 64 bits"
+                            : !tensors && !saved_shapes    ? "there is neither 'tensor_payload' nor 'shape_payload'"
+                            : tensors && !tensors->is_list ? "'tensor_payload' is not a list"
+                            : saved_shapes && !saved_shapes->is_list ? "'shape_payload' is not a list"
+                            : !meta->event_file && !names_.empty()
+                                ? "'meta' holds no 'event_file_name', but tensors are listed"
+                                : nullptr;
+  if (wrong != nullptr) {
+    return damaged(wrong);
   }
   for (auto* const list : {&tensors, &saved_shapes}) {
     if (*list) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/debugger_listing.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/debugger/index_parser.hpp"
@@ -70,7 +70,8 @@ class StepLoader {
       folder->announce(leaves);
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
-      Result result{.index = first + i};
+      Result result;
+      result.index = first + i;
       result.row.file = files[i];
       if (folder != nullptr) {
         load_one(*folder, leaves[i], result);
@@ -127,38 +128,6 @@ class StepLoader {
   std::vector<std::string_view> views_;
 };
 
-/// Returns whether the name of a file that was not found still exists: that of a dangling link does, that of a removed
-/// file does not. Pass the files of one folder one after the other, so that the folder is listed once.
-class StillListed {
- public:
-  StillListed(storage::Storage& storage, const DebuggerListing& listing) : storage_(storage), listing_(listing) {}
-
-  bool operator()(const StepPart& file) {
-    if (storage_.remote()) {  // has no links
-      return false;
-    }
-    if (folder_ != DebuggerListing::folder_of(file)) {
-      folder_ = DebuggerListing::folder_of(file);
-      auto entries = storage_.list(listing_.folders[folder_]);
-      names_.clear();
-      if (entries) {
-        for (storage::DirEntry& entry : *entries) {
-          names_.insert(std::move(entry.name));
-        }
-      }
-    }
-    std::string leaf;
-    listing_.append_leaf(leaf, file);
-    return names_.contains(leaf);
-  }
-
- private:
-  storage::Storage& storage_;
-  const DebuggerListing& listing_;
-  std::uint32_t folder_ = no_id;
-  std::unordered_set<std::string> names_;
-};
-
 }  // namespace
 
 LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
@@ -173,9 +142,10 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
   LongFiles long_files;
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
-  std::vector<LoadedSteps::Row> rows(files.size());
-  std::vector<std::uint8_t> good(files.size(), 0);
-  std::vector<StepLoader::Result> odd;  // with a failure, or refused entries
+  LoadedSteps::Row unread;
+  unread.count = 0;
+  std::vector<LoadedSteps::Row> rows(files.size(), unread);  // also what is not read well stays without a row
+  std::vector<StepLoader::Result> odd;                       // with a failure, or refused entries
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {
@@ -183,8 +153,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
     }
     loaders[worker]->load(files.subspan(begin, end - begin), [&](StepLoader::Result&& result) {
       result.index += begin;
-      rows[result.index] = {result.row, worker};
-      good[result.index] = result.failure ? 0 : 1;
+      rows[result.index] = {.row = result.row, .tables = worker, .count = result.failure ? 0U : 1U};
       if (result.failure || !result.refused.empty()) {
         const std::lock_guard lock(mutex);
         odd.push_back(std::move(result));
@@ -213,11 +182,26 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
     }
   }
   std::ranges::sort(odd, {}, &StepLoader::Result::index);
-  StillListed still_listed(storage, listing);
+  // The name of a dangling link is still there, that of a removed file is not. The folder of several is listed once.
+  std::uint32_t listed_folder = no_id;
+  std::unordered_set<std::string> names;
+  const auto still_listed = [&](const StepPart& file) {
+    if (const std::uint32_t folder = DebuggerListing::folder_of(file); listed_folder != folder) {
+      listed_folder = folder;
+      names.clear();
+      const auto entries = storage.list(listing.folders[folder]);
+      for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
+        names.insert(entry.name);
+      }
+    }
+    std::string leaf;
+    listing.append_leaf(leaf, file);
+    return names.contains(leaf);
+  };
   for (StepLoader::Result& item : odd) {
     const StepPart& file = files[item.index];
     if (item.failure) {
-      const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
+      const bool removed = item.failure->kind == ProblemKind::not_found && (storage.remote() || !still_listed(file));
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
     if (!item.refused.empty()) {
@@ -226,13 +210,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
       }
     }
   }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (good[i] != 0) {
-      rows[kept++] = rows[i];
-    }
-  }
-  rows.resize(kept);
+  std::erase_if(rows, [](const LoadedSteps::Row& row) { return row.count == 0; });
   loaded.rows = std::move(rows);
   for (const auto& loader : loaders) {
     loaded.tables.push_back(loader ? loader->take_tables() : Tables{});

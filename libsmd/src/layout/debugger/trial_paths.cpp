@@ -4,30 +4,36 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
 
-std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
+namespace {
+
+/// Parses `000000000010_worker_0`.
+std::optional<IndexFileName> parse_stem(std::string_view stem) noexcept {
   IndexFileName name;
-  if (leaf.ends_with(".json")) {
-    leaf.remove_suffix(5);
-  } else if (leaf.ends_with(".csv")) {
-    leaf.remove_suffix(4);
-    name.csv = true;
-  } else {
+  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), name.step);
+  const auto digits = static_cast<std::size_t>(end - stem.data());
+  if (error != std::errc{} || digits >= stem.size() || stem[digits] != '_') {
     return std::nullopt;
   }
-  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), name.step);
-  const auto digits = static_cast<std::size_t>(end - leaf.data());
-  if (error != std::errc{} || digits >= leaf.size() || leaf[digits] != '_') {
+  name.worker_part = stem.substr(digits + 1);
+  return name;
+}
+
+}  // namespace
+
+std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
+  const bool csv = leaf.ends_with(".csv");
+  if (!csv && !leaf.ends_with(".json")) {
     return std::nullopt;
   }
-  name.worker_part = leaf.substr(digits + 1);
-  if (name.worker_part.empty()) {
+  auto name = parse_stem(leaf.substr(0, leaf.rfind('.')));
+  if (!name || name->worker_part.empty()) {
     return std::nullopt;
   }
+  name->csv = csv;
   return name;
 }
 
@@ -98,14 +104,10 @@ std::string event_path(std::int64_t step, std::string_view worker_part) {
   return path;
 }
 
-std::optional<std::int64_t> event_file_step(std::string_view path) noexcept {
-  if (!path.starts_with(events_folder) || !path.ends_with(".tfevents")) {
-    return std::nullopt;
-  }
-  const std::string_view leaf = path.substr(path.rfind('/') + 1);
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), step);
-  return error == std::errc{} && end != leaf.data() + leaf.size() && *end == '_' ? std::optional(step) : std::nullopt;
+std::optional<IndexFileName> parse_event_path(std::string_view path) noexcept {
+  return path.starts_with(events_folder) && path.ends_with(".tfevents")
+             ? parse_stem(path.substr(0, path.rfind('.')).substr(path.rfind('/') + 1))
+             : std::nullopt;
 }
 
 void check_trial_names(storage::Storage& storage, const std::unordered_set<std::string>& event_files,

@@ -193,9 +193,10 @@ void EventTaker::expect_more_like(std::span<const std::byte> payload) {
   }
 }
 
-void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& record) {
+void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, std::uint64_t offset,
+                      std::uint64_t length) {
   stop_repeating();
-  const Place place{event, record};
+  const Place place{event, offset, length};
   if (const auto& started = lane().started; started && is_later(*started)) {
     out_of_order_ = true;
   }
@@ -236,8 +237,8 @@ void EventTaker::take_other(std::string_view kind, std::string name, const Place
     return;
   }
   extras.others.push_back({std::string(kind), std::move(name), place.event.step,
-                           "worker_" + std::to_string(file().worker), file().path, place.record.offset,
-                           place.record.length, place.event.wall_time});
+                           "worker_" + std::to_string(file().worker), file().path, place.offset, place.length,
+                           place.event.wall_time});
 }
 
 void EventTaker::look_for_namesake(const Series& series, const Place& place) {
@@ -265,7 +266,7 @@ void EventTaker::look_for_namesake(const Series& series, const Place& place) {
       file().problems.add(
           {ProblemKind::warning,
            {},
-           place.record.offset,
+           place.offset,
            fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
                        "run's folder another name to tell them apart",
                        told(own_tag, own), told(tag, run))});
@@ -290,10 +291,7 @@ void EventTaker::refuse(const Place& place, std::string_view tag, std::string_vi
     problems.count(ProblemKind::damaged);
     return;
   }
-  problems.add({ProblemKind::damaged,
-                {},
-                place.record.offset,
-                "the value of '" + printable(tag) + "' is left out: " + std::string(why)});
+  problems.add(damaged("the value of '" + printable(tag) + "' is left out: " + std::string(why), place.offset));
 }
 
 void EventTaker::take_value(const wire::SummaryValue& value, const Place& place) {
@@ -324,7 +322,7 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
     case wire::SummaryKind::image:
     case wire::SummaryKind::audio:
       begin_value(series, value.kind == wire::SummaryKind::image ? ValueKind::image : ValueKind::audio, place);
-      rows_.add_record(series.name, ValueForm::record, place.record.offset, place.record.length);
+      rows_.add_record(series.name, ValueForm::record, place.offset, place.length);
       break;
     case wire::SummaryKind::none: {
       const std::string_view plugin = name_of_plugin(facts().plugin);
@@ -337,7 +335,7 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
 void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
   const auto record = [&](ValueKind kind, ValueForm form) {
     begin_value(series, kind, place);
-    rows_.add_record(series.name, form, place.record.offset, place.record.length);
+    rows_.add_record(series.name, form, place.offset, place.length);
   };
   switch (facts().plugin) {
     case SeriesPlugin::scalars:
@@ -377,7 +375,7 @@ void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value,
       rows_.add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place.event.wall_time);
     }
   }
-  rows_.add_record(names.back(), ValueForm::record, place.record.offset, place.record.length);
+  rows_.add_record(names.back(), ValueForm::record, place.offset, place.length);
 }
 
 void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
@@ -386,7 +384,7 @@ void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, c
     return refuse(place, value.tag, span.problem().text);
   }
   begin_value(series, ValueKind::histogram, place);
-  rows_.add_buckets(series, *span, place.event.wall_time, place.record.offset, place.record.length);
+  rows_.add_buckets(series, *span, place.event.wall_time, place.offset, place.length);
 }
 
 void EventTaker::take_hyperparameters(const wire::SummaryMetadata& metadata) {
