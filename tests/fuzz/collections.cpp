@@ -2,7 +2,6 @@
 // Parses the input as a collections file, merges its content with itself, which must change nothing, and writes it
 // again.
 #include "layout/debugger/collections_file.hpp"
-#include "layout/debugger/collections_union.hpp"
 
 #include "hook/src/file_text.hpp"
 #include "source.hpp"

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t framing_bytes = 16;  // around a record's payload: lengths in index files include them
 
-void check_shape_list(const IndexTables& tables, std::uint32_t shapes) {
+void check_shape_list(const Tables& tables, std::uint32_t shapes) {
   SMD_REQUIRE(shapes < tables.shape_lists.size());
   for (const SavedShape& saved : tables.shape_lists[shapes]) {
     SMD_REQUIRE(saved.name < tables.names.size());
@@ -31,7 +31,7 @@ void check_shape_list(const IndexTables& tables, std::uint32_t shapes) {
   }
 }
 
-void check_payload(const IndexTables& tables, const ParsedIndex& parsed) {
+void check_payload(const Tables& tables, const ParsedIndex& parsed) {
   SMD_REQUIRE(parsed.event_file == no_id || parsed.event_file < tables.paths.size());
   if (parsed.payload == no_id) {
     return;

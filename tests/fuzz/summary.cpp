@@ -5,7 +5,6 @@
 
 #include "target.hpp"
 #include "text/json.hpp"
-#include "wire/event_skeleton.hpp"
 #include "wire/outline.hpp"
 
 #include <smd/limits.hpp>
@@ -39,12 +38,30 @@ void check_damage(const Outcome<T>& outcome) {
   SMD_REQUIRE(outcome || (outcome.problem().kind == ProblemKind::damaged && !outcome.problem().text.empty()));
 }
 
+/// A field of a message: key, length and content.
+std::string field(char key, std::string_view content) {
+  std::string out(1, key);
+  std::size_t left = content.size();
+  for (; left > 0x7F; left >>= 7) {
+    out += static_cast<char>(0x80 | (left & 0x7F));
+  }
+  out += static_cast<char>(left);
+  return out.append(content);
+}
+
+/// A tensor as the only value of an event.
+Outcome<Value> parse_tensor(std::span<const std::byte> message) {
+  const std::string_view tensor(reinterpret_cast<const char*>(message.data()), message.size());
+  const std::string event = field(5 << 3 | 2, field(1 << 3 | 2, field(1 << 3 | 2, "t") + field(8 << 3 | 2, tensor)));
+  return parse_value(std::as_bytes(std::span(event)), "t", ValueKinds::summaries);
+}
+
 /// What a scan takes from the message of a value; it need not be of that kind.
 void check_message(std::span<const std::byte> message) {
   check_damage(histogram_sums(message));
   const auto buckets = bucket_span(message);
   check_damage(buckets);
-  const auto type = outline_tensor(message);
+  const auto type = parse_tensor(message);
   check_damage(type);
   SMD_REQUIRE(!buckets || (type && type->shape.size() == 2 && type->shape[1] == 3));
   const auto scalar = scalar_of_tensor(message);

@@ -2,7 +2,7 @@
 #include "name_mapping.hpp"
 
 #include "cli/text.hpp"
-#include "text/substitution.hpp"
+#include "text/pattern.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 #include "options.hpp"
 
 #include "cli/text.hpp"
-#include "text/substitution.hpp"
+#include "text/pattern.hpp"
 
 #include <array>
 #include <charconv>

@@ -4,7 +4,6 @@
 #include "base/buffer.hpp"
 #include "file_text.hpp"
 #include "layout/debugger/collections_file.hpp"
-#include "layout/debugger/collections_union.hpp"
 #include "layout/debugger/trial_paths.hpp"
 
 #include <smd/limits.hpp>

@@ -2,7 +2,6 @@
 #include "layout/folder_walk.hpp"
 
 #include "base/parallel.hpp"
-#include "wire/first_bytes.hpp"
 
 #include <algorithm>
 #include <utility>

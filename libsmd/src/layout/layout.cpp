@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/layout.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <tuple>
 
@@ -49,9 +48,6 @@ const CollectionMap::Map& CollectionMap::operator*() const {
   if (!made_) {
     return none;
   }
-  if (made_->given) {
-    return made_->map;
-  }
   std::call_once(made_->once, [this] {
     if (made_->make) {
       made_->map = made_->make();
@@ -82,6 +78,32 @@ StepCounts count_steps(const NamedSteps& named) {
     }
   }
   return steps;
+}
+
+bool takes_all(std::span<const StepRange> ranges) noexcept {
+  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
+    return (!range.first() || range.first()->value == INT64_MIN) && !range.end() && !range.newest() && !range.oldest();
+  });
+}
+
+RangeFilter::RangeFilter(std::span<const StepRange> ranges, const StepCounts& steps) {
+  constexpr Bounds nothing = {1, 0};
+  for (const StepRange& range : ranges) {
+    Bounds& bounds = bounds_.emplace_back();
+    const std::size_t count = std::min(range.newest().value_or(range.oldest().value_or(0)), steps.size());
+    if (range.first()) {
+      bounds.first = range.first()->value;
+    }
+    if ((range.end() && range.end()->value == INT64_MIN) || ((range.newest() || range.oldest()) && count == 0)) {
+      bounds = nothing;
+    } else if (range.newest()) {
+      bounds.first = steps[steps.size() - count].first;
+    } else if (range.oldest()) {
+      bounds.last = steps[count - 1].first;
+    } else if (range.end()) {
+      bounds.last = range.end()->value - 1;
+    }
+  }
 }
 
 }  // namespace smd::detail::layout

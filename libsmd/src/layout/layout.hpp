@@ -144,10 +144,7 @@ class Listing {
   std::shared_ptr<const Extras> extras;           ///< Null if there are none.
 
   /// Returns the file of a row, for messages: a path relative to the trial.
-  [[nodiscard]] virtual std::string path(const StepPart& file) const {
-    (void)file;
-    return {};
-  }
+  [[nodiscard]] virtual std::string path(const StepPart& /*file*/) const { return {}; }
   /// The order of rows: by step, then worker's name, then the layout's order. The last row of a worker counts.
   [[nodiscard]] bool before(const StepPart& a, const StepPart& b) const {
     return a.step != b.step ? a.step < b.step : before_in_step(a, b);
@@ -178,10 +175,7 @@ class CollectionMap {
   using Map = std::map<std::string, Collection>;
 
   CollectionMap() = default;
-  explicit CollectionMap(Map map) : made_(std::make_shared<Made>()) {
-    made_->given = true;
-    made_->map = std::move(map);
-  }
+  explicit CollectionMap(Map map) : made_(std::make_shared<Made>()) { made_->map = std::move(map); }
   explicit CollectionMap(std::function<Map()> make) : made_(std::make_shared<Made>()) { made_->make = std::move(make); }
 
   [[nodiscard]] const Map& operator*() const;
@@ -191,9 +185,8 @@ class CollectionMap {
 
  private:
   struct Made {
-    bool given = false;  ///< `map` was never made.
     std::once_flag once;
-    std::function<Map()> make;
+    std::function<Map()> make;  ///< Null if `map` was given, or has been made.
     Map map;
   };
   std::shared_ptr<Made> made_;
@@ -267,10 +260,7 @@ class Layout {
   virtual Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                               std::shared_ptr<const CollectionsInfo> collections) const = 0;
   /// Returns whether the job is over, as far as it shows without reading.
-  [[nodiscard]] virtual bool ended(storage::Storage& storage) const {
-    (void)storage;
-    return false;
-  }
+  [[nodiscard]] virtual bool ended(storage::Storage& /*storage*/) const { return false; }
   /// Returns the folder of the collections, for messages.
   [[nodiscard]] virtual std::string_view collections_place() const noexcept { return {}; }
   /// Returns the folders of all files that a job writes before its end, relative to the trial.
@@ -282,8 +272,8 @@ class Layout {
   [[nodiscard]] virtual storage::WatchScope watched() const { return {{""}, false}; }
   /// Returns the name that the record in a file has, given the stored name in the catalog. Borrowed from `stored` or
   /// the layout.
-  [[nodiscard]] virtual std::string_view record_name(std::string_view file, std::string_view stored) const noexcept {
-    (void)file;
+  [[nodiscard]] virtual std::string_view record_name(std::string_view /*file*/,
+                                                     std::string_view stored) const noexcept {
     return stored;
   }
   /// Returns whether rows name only files that looks have seen: one that is missing was removed and is not awaited.
@@ -292,37 +282,24 @@ class Layout {
   [[nodiscard]] virtual wire::ValueKinds value_kinds() const noexcept { return wire::ValueKinds::tensors; }
   /// Reports files in the trial's folder that are no part of the trial, and damage in files that no look reads whole;
   /// it may be reported already. `used`: the files that rows name. All values were read.
-  virtual void check_names(storage::Storage& storage, const Listing& listing,
-                           const std::unordered_set<std::string>& used,
-                           const std::function<void(Problem)>& report) const {
-    (void)storage;
-    (void)listing;
-    (void)used;
-    (void)report;
-  }
+  virtual void check_names(storage::Storage& /*storage*/, const Listing& /*listing*/,
+                           const std::unordered_set<std::string>& /*used*/,
+                           const std::function<void(Problem)>& /*report*/) const {}
 
   // Only called for layouts whose listings have `NamedSteps`, or whose rows have no `event_file`:
 
   /// Reads some of `NamedSteps::files` with at most `jobs` threads, without any effect on `listing`.
-  [[nodiscard]] virtual LoadedSteps load(storage::Storage& storage, const Listing& listing,
-                                         std::span<const StepPart> files, unsigned jobs) const {
-    (void)storage;
-    (void)listing;
-    (void)files;
-    (void)jobs;
+  [[nodiscard]] virtual LoadedSteps load(storage::Storage& /*storage*/, const Listing& /*listing*/,
+                                         std::span<const StepPart> /*files*/, unsigned /*jobs*/) const {
     return {};
   }
   /// Returns the file that holds the entries of a step file by default.
-  [[nodiscard]] virtual std::string event_path(const Listing& listing, const StepPart& file) const {
-    (void)listing;
-    (void)file;
+  [[nodiscard]] virtual std::string event_path(const Listing& /*listing*/, const StepPart& /*file*/) const {
     return {};
   }
   /// The inverse of `event_path`: returns step and worker id of its result. Nullopt if the path is of no step file.
   [[nodiscard]] virtual std::optional<std::pair<std::int64_t, std::uint32_t>> step_of_path(
-      const Listing& listing, std::string_view path) const {
-    (void)listing;
-    (void)path;
+      const Listing& /*listing*/, std::string_view /*path*/) const {
     return std::nullopt;
   }
 };
@@ -334,5 +311,26 @@ class Layout {
 /// Step numbers with the number of workers that have a file there, ascending.
 using StepCounts = std::vector<std::pair<std::int64_t, std::size_t>>;
 [[nodiscard]] StepCounts count_steps(const NamedSteps& named);
+
+/// Returns whether one of the ranges includes all steps.
+[[nodiscard]] bool takes_all(std::span<const StepRange> ranges) noexcept;
+
+/// Tests whether a step is in one of several ranges. Ranges that count steps refer to `steps`.
+class RangeFilter {
+ public:
+  RangeFilter(std::span<const StepRange> ranges, const StepCounts& steps);
+
+  [[nodiscard]] bool holds(std::int64_t step) const noexcept {
+    return std::any_of(bounds_.begin(), bounds_.end(),
+                       [step](const Bounds& bounds) { return step >= bounds.first && step <= bounds.last; });
+  }
+
+ private:
+  struct Bounds {
+    std::int64_t first = INT64_MIN;
+    std::int64_t last = INT64_MAX;  ///< Below `first`: no step.
+  };
+  std::vector<Bounds> bounds_;
+};
 
 }  // namespace smd::detail::layout

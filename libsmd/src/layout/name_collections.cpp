@@ -7,12 +7,10 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,13 +24,16 @@ constexpr std::string_view loss_pattern =
     R"((?i)^(?!(?:.*[/_.\- ])?(?:scaler?|weights?|coeff?|lambda|ppl|vs|ratio|norm|time|count)(?:$|[/_.\- ])))"
     R"(.*(?:loss(?:es)?|nll)(?![a-z]))";
 
-constexpr std::array<std::string_view, 4> gradient_words = {"grad", "grads", "gradient", "gradients"};
-constexpr std::array<std::string_view, 4> weight_words = {"weight", "weights", "kernel", "embedding"};
-constexpr std::array<std::string_view, 1> bias_words = {"bias"};
-constexpr std::array<std::string_view, 1> lora_words = {"lora"};    // a weight, but for its
-constexpr std::array<std::string_view, 1> alpha_words = {"alpha"};  // factor
-
 enum NameWord : unsigned { gradient_word = 1, weight_word = 2, bias_word = 4, lora_word = 8, alpha_word = 16 };
+
+// clang-format off
+constexpr std::array<std::pair<std::string_view, NameWord>, 11> name_words = {{
+    {"grad", gradient_word}, {"grads", gradient_word}, {"gradient", gradient_word}, {"gradients", gradient_word},
+    {"weight", weight_word}, {"weights", weight_word}, {"kernel", weight_word}, {"embedding", weight_word},
+    {"bias", bias_word},
+    {"lora", lora_word}, {"alpha", alpha_word},  // a weight, but for its factor
+}};
+// clang-format on
 
 /// Returns which of these words a name has. Caches the parts between dots and slashes: most names share them.
 class NameWords {
@@ -54,13 +55,11 @@ class NameWords {
     if (const auto known = known_.find(part); known != known_.end()) {
       return known->second;
     }
-    const std::vector<std::string> words = text::split_words(part);
-    const auto has = [&](std::span<const std::string_view> wanted) {
-      return std::find_first_of(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
-    };
-    const unsigned found = (has(gradient_words) ? gradient_word : 0U) | (has(weight_words) ? weight_word : 0U) |
-                           (has(bias_words) ? bias_word : 0U) | (has(lora_words) ? lora_word : 0U) |
-                           (has(alpha_words) ? alpha_word : 0U);
+    unsigned found = 0;
+    for (const std::string& word : text::split_words(part)) {
+      const auto* const known = std::ranges::find(name_words, word, &decltype(name_words)::value_type::first);
+      found |= known == name_words.end() ? 0U : known->second;
+    }
     if (known_.size() < most_known) {
       known_.emplace(part, found);
     }

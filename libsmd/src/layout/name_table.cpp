@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstring>
 #include <functional>
-#include <utility>
 
 namespace smd::detail::layout {
 

@@ -4,9 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <new>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -84,6 +82,18 @@ const void* PayloadArena::keep(const std::vector<std::uint64_t>& numbers, bool w
                    [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
   }
   return column;
+}
+
+Payload PayloadArena::columns(const std::vector<std::uint64_t>& starts, const std::vector<std::uint64_t>& lengths) {
+  const auto too_wide = [](std::uint64_t number) { return number > UINT32_MAX; };
+  const bool wide_lengths = std::any_of(lengths.begin(), lengths.end(), too_wide);
+  Payload payload;
+  payload.count = static_cast<std::uint32_t>(starts.size());
+  payload.wide = std::any_of(starts.begin(), starts.end(), too_wide);
+  payload.length_form = wide_lengths ? LengthForm::wide : LengthForm::narrow;
+  payload.starts = keep(starts, payload.wide);
+  payload.lengths = keep(lengths, wide_lengths);
+  return payload;
 }
 
 }  // namespace smd::detail::layout

@@ -6,13 +6,14 @@
 #include <smd/place.hpp>
 #include <smd/shape.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,40 @@ struct Fnv {
   std::uint64_t value = 14695981039346656037ULL;
 
   void add(std::uint64_t number) noexcept { value = (value ^ number) * 1099511628211ULL; }
+  template <class List>
+  [[nodiscard]] static std::uint64_t of(const List& numbers) noexcept {
+    Fnv hash;
+    for (const auto number : numbers) {
+      hash.add(number);
+    }
+    return hash.value;
+  }
+};
+
+/// Stores equal lists once: writers repeat them.
+template <class List>
+class SharedLists {
+ public:
+  /// Adds to `lists`, which must outlive this and be empty.
+  explicit SharedLists(std::vector<List>& lists) : lists_(lists) {}
+
+  /// Returns the position of an equal list; adds the list first if none is equal. `hash` is that of the list.
+  template <class Given>
+  std::uint32_t id_of(Given&& list, std::uint64_t hash) {
+    const auto [first, end] = ids_.equal_range(hash);
+    const auto known = std::find_if(first, end, [&](const auto& entry) { return lists_[entry.second] == list; });
+    if (known != end) {
+      return known->second;
+    }
+    const auto id = static_cast<std::uint32_t>(lists_.size());
+    lists_.push_back(std::forward<Given>(list));
+    ids_.emplace(hash, id);
+    return id;
+  }
+
+ private:
+  std::vector<List>& lists_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> ids_;
 };
 
 /// Memory for the columns of payloads, in chunks that do not move.
@@ -132,6 +167,8 @@ class PayloadArena {
   std::uint32_t* take(std::size_t count, bool wide);
   /// Returns a copy of `numbers`, 4 bytes each (8 bytes if `wide`).
   const void* keep(const std::vector<std::uint64_t>& numbers, bool wide);
+  /// Returns a payload of elements or records in such places, without its lists.
+  [[nodiscard]] Payload columns(const std::vector<std::uint64_t>& starts, const std::vector<std::uint64_t>& lengths);
   [[nodiscard]] bool empty() const noexcept { return chunks_.empty(); }
 
  private:

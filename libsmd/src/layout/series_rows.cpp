@@ -2,7 +2,9 @@
 #include "layout/series_rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 
 namespace smd::detail::layout {
 
@@ -12,7 +14,36 @@ constexpr std::uint16_t bit_of(ValueKind kind) noexcept {
   return static_cast<std::uint16_t>(1u << static_cast<unsigned>(kind));
 }
 
+std::optional<double> variance_of(const wire::HistogramSums& sums) noexcept {
+  if (sums.min == sums.max && std::isfinite(sums.min)) {
+    return 0.0;
+  }
+  if (!std::isfinite(sums.sum) || !std::isfinite(sums.sum_squares)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double mean = sums.sum / sums.num;
+  const double mean_square = sums.sum_squares / sums.num;
+  const double variance = mean_square - mean * mean;
+  constexpr double rounding = 1e-14;
+  return variance < rounding * mean_square ? std::nullopt : std::optional(variance);
+}
+
 }  // namespace
+
+HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept {
+  if (!(sums.num > 0)) {
+    return {};
+  }
+  const std::optional<double> variance = variance_of(sums);
+  return {sums.min,
+          sums.max,
+          sums.sum,
+          sums.sum / sums.num,
+          std::sqrt(sums.sum_squares),
+          variance,
+          variance ? std::optional(std::sqrt(*variance)) : std::nullopt,
+          sums.num};
+}
 
 std::uint32_t SeriesCursor::file_of(std::uint64_t row) const noexcept {
   const auto after = std::upper_bound(file_of_rows.begin(), file_of_rows.end(), row,

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +32,13 @@ inline constexpr std::array<std::string_view, 9> reduction_prefixes = {
 [[nodiscard]] inline std::string_view without_bucket_prefix(std::string_view stored) noexcept {
   return stored.starts_with(reduction_prefixes.back()) ? stored.substr(reduction_prefixes.back().size()) : stored;
 }
+
+/// By `reduction_prefixes`, without the last; nullopt if the sums do not determine the reduction.
+using HistogramReductions = std::array<std::optional<double>, reduction_prefixes.size() - 1>;
+
+/// Returns the reductions of a histogram's elements, from its sums; all nullopt if it has no elements. The variance is
+/// nullopt if the difference of the sums has only rounding errors.
+[[nodiscard]] HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept;
 
 /// The values of one name, of one worker.
 struct Series {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/step_row_writer.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -11,15 +9,6 @@ namespace {
 
 /// The most entries of rows that share a payload.
 constexpr std::size_t stretch_entries = 4096;
-
-template <class List>
-std::uint64_t hash_of(const List& list) noexcept {
-  Fnv hash;
-  for (const auto item : list) {
-    hash.add(item);
-  }
-  return hash.value;
-}
 
 }  // namespace
 
@@ -56,7 +45,7 @@ std::uint32_t StepRowWriter::list_of_types() {
   if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
-  const std::uint32_t id = type_lists_.id_of(types_, hash_of(types_));
+  const std::uint32_t id = type_lists_.id_of(types_, Fnv::of(types_));
   if (id == tables_.type_lists.size()) {
     TypeList& list = tables_.type_lists.emplace_back();
     list.reserve(types_.size());
@@ -99,7 +88,7 @@ LengthForm StepRowWriter::length_form(bool records) const noexcept {
 void StepRowWriter::end_new_row() {
   leave_stretch();
   StretchKey key;
-  key.names = name_lists_.id_of(names_, hash_of(names_));
+  key.names = name_lists_.id_of(names_, Fnv::of(names_));
   key.types = list_of_types();
   key.wide = std::any_of(starts_.begin(), starts_.end(), is_wide);
   key.length_form = length_form(key.types == no_id);

@@ -3,7 +3,6 @@
 
 #include "layout/layout.hpp"
 #include "layout/payload.hpp"
-#include "layout/shared_lists.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/escape.hpp"
 
-#include <cstddef>
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <iterator>
 
 namespace smd::detail {
 namespace {
@@ -11,17 +13,6 @@ bool is_deceptive(char32_t point) noexcept {
   return point == 0x61C || point == 0x180E || (point >= 0x200B && point <= 0x200F) ||
          (point >= 0x2028 && point <= 0x202E) || (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF ||
          (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE007F);
-}
-
-void append_hex(std::string& out, std::uint32_t number, int least_digits) {
-  static constexpr char digits[] = "0123456789abcdef";
-  int shift = 28;
-  while (shift >= 4 * least_digits && (number >> shift) == 0) {
-    shift -= 4;
-  }
-  for (; shift >= 0; shift -= 4) {
-    out += digits[(number >> shift) & 15];
-  }
 }
 
 }  // namespace
@@ -64,15 +55,12 @@ void append_printable(std::string& out, std::string_view text, bool ascii) {
   while (!text.empty()) {
     const CodePoint c = first_character(text);
     if (c.bytes == 0 || c.value < 0x20 || c.value == 0x7F) {
-      out += "\\x";
-      append_hex(out, static_cast<unsigned char>(text.front()), 2);
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text.front()));
       text.remove_prefix(1);
       continue;
     }
     if (upsets_terminal(c.value) || (ascii && c.value >= 0x80)) {
-      out += "\\u{";
-      append_hex(out, c.value, 1);
-      out += '}';
+      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", static_cast<std::uint32_t>(c.value));
     } else {
       out += text.substr(0, c.bytes);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/json_reader.hpp"
 
+#include "text/number.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -10,8 +12,6 @@
 namespace smd::text {
 
 namespace {
-
-constexpr std::string_view digits = "0123456789";
 
 /// Returns where a number of Python's is next that JSON does not have.
 bool is_word(std::string_view text) noexcept { return text.starts_with("NaN") || text.starts_with("Infinity"); }
@@ -96,23 +96,15 @@ void JsonReader::note_unrepresentable(std::string_view part) {
 JsonNumber JsonReader::other_number(std::string_view token) {
   token = token.substr(0, token.find_last_not_of(" \t\n\r") + 1);
   const std::string_view magnitude = token.substr(token.starts_with('-') ? 1 : 0);
-  if (options_.non_finite && (token == "NaN" || magnitude == "Infinity")) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    return {token == "NaN"       ? std::numeric_limits<double>::quiet_NaN()
-            : token == magnitude ? infinity
-                                 : -infinity,
-            {},
-            {}};
+  if (const auto word = options_.non_finite ? non_finite_of(token) : std::nullopt) {
+    return {*word, {}, {}};
   }
   JsonNumber number;
-  const auto [end, range] = std::from_chars(token.data(), token.data() + token.size(), number.real);
+  const char* const last = token.data() + token.size();
+  const auto [end, range] = std::from_chars(token.data(), last, number.real);
   const bool beyond = range == std::errc::result_out_of_range;
-  const bool whole = magnitude.find_first_not_of(digits) == magnitude.npos;
-  const bool zero = magnitude.starts_with('0') && magnitude.find_first_of(digits, 1) == 1;
-  const std::size_t point = magnitude.find('.');  // from_chars takes `12.e5` and `.5`, which are no JSON
-  const bool bare = point == 0 || (point != magnitude.npos && magnitude.find_first_of(digits, point) != point + 1);
-  if (end != token.data() + token.size() || zero || bare || !(beyond || whole) ||
-      digits.find(token.back()) == digits.npos) {
+  const bool whole = magnitude.find_first_not_of("0123456789") == magnitude.npos;
+  if (end != last || !begins_json_number(token.data(), last) || !(beyond || whole)) {
     refuse(simdjson::NUMBER_ERROR);
   }
   if (beyond) {

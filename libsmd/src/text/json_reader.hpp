@@ -10,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 /// Reads what may be long: index and collections files, headers, indexes and logs of checkpoints. simdjson finds the

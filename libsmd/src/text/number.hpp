@@ -34,18 +34,32 @@ namespace smd::text {
   return number;
 }
 
-/// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
-/// if it begins with no number, or with one beyond the range of a double.
-[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
+/// Returns the number that a word stands for which Python writes where JSON has none: `NaN`, `Infinity`, `-Infinity`.
+[[nodiscard]] inline std::optional<double> non_finite_of(std::string_view word) noexcept {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return word == "NaN"         ? std::optional(std::numeric_limits<double>::quiet_NaN())
+         : word == "Infinity"  ? std::optional(infinity)
+         : word == "-Infinity" ? std::optional(-infinity)
+                               : std::nullopt;
+}
+
+/// Returns whether a number in JSON's grammar, which is narrower than that of `std::from_chars`, begins a text.
+[[nodiscard]] inline bool begins_json_number(const char* first, const char* last) noexcept {
   const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
   const char* at = first != last && *first == '-' ? first + 1 : first;
   if (!is_digit(at) || (*at == '0' && is_digit(at + 1))) {
-    return nullptr;
+    return false;
   }
   while (is_digit(at)) {
     ++at;
   }
-  if (at != last && *at == '.' && !is_digit(at + 1)) {
+  return at == last || *at != '.' || is_digit(at + 1);
+}
+
+/// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
+/// if it begins with no number, or with one beyond the range of a double.
+[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
+  if (!begins_json_number(first, last)) {
     return nullptr;
   }
   const auto [end, error] = std::from_chars(first, last, number);

@@ -2,7 +2,6 @@
 #include "text/pattern.hpp"
 
 #include "text/escape.hpp"
-#include "text/pattern_dialect.hpp"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -24,12 +23,114 @@ constexpr std::uint64_t bytes_in_step = 8;
 
 constexpr std::uint32_t options = PCRE2_UTF | PCRE2_ALT_CIRCUMFLEX | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C;
 
+/// A pattern of Python's `re`, as PCRE2 reads it. docs/format.md ("Patterns") names what still differs.
+struct Translation {
+  std::string pcre2;
+  std::vector<std::size_t> python;  ///< For each byte of `pcre2`, and for its end: the offset in the Python pattern.
+  bool ascii = false;               ///< The flag `a`: compile without PCRE2_UCP.
+};
+
+/// Translates what PCRE2 writes otherwise: the flags `a` and `u` in front, `\Z`, `\v`, `\uXXXX`, `\UXXXXXXXX`, `{,n}`.
+/// All else is unchanged, also what is not valid.
+class Translator {
+ public:
+  explicit Translator(std::string_view python) : rest_(python), size_(python.size()) {}
+
+  Translation translate() && {
+    flags();
+    while (!rest_.empty()) {
+      if (rest_[0] == '\\') {
+        escape();
+      } else if (in_class_) {
+        in_class_ = rest_[0] != ']';
+        put(rest_.substr(0, 1), 1);
+      } else if (rest_[0] == '[') {
+        open_class();
+      } else if (is_open_quantifier()) {
+        put("{0", 1);
+      } else {
+        put(rest_.substr(0, 1), 1);
+      }
+    }
+    result_.python.push_back(size_);
+    return std::move(result_);
+  }
+
+ private:
+  /// Writes `text` for the next `bytes` of the Python pattern.
+  void put(std::string_view text, std::size_t bytes) {
+    result_.pcre2 += text;
+    result_.python.resize(result_.pcre2.size(), size_ - rest_.size());
+    rest_.remove_prefix(std::min(bytes, rest_.size()));
+  }
+
+  /// Global flags, if the pattern begins with them.
+  void flags() {
+    const std::size_t end = rest_.starts_with("(?") ? rest_.find_first_not_of("aimsux", 2) : rest_.npos;
+    if (end == rest_.npos || rest_[end] != ')') {
+      return;
+    }
+    const std::string_view letters = rest_.substr(2, end - 2);
+    result_.ascii = letters.find('a') != letters.npos;
+    if (result_.ascii && letters.find('u') != letters.npos) {
+      return;  // not valid; PCRE2 says so
+    }
+    std::string known(letters);
+    std::erase_if(known, [](char letter) { return letter == 'a' || letter == 'u'; });
+    put("(?" + known + ")", end + 1);
+  }
+
+  void escape() {
+    const char kind = rest_.size() > 1 ? rest_[1] : '\0';
+    const std::size_t digits = kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+    const std::string_view hex = rest_.substr(std::min<std::size_t>(2, rest_.size()), digits);
+    if (digits != 0 && hex.size() == digits && hex.find_first_not_of("0123456789abcdefABCDEF") == hex.npos) {
+      put("\\x{" + std::string(hex) + "}", 2 + digits);
+    } else if (kind == 'Z' && !in_class_) {
+      put("\\z", 2);
+    } else if (kind == 'v') {
+      put("\\x0b", 2);
+    } else {
+      put(rest_.substr(0, 2), 2);
+    }
+  }
+
+  /// A bracket in first place is a member.
+  void open_class() {
+    in_class_ = true;
+    const std::size_t opening = rest_.starts_with("[^") ? 2 : 1;
+    put(rest_.substr(0, opening), opening);
+    if (rest_.starts_with("]")) {
+      put("]", 1);
+    }
+  }
+
+  /// Returns whether `{,n}` or `{,}` is next.
+  [[nodiscard]] bool is_open_quantifier() const noexcept {
+    const std::size_t end = rest_.starts_with("{,") ? rest_.find_first_not_of("0123456789", 2) : rest_.npos;
+    return end != rest_.npos && rest_[end] == '}';
+  }
+
+  std::string_view rest_;
+  std::size_t size_;
+  bool in_class_ = false;
+  Translation result_;
+};
+
 template <class T, void (*Free)(T*)>
 struct Freer {
   void operator()(T* object) const noexcept { Free(object); }
 };
 template <class T, void (*Free)(T*)>
 using Handle = std::unique_ptr<T, Freer<T, Free>>;
+
+PCRE2_SPTR bytes_of(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
+
+std::string message_of(int error) {
+  std::array<PCRE2_UCHAR, 256> text{};
+  pcre2_get_error_message(error, text.data(), text.size());
+  return reinterpret_cast<const char*>(text.data());
+}
 
 /// What a pattern costs. PCRE2's own match limit starts again at each place where a match may begin, and counts neither
 /// what a repeated class skips nor what it compares. So steps are counted at the callouts that PCRE2 inserts before
@@ -123,8 +224,7 @@ struct Pattern::Compiled {
     }
   }
   [[nodiscard]] int find(std::string_view subject, std::size_t from, std::uint32_t how) const {
-    return pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from, how, match.get(),
-                       context.get());
+    return pcre2_match(code.get(), bytes_of(subject), subject.size(), from, how, match.get(), context.get());
   }
   [[nodiscard]] int find_by_starts(std::string_view subject, std::uint32_t how, StepCounter& counter) const;
   /// Returns names and numbers of groups.
@@ -184,11 +284,11 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
   }
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   auto compiled = std::make_unique<Compiled>();
-  const Translation translation = translate_pattern(text);
+  const Translation translation = Translator(text).translate();
   int error = 0;
   PCRE2_SIZE place = 0;
   const auto compile_with = [&](std::uint32_t more) {
-    compiled->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translation.pcre2.data()), translation.pcre2.size(),
+    compiled->code.reset(pcre2_compile(bytes_of(translation.pcre2), translation.pcre2.size(),
                                        options | (translation.ascii ? 0 : PCRE2_UCP) | more, &error, &place,
                                        context.get()));
     return compiled->code != nullptr;
@@ -202,9 +302,7 @@ std::optional<std::string> Pattern::compile(std::string_view text) {
     compile_with(0);
   }
   if (compiled->code == nullptr) {
-    std::array<PCRE2_UCHAR, 256> message{};
-    pcre2_get_error_message(error, message.data(), message.size());
-    return std::string(reinterpret_cast<const char*>(message.data())) + " at byte " +
+    return message_of(error) + " at byte " +
            std::to_string(translation.python[std::min(place, translation.pcre2.size())]);
   }
   compiled->match.reset(pcre2_match_data_create(1, nullptr));
@@ -285,6 +383,52 @@ Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {
   }
   // Any other failure is a limit of steps, memory or stack, and never means "no match".
   return result == PCRE2_ERROR_CALLOUT && limit < limits::pattern_match_steps ? Answer::spent : Answer::limit;
+}
+
+struct Substitution::Compiled {
+  Handle<pcre2_code, pcre2_code_free> code;
+  Handle<pcre2_match_context, pcre2_match_context_free> context;
+};
+
+std::optional<std::string> Substitution::compile(std::string_view pattern, std::string_view replacement) {
+  replacement_ = replacement;
+  const auto compiled = std::make_shared<Compiled>();
+  int error = 0;
+  PCRE2_SIZE place = 0;
+  compiled->code.reset(
+      pcre2_compile(bytes_of(pattern), pattern.size(), PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &error, &place, nullptr));
+  if (compiled->code == nullptr) {
+    return message_of(error) + " at byte " + std::to_string(place);
+  }
+  compiled->context.reset(pcre2_match_context_create(nullptr));
+  if (compiled->context != nullptr) {
+    pcre2_set_match_limit(compiled->context.get(), limits::pattern_match_steps);
+    pcre2_set_heap_limit(compiled->context.get(), limits::pattern_heap_kib);
+  }
+  compiled_ = compiled;
+  return std::nullopt;
+}
+
+std::optional<std::string> Substitution::apply(std::string_view subject, std::string& error) const {
+  std::string result(std::max<std::size_t>(2 * subject.size(), 256), '\0');
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    PCRE2_SIZE size = result.size();
+    const int replaced =
+        pcre2_substitute(compiled_->code.get(), bytes_of(subject), subject.size(), 0,
+                         PCRE2_SUBSTITUTE_GLOBAL | PCRE2_SUBSTITUTE_EXTENDED | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH,
+                         nullptr, compiled_->context.get(), bytes_of(replacement_), replacement_.size(),
+                         reinterpret_cast<PCRE2_UCHAR*>(result.data()), &size);
+    if (replaced >= 0) {
+      result.resize(size);
+      return result;
+    }
+    if (replaced != PCRE2_ERROR_NOMEMORY || size > limits::name_bytes) {
+      error = message_of(replaced);
+      return std::nullopt;
+    }
+    result.resize(size);
+  }
+  return std::nullopt;
 }
 
 }  // namespace smd::detail

@@ -28,10 +28,10 @@ class MatchBudget {
   std::uint64_t left_;
 };
 
-/// A regular expression of PCRE2, or of Python where the two differ little (see pattern_dialect.hpp): found anywhere in
-/// the text, case-sensitive, UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each name,
-/// `pattern_match_steps` over all places where a match may start, and for a query its budget. Not safe for concurrent
-/// use.
+/// A regular expression of PCRE2, or of Python where the two differ little (docs/format.md, "Patterns"): found anywhere
+/// in the text, case-sensitive, UTF-8, with Unicode classes and case folding. `limits.hpp` bounds the cost: for each
+/// name, `pattern_match_steps` over all places where a match may start, and for a query its budget. Not safe for
+/// concurrent use.
 class Pattern {
  public:
   enum class Answer : std::uint8_t {
@@ -67,6 +67,20 @@ class Pattern {
   struct Compiled;
   std::string text_;
   std::unique_ptr<Compiled> compiled_;  // null: matches everything
+};
+
+/// A pattern of PCRE2 and what to put in the place of each match: `$1` and `${name}` stand for groups.
+class Substitution {
+ public:
+  /// Returns the error, or nullopt.
+  [[nodiscard]] std::optional<std::string> compile(std::string_view pattern, std::string_view replacement);
+  /// Returns the subject with every match replaced; nullopt if `error` says why that is not possible.
+  [[nodiscard]] std::optional<std::string> apply(std::string_view subject, std::string& error) const;
+
+ private:
+  struct Compiled;
+  std::string replacement_;
+  std::shared_ptr<const Compiled> compiled_;
 };
 
 }  // namespace smd::detail

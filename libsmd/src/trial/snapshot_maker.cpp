@@ -2,7 +2,7 @@
 #include "trial/trial_state.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/range_filter.hpp"
+#include "layout/layout.hpp"
 #include "text/escape.hpp"
 #include "trial/opened_trial.hpp"
 #include "trial/snapshot.hpp"

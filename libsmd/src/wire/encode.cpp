@@ -6,26 +6,43 @@
 
 #include <smd/dtype.hpp>
 
+#include <protozero/pbf_writer.hpp>
+
 namespace smd::detail::wire {
 
 namespace {
 
-std::string plugin(std::string_view name, std::int64_t number) {
-  std::string data;
-  append_text(data, 1, name);
-  append_text(data, 2, std::to_string(number));
-  return data;
+using protozero::pbf_writer;
+
+void add_text(pbf_writer& message, std::uint32_t field, std::string_view text) {
+  message.add_bytes(field, text.data(), text.size());
+}
+
+/// Appends key and length of a field whose content follows. Every field number here is below 16: a key is one byte.
+void append_length(std::string& out, std::uint32_t field, std::size_t bytes) {
+  out.push_back(static_cast<char>(field << 3 | 2));
+  protozero::add_varint_to_buffer(&out, bytes);
+}
+
+/// Returns the size of what `append_length` writes, plus that many bytes.
+std::size_t field_bytes(std::size_t bytes) noexcept {
+  return 1 + static_cast<std::size_t>(protozero::length_of_varint(bytes)) + bytes;
 }
 
 /// Returns a SummaryMetadata message; empty if it has no fields.
 std::string metadata(const EventHeader& header) {
   std::string out;
-  if (header.mode_step) {
-    append_text(out, 1, plugin("mode_step", *header.mode_step));
-  }
-  if (header.mode) {
-    append_text(out, 1, plugin("mode", *header.mode));
-  }
+  const auto add_plugin = [&](std::string_view name, const std::optional<std::int64_t>& number) {
+    if (number) {
+      std::string plugin;
+      pbf_writer fields(plugin);
+      add_text(fields, 1, name);
+      fields.add_string(2, std::to_string(*number));
+      pbf_writer(out).add_message(1, plugin);
+    }
+  };
+  add_plugin("mode_step", header.mode_step);
+  add_plugin("mode", header.mode);
   return out;
 }
 
@@ -34,12 +51,12 @@ std::string shape(std::string_view tag, std::span<const std::int64_t> dims) {
   std::string out;
   for (const std::int64_t size : dims) {
     std::string dim;
+    pbf_writer fields(dim);
     if (size != 0) {
-      append_key(dim, 1, varint);
-      append_varint(dim, static_cast<std::uint64_t>(size));
+      fields.add_int64(1, size);
     }
-    append_text(dim, 2, std::string(tag) + '_' + std::to_string(size));
-    append_text(out, 2, dim);
+    fields.add_string(2, std::string(tag) + '_' + std::to_string(size));
+    pbf_writer(out).add_message(2, dim);
   }
   return out;
 }
@@ -50,11 +67,11 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
                          std::span<const std::string_view> texts, bool room) {
   const bool is_string = value.dtype == Dtype::string;
   std::string front;
+  pbf_writer fields(front);
   if (!is_string) {
-    append_key(front, tensor_field::dtype, varint);
-    append_varint(front, static_cast<std::uint64_t>(value.dtype));
+    fields.add_uint32(tensor_field::dtype, static_cast<std::uint32_t>(value.dtype));
   }
-  append_text(front, tensor_field::shape, shape(header.tag, value.shape));
+  fields.add_message(tensor_field::shape, shape(header.tag, value.shape));
   std::size_t tensor_bytes = front.size();
   if (is_string) {
     for (const std::string_view text : texts) {
@@ -63,32 +80,31 @@ std::string append_front(std::string& out, const EventHeader& header, const Tens
   } else if (value.bytes > 0) {
     tensor_bytes += field_bytes(value.bytes);
   }
-  const std::string plugins = metadata(header);
-  const std::size_t value_bytes = (header.tag.empty() ? 0 : field_bytes(header.tag.size())) +
-                                  field_bytes(tensor_bytes) + (plugins.empty() ? 0 : field_bytes(plugins.size()));
+  std::string back;
+  if (const std::string plugins = metadata(header); !plugins.empty()) {
+    pbf_writer(back).add_message(9, plugins);
+  }
+  const std::size_t value_bytes =
+      (header.tag.empty() ? 0 : field_bytes(header.tag.size())) + field_bytes(tensor_bytes) + back.size();
   if (room) {  // with the time and the step
     out.reserve(out.size() + field_bytes(field_bytes(value_bytes)) + 20 + footer_bytes);
   }
+  pbf_writer event(out);
   if (header.wall_time != 0) {
-    append_double(out, 1, header.wall_time);
+    event.add_double(1, header.wall_time);
   }
   if (header.step != 0) {
-    append_key(out, 2, varint);
-    append_varint(out, static_cast<std::uint64_t>(header.step));
+    event.add_int64(2, header.step);
   }
   append_length(out, 5, field_bytes(value_bytes));  // Event.summary
   append_length(out, 1, value_bytes);               // Summary.value
   if (!header.tag.empty()) {
-    append_text(out, 1, header.tag);
+    add_text(event, 1, header.tag);
   }
   append_length(out, 8, tensor_bytes);
   out.append(front);
   if (!is_string && value.bytes > 0) {
     append_length(out, tensor_field::content, value.bytes);
-  }
-  std::string back;
-  if (!plugins.empty()) {
-    append_text(back, 9, plugins);
   }
   return back;
 }
@@ -100,8 +116,9 @@ void append_event(std::string& out, const EventHeader& header, const TensorView&
   const std::vector<std::string_view> texts = strings(value);
   const std::string back = append_front(out, header, {value.dtype(), value.shape(), value.bytes().size()}, texts, true);
   if (value.dtype() == Dtype::string) {
+    pbf_writer fields(out);
     for (const std::string_view text : texts) {
-      append_text(out, tensor_field::string_val, text);
+      add_text(fields, tensor_field::string_val, text);
     }
   } else {
     out.append(reinterpret_cast<const char*>(value.bytes().data()), value.bytes().size());
@@ -118,66 +135,67 @@ namespace {
 /// Appends an Event whose summary has one value: the tag and the fields in `body`.
 void append_value(std::string& out, const SummaryHeader& header, std::string_view body) {
   std::string value;
-  append_text(value, 1, header.tag);
+  pbf_writer fields(value);
+  add_text(fields, 1, header.tag);
   value.append(body);
-  append_double(out, 1, header.wall_time);
+  std::string summary;
+  pbf_writer(summary).add_message(1, value);
+  pbf_writer event(out);
+  event.add_double(1, header.wall_time);
   if (header.step != 0) {
-    append_key(out, 2, varint);
-    append_varint(out, static_cast<std::uint64_t>(header.step));
+    event.add_int64(2, header.step);
   }
-  append_length(out, 5, field_bytes(value.size()));  // Event.summary
-  append_text(out, 1, value);                        // Summary.value
-}
-
-void append_packed(std::string& out, std::uint32_t field, const std::vector<double>& numbers) {
-  append_length(out, field, numbers.size() * sizeof(double));
-  for (const double number : numbers) {
-    append_bits(out, std::bit_cast<std::uint64_t>(number));
-  }
+  event.add_message(5, summary);
 }
 
 }  // namespace
 
 void append_scalar_summary(std::string& out, const SummaryHeader& header, float value) {
   std::string body;
-  append_float(body, 2, value);
+  pbf_writer(body).add_float(2, value);
   append_value(out, header, body);
 }
 
 void append_histogram_summary(std::string& out, const SummaryHeader& header, const HistogramSummary& histogram) {
   std::string histo;
-  append_double(histo, 1, histogram.min);
-  append_double(histo, 2, histogram.max);
-  append_double(histo, 3, histogram.num);
-  append_double(histo, 4, histogram.sum);
-  append_double(histo, 5, histogram.sum_squares);
-  append_packed(histo, 6, histogram.bucket_limit);
-  append_packed(histo, 7, histogram.bucket);
+  pbf_writer fields(histo);
+  std::uint32_t field = 0;
+  for (const double number : {histogram.min, histogram.max, histogram.num, histogram.sum, histogram.sum_squares}) {
+    fields.add_double(++field, number);
+  }
+  for (const std::vector<double>* const numbers : {&histogram.bucket_limit, &histogram.bucket}) {
+    ++field;
+    if (numbers->empty()) {
+      fields.add_message(field, "", 0);  // which `add_packed_double` would leave out
+    } else {
+      fields.add_packed_double(field, numbers->begin(), numbers->end());
+    }
+  }
   std::string body;
-  append_text(body, 5, histo);
+  pbf_writer(body).add_message(5, histo);
   append_value(out, header, body);
 }
 
 void append_text_summary(std::string& out, const SummaryHeader& header, std::span<const std::string_view> texts) {
   std::string dim;
-  append_key(dim, 1, varint);
-  append_varint(dim, texts.size());
+  pbf_writer(dim).add_uint64(1, texts.size());
   std::string shape;
-  append_text(shape, 2, dim);
+  pbf_writer(shape).add_message(2, dim);
   std::string tensor;
-  append_key(tensor, tensor_field::dtype, varint);
-  append_varint(tensor, static_cast<std::uint64_t>(Dtype::string));
-  append_text(tensor, tensor_field::shape, shape);
+  pbf_writer fields(tensor);
+  fields.add_uint32(tensor_field::dtype, static_cast<std::uint32_t>(Dtype::string));
+  fields.add_message(tensor_field::shape, shape);
   for (const std::string_view text : texts) {
-    append_text(tensor, tensor_field::string_val, text);
+    add_text(fields, tensor_field::string_val, text);
   }
   std::string plugin;
-  append_text(plugin, 1, "text");
+  pbf_writer(plugin).add_string(1, "text");
   std::string metadata;
-  append_text(metadata, 1, plugin);
+  pbf_writer(metadata).add_message(1, plugin);
   std::string body;
-  append_text(body, 8, tensor);
-  append_text(body, 9, metadata);
+  pbf_writer value(body);
+  value.add_message(8, tensor);
+  value.add_message(9, metadata);
   append_value(out, header, body);
 }
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <string>
 #include <vector>
 
 namespace smd::detail::wire {
@@ -16,21 +15,13 @@ namespace {
 
 using protozero::pbf_reader;
 
-namespace event_field {
-constexpr std::uint32_t wall_time = 1, step = 2, summary = 5, last_of_oneof = 9;
-}
-namespace summary_field {
-constexpr std::uint32_t value = 1;
-}
-namespace value_field_number {
-constexpr std::uint32_t tag = 1, tensor = 8, metadata = 9;
-}
-namespace metadata_field {
-constexpr std::uint32_t plugin_data = 1;
-}
-namespace plugin_field {
-constexpr std::uint32_t name = 1, content = 2;
-}
+/// Field numbers, by message.
+namespace field_number {
+constexpr std::uint32_t event_wall_time = 1, event_step = 2, event_summary = 5, last_of_event = 9;
+constexpr std::uint32_t summary_value = 1;
+constexpr std::uint32_t value_tag = 1, value_tensor = 8, value_metadata = 9;
+constexpr std::uint32_t metadata_plugin = 1, plugin_name = 1, plugin_content = 2;
+}  // namespace field_number
 
 /// The most pieces into which a tensor may be split. Known writers do not split tensors; the limit keeps the list of
 /// pieces small.
@@ -93,38 +84,29 @@ std::optional<std::int64_t> decimal(std::string_view text) noexcept {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-void scan_metadata(pbf_reader metadata, ValueParts& parts) {
-  while (next_field(metadata)) {
-    if (metadata.tag() != metadata_field::plugin_data) {
-      skip_field(metadata);
-      continue;
+void scan_plugin(pbf_reader plugin, ValueParts& parts) {
+  std::string_view name;
+  std::string_view content;
+  for_each_field(plugin, [&](pbf_reader& field) {
+    if (field.tag() == field_number::plugin_name) {
+      name = text_of(field);
+    } else if (field.tag() == field_number::plugin_content) {
+      content = text_of(field);
     }
-    pbf_reader plugin = message_of(metadata);
-    std::string_view name;
-    std::string_view content;
-    while (next_field(plugin)) {
-      if (plugin.tag() == plugin_field::name) {
-        name = text_of(plugin);
-      } else if (plugin.tag() == plugin_field::content) {
-        content = text_of(plugin);
-      } else {
-        skip_field(plugin);
-      }
-    }
-    if (name == "mode") {
-      parts.mode = decimal(content);
-    } else if (name == "mode_step") {
-      parts.mode_step = decimal(content);
-    }
+  });
+  if (name == "mode") {
+    parts.mode = decimal(content);
+  } else if (name == "mode_step") {
+    parts.mode_step = decimal(content);
   }
 }
 
 ValueParts scan_value(pbf_reader value) {
   ValueParts parts;
-  while (next_field(value)) {
-    switch (value.tag()) {
-      case value_field_number::tag:
-        parts.tag = text_of(value);
+  for_each_field(value, [&](pbf_reader& field) {
+    switch (field.tag()) {
+      case field_number::value_tag:
+        parts.tag = text_of(field);
         break;
       case 2:  // simple_value
       case 3:  // histogram, in the old format
@@ -134,65 +116,62 @@ ValueParts scan_value(pbf_reader value) {
         parts.other_kind = true;
         parts.replaced = parts.replaced || parts.tensor.size() != 0;
         parts.tensor.clear();  // in a oneof, the last field counts
-        skip_field(value);
         break;
-      case value_field_number::tensor:
+      case field_number::value_tensor:
         if (parts.tensor.size() == most_pieces) {
           throw TooManyPieces{};
         }
         parts.other_kind = false;
-        parts.tensor.add(bytes_of(value));
+        parts.tensor.add(bytes_of(field));
         break;
-      case value_field_number::metadata:
-        scan_metadata(message_of(value), parts);
+      case field_number::value_metadata:
+        for_each_field(message_of(field), [&](pbf_reader& part) {
+          if (part.tag() == field_number::metadata_plugin) {
+            scan_plugin(message_of(part), parts);
+          }
+        });
         break;
       default:
-        skip_field(value);
+        break;
     }
-  }
+  });
   return parts;
 }
 
 void scan_summary(pbf_reader summary, std::string_view tag, EventParts& event) {
   event.has_summary = true;
-  while (next_field(summary)) {
-    if (summary.tag() != summary_field::value) {
-      skip_field(summary);
-      continue;
+  for_each_field(summary, [&](pbf_reader& field) {
+    if (field.tag() != field_number::summary_value) {
+      return;
     }
     ++event.values;
-    ValueParts value = scan_value(message_of(summary));
+    ValueParts value = scan_value(message_of(field));
     if (value.tag == tag) {
       ++event.matching;
       event.wanted = std::move(value);
     } else {
       event.other_tag = value.tag;
     }
-  }
+  });
 }
 
 EventParts scan_event(std::span<const std::byte> payload, std::string_view tag) {
   EventParts event;
-  pbf_reader reader = reader_of(payload);
-  while (next_field(reader)) {
-    const std::uint32_t field = reader.tag();
-    if (field == event_field::wall_time) {
-      event.wall_time = double_of(reader);
-    } else if (field == event_field::step) {
-      event.step = static_cast<std::int64_t>(varint_of(reader));
-    } else if (field == event_field::summary) {
-      scan_summary(message_of(reader), tag, event);
-    } else {
-      if (field > event_field::step && field <= event_field::last_of_oneof) {
-        const EventParts before = std::move(event);  // in a oneof, the last field counts
-        event = {};
-        event.wall_time = before.wall_time;
-        event.step = before.step;
-        event.replaced = before.replaced || before.has_summary;
-      }
-      skip_field(reader);
+  for_each_field(reader_of(payload), [&](pbf_reader& field) {
+    if (field.tag() == field_number::event_wall_time) {
+      event.wall_time = double_of(field);
+    } else if (field.tag() == field_number::event_step) {
+      event.step = static_cast<std::int64_t>(varint_of(field));
+    } else if (field.tag() == field_number::event_summary) {
+      scan_summary(message_of(field), tag, event);
+    } else if (field.tag() > field_number::event_step && field.tag() <= field_number::last_of_event) {
+      const EventParts before = std::move(event);  // in a oneof, the last field counts
+      event = {};
+      event.wall_time = before.wall_time;
+      event.step = before.step;
+      event.replaced = before.replaced || before.has_summary;
     }
-  }
+  });
   return event;
 }
 
@@ -254,6 +233,12 @@ Outcome<Value> parse_value(std::span<const std::byte> payload, std::string_view 
     return std::move(value.problem());
   }
   return std::move(**value);  // always set, except for outlines
+}
+
+std::span<std::byte> Value::own(std::uint64_t size) {
+  owned = std::make_shared_for_overwrite<std::byte[]>(size);
+  bytes = {owned.get(), static_cast<std::size_t>(size)};
+  return {owned.get(), bytes.size()};
 }
 
 void fill_repeated(std::span<std::byte> into, std::span<const std::byte> element) noexcept {

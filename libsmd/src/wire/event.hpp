@@ -32,6 +32,9 @@ struct Value {
   /// Number of further elements, each equal to the last one in `bytes`: a record of 60 bytes may represent as many
   /// elements as fill `limits::repeated_value_bytes`.
   std::uint64_t repeats = 0;
+
+  /// Makes `bytes` the memory of `owned`, which is allocated, and returns it to be filled.
+  std::span<std::byte> own(std::uint64_t size);
 };
 
 /// The kinds of values that a payload may hold.

@@ -25,34 +25,34 @@ struct Row {
 // The first row that fits counts.
 // clang-format off
 constexpr std::array rows = {
-    Row{0, "version https://git-lfs"sv, {FileKind::lfs_pointer, "a Git LFS pointer", "git lfs pull fetches it"}},
-    Row{0, "PK\3\4"sv, {FileKind::zip, "a ZIP archive", {}}},
-    Row{0, "PK\5\6"sv, {FileKind::zip, "a ZIP archive", {}}},
-    Row{0, "\x80\x02"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
-    Row{0, "\x80\x03"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
-    Row{0, "\x80\x04"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
-    Row{0, "\x80\x05"sv, {FileKind::pickle, "a plain pickle", not_saved_by_it}},
-    Row{0, "\x93NUMPY"sv, {FileKind::npy, "an array of NumPy", {}}},
+    Row{0, "version https://git-lfs"sv, {FileKind::other, "a Git LFS pointer", "git lfs pull fetches it", true}},
+    Row{0, "PK\3\4"sv, {FileKind::zip, "a ZIP archive", {}, true}},
+    Row{0, "PK\5\6"sv, {FileKind::zip, "a ZIP archive", {}, true}},
+    Row{0, "\x80\x02"sv, {FileKind::other, "a plain pickle", not_saved_by_it, true}},
+    Row{0, "\x80\x03"sv, {FileKind::other, "a plain pickle", not_saved_by_it, true}},
+    Row{0, "\x80\x04"sv, {FileKind::other, "a plain pickle", not_saved_by_it, true}},
+    Row{0, "\x80\x05"sv, {FileKind::other, "a plain pickle", not_saved_by_it, true}},
+    Row{0, "\x93NUMPY"sv, {FileKind::other, "an array of NumPy", {}}},
     Row{0, "\x1F\x8B"sv, {FileKind::gzip, "compressed with gzip", "uncompress it (gunzip)"}},
-    Row{0, "BZh"sv, {FileKind::archive, "compressed with bzip2", unpack_it}},
-    Row{0, "\xFD" "7zXZ\0"sv, {FileKind::archive, "compressed with xz", unpack_it}},
-    Row{0, "\x28\xB5\x2F\xFD"sv, {FileKind::archive, "compressed with zstd", unpack_it}},
-    Row{0, "7z\xBC\xAF\x27\x1C"sv, {FileKind::archive, "a 7z archive", unpack_it}},
-    Row{0, "sys_info\0"sv, {FileKind::archive, "a tar archive, as PyTorch before 0.1.10 wrote it", "that form is not read"}},
-    Row{257, "ustar"sv, {FileKind::archive, "a tar archive", unpack_it}},
-    Row{0, "GGUF"sv, {FileKind::gguf, "a GGUF model", {}}},
-    Row{0, "\x89HDF\r\n\x1A\n"sv, {FileKind::hdf5, "an HDF5 file", {}}},
-    Row{0, "SQLite format 3\0"sv, {FileKind::sqlite, "an SQLite database", {}}},
+    Row{0, "BZh"sv, {FileKind::other, "compressed with bzip2", unpack_it}},
+    Row{0, "\xFD" "7zXZ\0"sv, {FileKind::other, "compressed with xz", unpack_it}},
+    Row{0, "\x28\xB5\x2F\xFD"sv, {FileKind::other, "compressed with zstd", unpack_it}},
+    Row{0, "7z\xBC\xAF\x27\x1C"sv, {FileKind::other, "a 7z archive", unpack_it}},
+    Row{0, "sys_info\0"sv, {FileKind::other, "a tar archive, as PyTorch before 0.1.10 wrote it", "that form is not read", true}},
+    Row{257, "ustar"sv, {FileKind::other, "a tar archive", unpack_it}},
+    Row{0, "GGUF"sv, {FileKind::other, "a GGUF model", {}}},
+    Row{0, "\x89HDF\r\n\x1A\n"sv, {FileKind::other, "an HDF5 file", {}}},
+    Row{0, "SQLite format 3\0"sv, {FileKind::other, "an SQLite database", {}}},
 };
 // clang-format on
 
-constexpr KnownFile empty_file = {FileKind::empty, "empty", {}};
-constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again"};
-constexpr KnownFile web_page = {FileKind::web_page, "a web page", "the download failed; fetch it again"};
-constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it};
-constexpr KnownFile pytorch = {FileKind::pytorch, "a PyTorch checkpoint", {}};
+constexpr KnownFile empty_file = {FileKind::empty, "empty", {}, true};
+constexpr KnownFile zeros = {FileKind::zeros, "all zeros", "its content was lost; copy it again", true};
+constexpr KnownFile web_page = {FileKind::other, "a web page", "the download failed; fetch it again", true};
+constexpr KnownFile packed = {FileKind::zip, "a ZIP archive", unpack_it, true};
+constexpr KnownFile pytorch = {FileKind::pytorch, "a PyTorch checkpoint", {}, true};
 constexpr KnownFile npz = {FileKind::npz, "an npz archive of NumPy", {}};
-constexpr KnownFile onnx = {FileKind::onnx, "an ONNX model", {}};
+constexpr KnownFile onnx = {FileKind::other, "an ONNX model", {}};
 constexpr KnownFile plain_text = {FileKind::text, "text", {}};
 
 /// Returns what a ZIP archive is, by the name of its first member, or else by its own.
@@ -136,34 +136,6 @@ const KnownFile* known_file(std::span<const std::byte> bytes, std::string_view n
   }
   const std::size_t begin = first.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   return begin != first.npos && first[begin] == '<' ? &web_page : &plain_text;
-}
-
-bool may_stand_for_checkpoint(const KnownFile* file) noexcept {
-  if (file == nullptr) {
-    return false;
-  }
-  switch (file->kind) {
-    case FileKind::empty:
-    case FileKind::zeros:
-    case FileKind::lfs_pointer:
-    case FileKind::web_page:
-    case FileKind::pytorch:
-    case FileKind::pickle:
-    case FileKind::zip:
-      return true;
-    case FileKind::archive:
-      return file->what.find("PyTorch") != file->what.npos;
-    case FileKind::npz:
-    case FileKind::npy:
-    case FileKind::gzip:
-    case FileKind::gguf:
-    case FileKind::hdf5:
-    case FileKind::sqlite:
-    case FileKind::onnx:
-    case FileKind::text:
-      return false;
-  }
-  return false;
 }
 
 std::string say(const KnownFile& file) {

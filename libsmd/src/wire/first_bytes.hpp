@@ -13,30 +13,16 @@ namespace smd::detail::wire {
 /// How many first bytes tell each kind of file.
 inline constexpr std::size_t telling_bytes = 512;
 
-enum class FileKind : std::uint8_t {
-  empty,
-  zeros,
-  lfs_pointer,
-  web_page,
-  pytorch,
-  pickle,
-  npz,
-  npy,
-  zip,
-  gzip,
-  archive,  ///< Any other archive or compressed file.
-  gguf,
-  hdf5,
-  sqlite,
-  onnx,
-  text,
-};
+enum class FileKind : std::uint8_t { empty, zeros, pytorch, npz, zip, gzip, text, other };
 
 /// A kind of file that no layout reads as its own.
 struct KnownFile {
   FileKind kind = FileKind::empty;
   std::string_view what;    ///< `a Git LFS pointer`
   std::string_view advice;  ///< `git lfs pull fetches it`, or empty.
+  /// It is what is left of a checkpoint, or was taken for one: of no other file would so be said by its first bytes
+  /// alone.
+  bool for_checkpoint = false;
 };
 
 /// Returns what a file is. `first`: its first `telling_bytes` bytes, or all that it has. `name`: tells what a ZIP
@@ -47,9 +33,10 @@ struct KnownFile {
 /// as a stream (torch/serialization.py, `_legacy_save`). `first`: as for `known_file`.
 [[nodiscard]] bool begins_torch_stream(std::string_view first) noexcept;
 
-/// Returns whether a file of that kind, which may be null, is what is left of a checkpoint, or was taken for one: of no
-/// other file would so be said by its first bytes alone.
-[[nodiscard]] bool may_stand_for_checkpoint(const KnownFile* file) noexcept;
+/// Returns `KnownFile::for_checkpoint` of a file that may be null.
+[[nodiscard]] inline bool may_stand_for_checkpoint(const KnownFile* file) noexcept {
+  return file != nullptr && file->for_checkpoint;
+}
 
 /// Returns `is a Git LFS pointer: git lfs pull fetches it`.
 [[nodiscard]] std::string say(const KnownFile& file);

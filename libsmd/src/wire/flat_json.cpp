@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::string_view type_key = "_type";
 
-/// Returns the number that a word in quotes stands for.
-std::optional<double> number_of_word(std::string_view word) noexcept {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  return word == "NaN"         ? std::optional(std::numeric_limits<double>::quiet_NaN())
-         : word == "Infinity"  ? std::optional(infinity)
-         : word == "-Infinity" ? std::optional(-infinity)
-                               : std::nullopt;
-}
-
 }  // namespace
 
 void FlatJson::clear() noexcept {
@@ -135,7 +126,7 @@ void FlatJson::take(text::JsonValue& json) {
     value.whole = number->integer;
     value.at = json.offset();
   } else if (const auto text = json.text()) {
-    const auto word = number_of_word(*text);
+    const auto word = smd::text::non_finite_of(*text);
     Value& value = begin_value(word ? Kind::number : Kind::text);
     value.number = word.value_or(0);
     value.data = text_.size();
@@ -164,7 +155,7 @@ void FlatJson::take_array(text::JsonValue& json) {
       ++nulls;
     } else {
       const auto text = item.text();
-      const auto word = text ? number_of_word(*text) : std::nullopt;
+      const auto word = text ? smd::text::non_finite_of(*text) : std::nullopt;
       numbers = numbers && word;
       numbers_.push_back(word.value_or(0));
     }

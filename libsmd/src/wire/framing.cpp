@@ -13,18 +13,8 @@
 namespace smd::detail::wire {
 namespace {
 
-Problem cut_off(ProblemKind kind, std::uint64_t needed, std::size_t there) {
-  return {kind, {}, {}, fmt::format("record of {} bytes is cut off after {}", needed, there)};
-}
-
-Outcome<Frame> parse(std::span<const std::byte> bytes, std::uint64_t payload_bytes) {
-  const auto payload = bytes.subspan(header_bytes, payload_bytes);
-  const auto footer = bytes.subspan(header_bytes + payload_bytes).first<footer_bytes>();
-  auto protection = check_footer(footer, payload);
-  if (!protection) {
-    return std::move(protection.problem());
-  }
-  return Frame{payload, *protection};
+Problem cut_off(std::uint64_t needed, std::size_t there) {
+  return {ProblemKind::not_yet, {}, {}, fmt::format("record of {} bytes is cut off after {}", needed, there)};
 }
 
 void append_bytes(std::string& out, std::span<const std::byte> bytes) {
@@ -82,33 +72,23 @@ Outcome<Protection> check_footer_crc(std::span<const std::byte, footer_bytes> fo
   return Protection::checksum;
 }
 
-Outcome<Frame> parse_record(std::span<const std::byte> range) {
-  if (range.size() < frame_bytes) {
-    return damaged(fmt::format("{} bytes are too few for a record", range.size()), 0);
-  }
-  auto length = parse_header(range);
-  if (!length) {
-    return std::move(length.problem());
-  }
-  if (*length != range.size() - frame_bytes) {  // the limit rules out overflow of the sum
-    return damaged(fmt::format("record of {} bytes does not fill its range of {}", *length + frame_bytes, range.size()),
-                   0);
-  }
-  return parse(range, *length);
-}
-
 Outcome<Frame> next_record(std::span<const std::byte> rest) {
   if (rest.size() < header_bytes) {
-    return cut_off(ProblemKind::not_yet, frame_bytes, rest.size());
+    return cut_off(frame_bytes, rest.size());
   }
   auto length = parse_header(rest);
   if (!length) {
     return std::move(length.problem());
   }
   if (*length + frame_bytes > rest.size()) {
-    return cut_off(ProblemKind::not_yet, *length + frame_bytes, rest.size());
+    return cut_off(*length + frame_bytes, rest.size());
   }
-  return parse(rest, *length);
+  const auto payload = rest.subspan(header_bytes, *length);
+  auto protection = check_footer(rest.subspan(header_bytes + *length).first<footer_bytes>(), payload);
+  if (!protection) {
+    return std::move(protection.problem());
+  }
+  return Frame{payload, *protection};
 }
 
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection) {

@@ -42,12 +42,18 @@ struct Frame {
   Protection protection = Protection::unprotected;
 };
 
-/// Returns the record that fills `range` exactly, as an index file states. Any other range is damaged.
-Outcome<Frame> parse_record(std::span<const std::byte> range);
-
 /// Returns the record at the start of `rest`, for reading a file from front to back. If `rest` ends inside a record
 /// that is valid so far, the problem's kind is `not_yet`: only the caller knows whether more will come.
 Outcome<Frame> next_record(std::span<const std::byte> rest);
+
+/// Returns the length of the records at the beginning of `bytes` that are whole and short, and whose checksums are
+/// right. It may be less, also 0, for no reason: it is for files of millions of records, and ends at the first one that
+/// takes more than a few comparisons.
+[[nodiscard]] std::size_t short_sound_records(std::span<const std::byte> bytes) noexcept;
+
+/// Returns the length of the records at the beginning of `bytes` that are whole, of any length, and whose checksums are
+/// right.
+[[nodiscard]] std::size_t sound_records(std::span<const std::byte> bytes);
 
 /// Appends a record, with the magic footer or with the payload's checksum.
 void append_record(std::string& out, std::span<const std::byte> payload, Protection protection);

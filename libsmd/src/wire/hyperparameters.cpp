@@ -8,7 +8,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
 
 namespace smd::detail::wire {
 namespace {
@@ -34,14 +33,12 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth);
 void append_list(std::string& out, pbf_reader list, std::size_t depth) {
   out += '[';
   const std::size_t begin = out.size();
-  while (next_field(list)) {
-    if (list.tag() == 1) {
+  for_each_field(list, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
       out += out.size() == begin ? "" : ", ";
-      append_value(out, message_of(list), depth + 1);
-    } else {
-      skip_field(list);
+      append_value(out, message_of(field), depth + 1);
     }
-  }
+  });
   out += ']';
 }
 
@@ -50,59 +47,37 @@ void append_list(std::string& out, pbf_reader list, std::size_t depth) {
 void append_value(std::string& out, pbf_reader value, std::size_t depth) {
   const std::size_t begin = out.size();
   out += "null";
-  while (next_field(value)) {
-    const std::uint32_t field = value.tag();
-    if (field == 0 || field > 6) {
-      skip_field(value);
-      continue;
+  for_each_field(value, [&](pbf_reader& field) {
+    if (field.tag() > 6) {
+      return;
     }
     out.resize(begin);
-    if (field == 2) {
-      append_number(out, double_of(value));
-    } else if (field == 3) {
-      append_text(out, text_of(value));
-    } else if (field == 4) {
-      out += varint_of(value) != 0 ? "true" : "false";
-    } else if (field == 6 && depth < limits::json_depth) {
-      append_list(out, message_of(value), depth);
+    if (field.tag() == 2) {
+      append_number(out, double_of(field));
+    } else if (field.tag() == 3) {
+      append_text(out, text_of(field));
+    } else if (field.tag() == 4) {
+      out += varint_of(field) != 0 ? "true" : "false";
+    } else if (field.tag() == 6 && depth < limits::json_depth) {
+      append_list(out, message_of(field), depth);
     } else {
-      skip_field(value);
       out += "null";
     }
-  }
+  });
 }
 
 /// Parses one entry of `map<string, google.protobuf.Value>`.
 Hyperparameter parse_entry(pbf_reader entry) {
   Hyperparameter parameter{{}, "null"};
-  while (next_field(entry)) {
-    if (entry.tag() == 1) {
-      parameter.name = text_of(entry);
-    } else if (entry.tag() == 2) {
+  for_each_field(entry, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      parameter.name = text_of(field);
+    } else if (field.tag() == 2) {
       parameter.json.clear();
-      append_value(parameter.json, message_of(entry), 0);
-    } else {
-      skip_field(entry);
+      append_value(parameter.json, message_of(field), 0);
     }
-  }
+  });
   return parameter;
-}
-
-void scan_session_start(pbf_reader session, std::vector<Hyperparameter>& found) {
-  while (next_field(session)) {
-    if (session.tag() == 1) {
-      found.push_back(parse_entry(message_of(session)));
-    } else {
-      skip_field(session);
-    }
-  }
-}
-
-/// Sorts entries by name, and removes all but the last of each name.
-void keep_last_of_each(std::vector<Hyperparameter>& found) {
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  const auto same = [](const auto& a, const auto& b) { return a.name == b.name; };
-  found.erase(found.begin(), std::unique(found.rbegin(), found.rend(), same).base());
 }
 
 }  // namespace
@@ -110,18 +85,22 @@ void keep_last_of_each(std::vector<Hyperparameter>& found) {
 std::vector<Hyperparameter> hyperparameters(std::span<const std::byte> content) {
   std::vector<Hyperparameter> found;
   try {
-    pbf_reader reader = reader_of(content);
-    while (next_field(reader)) {
-      if (reader.tag() == 3) {  // session_start_info
-        scan_session_start(message_of(reader), found);
-      } else {
-        skip_field(reader);
+    for_each_field(reader_of(content), [&](pbf_reader& field) {
+      if (field.tag() == 3) {  // session_start_info
+        for_each_field(message_of(field), [&](pbf_reader& entry) {
+          if (entry.tag() == 1) {
+            found.push_back(parse_entry(message_of(entry)));
+          }
+        });
       }
-    }
+    });
   } catch (const protozero::exception&) {
     return {};
   }
-  keep_last_of_each(found);
+  // Of each name the last counts.
+  std::ranges::stable_sort(found, {}, &Hyperparameter::name);
+  const auto same = [](const auto& a, const auto& b) { return a.name == b.name; };
+  found.erase(found.begin(), std::unique(found.rbegin(), found.rend(), same).base());
   return found;
 }
 

@@ -3,8 +3,6 @@
 
 #include <smd/limits.hpp>
 
-#include <protozero/varint.hpp>
-
 #include <array>
 #include <limits>
 #include <string>
@@ -90,6 +88,45 @@ bool next_field_of_any(protozero::pbf_reader& reader) {
     skip_group(reader);
   }
   return false;
+}
+
+const char* read_raw_field(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t end,
+                           RawField& field) noexcept try {
+  const char* const first = reinterpret_cast<const char*>(bytes.data());
+  const char* next = first;
+  const auto varint = [&] { return protozero::decode_varint(&next, first + bytes.size()); };
+  const auto place = [&] { return at + static_cast<std::uint64_t>(next - first); };
+  field.key_at = at;
+  field.key = varint();
+  field.length_at = place();
+  if (field.key > std::numeric_limits<std::uint32_t>::max()) {
+    return "a field has an unusual number";
+  }
+  std::uint64_t length = 0;
+  switch (field.key & 7U) {
+    case 0:
+      (void)varint();
+      break;
+    case 1:
+      length = 8;
+      break;
+    case 2:
+      length = varint();
+      break;
+    case 5:
+      length = 4;
+      break;
+    default:  // groups are valid, but known writers do not use them
+      return "a field has an unusual type";
+  }
+  field.begin = place();
+  if (field.begin > end || length > end - field.begin) {
+    return "a field is longer than its message";
+  }
+  field.end = field.begin + length;
+  return nullptr;
+} catch (const protozero::exception&) {
+  return "a number does not end";
 }
 
 }  // namespace smd::detail::wire

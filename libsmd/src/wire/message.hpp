@@ -108,9 +108,36 @@ inline float float_of(protozero::pbf_reader& reader) {
   return reader.get_float();
 }
 
+/// Calls `take(field)` for each field of a message, and skips those that it does not read.
+template <class Take>
+void for_each_field(protozero::pbf_reader message, Take&& take) {
+  while (next_field(message)) {
+    const char* const content = message.data().data();
+    take(message);
+    if (message.data().data() == content) {  // what is read takes at least a byte
+      skip_field(message);
+    }
+  }
+}
+
 inline protozero::pbf_reader reader_of(std::span<const std::byte> message) noexcept {
   return protozero::pbf_reader{reinterpret_cast<const char*>(message.data()), message.size()};
 }
+
+/// A field of which only key and length were read. A varint has no content.
+struct RawField {
+  std::uint64_t key = 0;
+  std::uint64_t key_at = 0;     ///< Where its key begins,
+  std::uint64_t length_at = 0;  ///< its length,
+  std::uint64_t begin = 0;      ///< its content,
+  std::uint64_t end = 0;        ///< and where that ends.
+};
+inline constexpr std::size_t raw_field_bytes = 20;  ///< The most that key and length take.
+
+/// Reads the field at `at`, in a message that ends at `end`. `bytes`: what follows `at`. Returns what is wrong; null if
+/// nothing is.
+[[nodiscard]] const char* read_raw_field(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t end,
+                                         RawField& field) noexcept;
 
 /// Returns the problem of a message.
 [[nodiscard]] Problem problem_of(const protozero::exception& error);

@@ -1,163 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/outline.hpp"
 
-#include "wire/event.hpp"
+#include "wire/message.hpp"
+
+#include <smd/limits.hpp>
 
 #include <protozero/varint.hpp>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <new>
 #include <vector>
 
 namespace smd::detail::wire {
 namespace {
 
-/// A field whose payload continues past the head.
-struct OpenField {
-  std::uint64_t key_at = 0;     ///< Where its key begins,
-  std::uint64_t key_bytes = 0;  ///< how long the key is,
-  std::uint64_t begin = 0;      ///< where its payload begins,
-  std::uint64_t end = 0;        ///< and where it ends.
-};
-
 /// The path to the elements: Event.summary, Summary.value, Value.tensor, TensorProto.tensor_content.
-using Path = std::array<OpenField, 4>;
+using Path = std::array<RawField, 4>;
 constexpr std::array<std::uint64_t, 4> path_fields = {5, 1, 8, 4};
 
-/// Reads keys and lengths from the head; refuses fields that are not complete there.
-class Cursor {
- public:
-  explicit Cursor(std::span<const std::byte> head) noexcept : head_(head) {}
-
-  [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
-
-  std::optional<std::uint64_t> varint() noexcept {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ >= head_.size()) {
-        return {};
-      }
-      const auto byte = std::to_integer<std::uint64_t>(head_[at_++]);
-      value |= (byte & 0x7F) << shift;
-      if (byte < 0x80) {
-        return value;
-      }
-    }
-    return {};
-  }
-  /// Returns false if the head is too short.
-  bool skip(std::uint64_t bytes) noexcept {
-    if (bytes > head_.size() - at_) {
-      return false;
-    }
-    at_ += bytes;
-    return true;
-  }
-
- private:
-  std::span<const std::byte> head_;
-  std::uint64_t at_ = 0;
-};
-
-/// Returns the field that continues past the head, in a message that ends at `end`; it must have the number `wanted`.
-std::optional<OpenField> find_open(Cursor& cursor, std::uint64_t head_bytes, std::uint64_t end,
-                                   std::uint64_t wanted) noexcept {
-  for (;;) {
-    OpenField field;
-    field.key_at = cursor.at();
-    const auto key = cursor.varint();
-    if (!key) {
-      return {};
-    }
-    field.key_bytes = cursor.at() - field.key_at;
-    switch (*key & 7) {
-      case 0:
-        if (!cursor.varint()) {
-          return {};
-        }
-        break;
-      case 1:
-        if (!cursor.skip(8)) {
-          return {};
-        }
-        break;
-      case 5:
-        if (!cursor.skip(4)) {
-          return {};
-        }
-        break;
-      case 2: {
-        const auto length = cursor.varint();
-        if (!length || cursor.at() > end || *length > end - cursor.at()) {
-          return {};
-        }
-        field.begin = cursor.at();
-        field.end = field.begin + *length;
-        if (field.end > head_bytes) {
-          return *key >> 3 == wanted ? std::optional(field) : std::nullopt;
-        }
-        if (!cursor.skip(*length)) {
-          return {};
-        }
-        break;
-      }
-      default:
-        return {};  // groups are valid, but known writers do not use them
-    }
-  }
-}
-
+/// Finds the fields that continue past the head, each in the one before. They must be those of the path.
 std::optional<Path> find_path(std::span<const std::byte> head, std::uint64_t payload_bytes) noexcept {
-  Cursor cursor(head);
   Path path;
+  std::uint64_t at = 0;
   std::uint64_t end = payload_bytes;
   for (std::size_t level = 0; level < path.size(); ++level) {
-    const auto field = find_open(cursor, head.size(), end, path_fields[level]);
-    if (!field) {
+    RawField& field = path[level];
+    do {
+      if (at >= head.size() || read_raw_field(head.subspan(at), at, end, field) != nullptr) {
+        return {};
+      }
+      at = field.end;
+    } while (field.end <= head.size());
+    if (field.key != (path_fields[level] << 3 | 2)) {
       return {};
     }
-    path[level] = *field;
-    end = field->end;
+    at = field.begin;
+    end = field.end;
   }
   return path;
 }
 
-void append_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  std::array<char, protozero::max_varint_length> text{};
-  const int bytes = protozero::add_varint_to_buffer(text.data(), value);
-  const auto* first = reinterpret_cast<const std::byte*>(text.data());
-  out.insert(out.end(), first, first + bytes);
-}
-
-void append(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-/// Returns the payload without its content field, with the lengths of the enclosing messages corrected.
+/// Returns the payload without its content field, with the lengths of the messages around it corrected. They take as
+/// many bytes as before.
 std::vector<std::byte> make_skeleton(const Path& path, std::span<const std::byte> head,
                                      std::span<const std::byte> tail) {
-  // From the innermost message outwards: how much shorter each message around the content becomes. Its length may then
-  // take fewer bytes, which affects the next one.
-  std::array<std::uint64_t, 3> lengths{};
-  std::uint64_t removed = path[3].end - path[3].key_at;
-  for (std::size_t level = 3; level-- > 0;) {
-    const OpenField& field = path[level];
-    lengths[level] = field.end - field.begin - removed;
-    removed =
-        field.end - field.key_at -
-        (field.key_bytes + static_cast<std::size_t>(protozero::length_of_varint(lengths[level])) + lengths[level]);
-  }
+  const RawField& content = path.back();
   std::vector<std::byte> skeleton;
-  skeleton.reserve(path[3].key_at + 3 * 10 + tail.size());
-  std::uint64_t copied = 0;
-  for (std::size_t level = 0; level < 3; ++level) {
-    append(skeleton, head.subspan(copied, path[level].key_at + path[level].key_bytes - copied));
-    append_varint(skeleton, lengths[level]);
-    copied = path[level].begin;
+  skeleton.reserve(content.key_at + tail.size());
+  skeleton.assign(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(content.key_at));
+  for (const RawField& around : std::span(path).first<3>()) {
+    std::uint64_t length = around.end - around.begin - (content.end - content.key_at);
+    for (std::uint64_t at = around.length_at; at < around.begin; ++at, length >>= 7) {
+      skeleton[at] = static_cast<std::byte>((length & 0x7F) | (at + 1 < around.begin ? 0x80 : 0));
+    }
   }
-  append(skeleton, head.subspan(copied, path[3].key_at - copied));
-  append(skeleton, tail);
+  skeleton.insert(skeleton.end(), tail.begin(), tail.end());
   return skeleton;
 }
 
@@ -189,6 +88,92 @@ Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span
     return Problem{ProblemKind::io, {}, {}, "out of memory"};
   }
   return parse_event(skeleton, tag, place.bytes, kinds, form);
+}
+
+namespace {
+
+constexpr std::uint64_t small_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t small_tensor_bytes = std::uint64_t{16} << 20;  // it may be a histogram
+
+enum class Message : std::uint8_t { event, summary, value, tensor, other };
+
+/// Returns which message lies in a field of another.
+Message inner(Message outer, std::uint64_t field) noexcept {
+  switch (outer) {
+    case Message::event:
+      return field == 5 ? Message::summary : Message::other;
+    case Message::summary:
+      return field == 1 ? Message::value : Message::other;
+    case Message::value:
+      return field == 8 ? Message::tensor : Message::other;
+    case Message::tensor:
+    case Message::other:
+      break;
+  }
+  return Message::other;
+}
+
+/// Returns whether an outline needs the content of a field: tag, histogram, node_name or metadata of a value.
+bool is_needed(Message outer, std::uint64_t field) noexcept {
+  return outer == Message::value && (field == 1 || field == 5 || field == 7 || field == 9);
+}
+
+class Copier {
+ public:
+  explicit Copier(const ReadPayload& read) : read_(read) {}
+
+  /// Appends the fields of a message.
+  Status copy(Message message, std::uint64_t at, std::uint64_t end, std::string& out) {
+    for (RawField field; at < end; at = field.end) {
+      const auto bytes = read_(at, std::min<std::uint64_t>(end - at, raw_field_bytes));
+      if (!bytes) {
+        return bytes.problem();
+      }
+      if (const char* const wrong = read_raw_field(*bytes, at, end, field)) {
+        return damaged(std::string("a large record is no event: ") + wrong, at);
+      }
+      if (Status copied = copy_field(message, field, out); !copied) {
+        return copied;
+      }
+    }
+    return ok();
+  }
+
+ private:
+  Status copy_field(Message message, const RawField& field, std::string& out) {
+    const std::uint64_t bytes = field.end - field.begin;
+    const Message in_it = inner(message, field.key >> 3U);
+    const bool whole = in_it == Message::other ? is_needed(message, field.key >> 3U) || bytes <= small_bytes
+                                               : in_it == Message::tensor && bytes <= small_tensor_bytes;
+    if (kept_ += whole ? bytes : 0; kept_ > limits::event_bytes) {
+      return damaged("its histograms, names and small values are together longer than the limit (event_bytes), " +
+                     std::to_string(limits::event_bytes) + " bytes");
+    }
+    if (whole) {
+      const auto all = read_(field.key_at, field.end - field.key_at);
+      if (all) {
+        out.append(reinterpret_cast<const char*>(all->data()), all->size());
+      }
+      return all ? ok() : Status(all.problem());
+    }
+    std::string kept;
+    Status copied = in_it == Message::other ? ok() : copy(in_it, field.begin, field.end, kept);
+    protozero::write_varint(std::back_inserter(out), field.key);
+    protozero::write_varint(std::back_inserter(out), kept.size());
+    out += kept;
+    return copied;
+  }
+
+  const ReadPayload& read_;
+  std::uint64_t kept_ = 0;
+};
+
+}  // namespace
+
+Outcome<std::string> event_skeleton(std::uint64_t payload_bytes, const ReadPayload& read) {
+  std::string skeleton;
+  const Status copied = Copier(read).copy(Message::event, 0, payload_bytes, skeleton);
+  return copied ? Outcome<std::string>(std::move(skeleton)) : Outcome<std::string>(copied.problem());
 }
 
 }  // namespace smd::detail::wire

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 /// Reads large records without loading them: everything but the elements is in their first and last few bytes.
 namespace smd::detail::wire {
@@ -33,5 +35,14 @@ struct ContentPlace {
 Outcome<std::optional<Value>> parse_outline(const ContentPlace& place, std::span<const std::byte> head,
                                             std::span<const std::byte> tail, std::string_view tag,
                                             ValueKinds kinds = ValueKinds::tensors, ValueForm form = {});
+
+/// Returns bytes of a payload: `bytes` of them, from `at` on. Valid until the next call.
+using ReadPayload = std::function<Outcome<std::span<const std::byte>>(std::uint64_t at, std::uint64_t bytes)>;
+
+/// Returns an event as TensorBoard's writers store it without what is large in it: images, clips, graphs, and the
+/// elements of tensors above 16 MiB. What remains is found by `outline_event` as in the whole payload. Reads only what
+/// it keeps. Returns a problem of kind damaged if the payload is not an Event, has groups, or if what remains is above
+/// `limits::event_bytes`; problems of `read` unchanged.
+[[nodiscard]] Outcome<std::string> event_skeleton(std::uint64_t payload_bytes, const ReadPayload& read);
 
 }  // namespace smd::detail::wire

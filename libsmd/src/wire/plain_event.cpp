@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/plain_event.hpp"
 
-#include "wire/little_endian.hpp"
-
-#include <bit>
-#include <cstdint>
 #include <new>
 
 namespace smd::detail::wire {
@@ -123,19 +119,15 @@ bool outline_plain_event(std::span<const std::byte> payload, EventOutline& event
 }
 
 std::span<const std::byte> between_step_and_number(std::span<const std::byte> payload) noexcept {
+  EventOutline event;
   Rest rest(payload);
-  std::span<const std::byte> bytes;
-  std::uint64_t number = 0;
-  if (!rest.key(wall_time_key) || !rest.take(sizeof(double), bytes) || !rest.key(step_key) || !rest.varint(number)) {
+  std::span<const std::byte> wall_time;
+  std::uint64_t step = 0;
+  if (!outline_plain_event(payload, event) || event.values.front().kind != SummaryKind::simple_value ||
+      !rest.key(wall_time_key) || !rest.take(sizeof(double), wall_time) || !rest.key(step_key) || !rest.varint(step)) {
     return {};
   }
-  const std::span<const std::byte> behind_step = payload.last(rest.size());
-  if (!rest.open(summary_key) || !rest.open(value_key) || !rest.key(tag_key) || !rest.varint(number) ||
-      !rest.take(number, bytes) || bytes.empty() || !is_ascii(bytes) || !rest.key(number_key) ||
-      rest.size() != sizeof(float)) {
-    return {};
-  }
-  return behind_step.first(behind_step.size() - sizeof(float));
+  return payload.last(rest.size()).first(rest.size() - sizeof(float));
 }
 
 }  // namespace smd::detail::wire

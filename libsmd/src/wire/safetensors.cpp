@@ -302,9 +302,6 @@ class SafetensorsParser {
   /// Checks that the ranges, by offset, cover the data: the first begins at 0, each where the one before ends, and the
   /// last ends with the file.
   void check_ranges() {
-    if (ranges_follow_each_other()) {
-      return;
-    }
     std::vector<RawEntry*> order;
     for (RawEntry& raw : raw_) {
       if (raw.has_range) {
@@ -347,18 +344,6 @@ class SafetensorsParser {
       header_.problems.add(
           damaged(std::to_string(data_bytes() - reached) + " bytes too many after the last tensor", data_ + reached));
     }
-  }
-
-  /// Returns whether the ranges cover the data in the header's order, as most writers make them.
-  [[nodiscard]] bool ranges_follow_each_other() const noexcept {
-    std::uint64_t reached = 0;
-    for (const RawEntry& raw : raw_) {
-      if (!raw.has_range || raw.begin != reached) {
-        return false;
-      }
-      reached = raw.end;
-    }
-    return reached == data_bytes();
   }
 
   /// Copies the entries to the header.

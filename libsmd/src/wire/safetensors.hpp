@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "types/outcome.hpp"
 #include "types/problem_list.hpp"
 #include "wire/file_tensors.hpp"
 

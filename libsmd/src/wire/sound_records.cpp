@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/sound_records.hpp"
 
 #include "base/crc32c.hpp"
 #include "base/crc32c_instruction.hpp"

@@ -2,8 +2,6 @@
 #include "wire/summary.hpp"
 
 #include "text/escape.hpp"
-#include "wire/event.hpp"
-#include "wire/histogram_proto.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/plain_event.hpp"
@@ -14,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -23,144 +23,117 @@ namespace smd::detail::wire {
 namespace {
 
 using protozero::pbf_reader;
+using protozero::pbf_wire_type;
 
 struct TagNotUtf8 : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "tag that is no UTF-8"; }
 };
 
-void scan_plugin(pbf_reader plugin, SummaryMetadata& metadata) {
-  while (next_field(plugin)) {
-    switch (plugin.tag()) {
-      case 1:
-        metadata.plugin = text_of(plugin);
-        break;
-      case 2:
-        metadata.content = bytes_of(plugin);
-        break;
-      default:
-        skip_field(plugin);
+void scan_metadata(pbf_reader message, SummaryMetadata& metadata) {
+  for_each_field(message, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      for_each_field(message_of(field), [&](pbf_reader& plugin) {
+        if (plugin.tag() == 1) {
+          metadata.plugin = text_of(plugin);
+        } else if (plugin.tag() == 2) {
+          metadata.content = bytes_of(plugin);
+        }
+      });
+    } else if (field.tag() == 4) {
+      metadata.data_class = varint_of(field);
     }
-  }
+  });
 }
 
-void scan_metadata(pbf_reader reader, SummaryMetadata& metadata) {
-  while (next_field(reader)) {
-    switch (reader.tag()) {
-      case 1:
-        scan_plugin(message_of(reader), metadata);
-        break;
-      case 4:
-        metadata.data_class = varint_of(reader);
-        break;
-      default:
-        skip_field(reader);
+/// Scans one Summary.Value into another of `event.values`.
+void scan_value(pbf_reader message, EventOutline& event) {
+  SummaryValue& value = event.values.emplace_back();
+  std::vector<std::byte>* whole = nullptr;
+  const auto hold = [&](SummaryKind kind) {  // in a oneof, the last field counts
+    if (value.kind != kind) {
+      event.plain = event.plain && value.kind == SummaryKind::none;
+      value.kind = kind;
+      value.message = {};
+      whole = nullptr;
     }
-  }
-}
-
-/// Scans one Summary.Value into the last of `event.values`.
-class ValueScan {
- public:
-  explicit ValueScan(EventOutline& event) : event_(event), value_(event.values.emplace_back()) {}
-
-  void scan(pbf_reader reader) {
-    std::string_view node_name;
-    while (next_field(reader)) {
-      switch (reader.tag()) {
-        case 1:
-          value_.tag = text_of(reader);
-          break;
-        case 2:
-          value_.number = float_of(reader);
-          hold(SummaryKind::simple_value);
-          break;
-        case 3:  // histogram, in the old format
-          (void)view_of(reader);
-          hold(SummaryKind::none);
-          break;
-        case 4:
-          hold(SummaryKind::image, bytes_of(reader));
-          break;
-        case 5:
-          hold(SummaryKind::histogram, bytes_of(reader));
-          break;
-        case 6:
-          hold(SummaryKind::audio, bytes_of(reader));
-          break;
-        case 7:
-          node_name = text_of(reader);
-          break;
-        case 8:
-          hold(SummaryKind::tensor, bytes_of(reader));
-          break;
-        case 9:
-          if (!value_.metadata) {
-            value_.metadata.emplace();
-          }
-          scan_metadata(message_of(reader), *value_.metadata);
-          break;
-        default:
-          skip_field(reader);
-      }
-    }
-    if (value_.tag.empty()) {
-      value_.tag = node_name;
-    }
-    if (!valid_utf8(value_.tag)) {
-      throw TagNotUtf8{};
-    }
-  }
-
- private:
-  /// In a oneof, the last field counts.
-  void hold(SummaryKind kind) {
-    if (value_.kind != kind) {
-      event_.plain = event_.plain && value_.kind == SummaryKind::none;
-      value_.kind = kind;
-      value_.message = {};
-      whole_ = nullptr;
-    }
-  }
-  /// Repeated occurrences of a message are parts of one message, so they are concatenated.
-  void hold(SummaryKind kind, std::span<const std::byte> message) {
-    const bool again = value_.kind == kind;
+  };
+  // Repeated occurrences of a message are parts of one message, so they are concatenated.
+  const auto hold_message = [&](SummaryKind kind, std::span<const std::byte> part) {
+    const bool again = value.kind == kind;
     hold(kind);
     if (!again) {
-      value_.message = message;
+      value.message = part;
       return;
     }
-    event_.plain = false;
-    if (whole_ == nullptr) {
-      whole_ = &event_.whole.emplace_front(value_.message.begin(), value_.message.end());
+    event.plain = false;
+    if (whole == nullptr) {
+      whole = &event.whole.emplace_front(value.message.begin(), value.message.end());
     }
-    whole_->insert(whole_->end(), message.begin(), message.end());
-    value_.message = *whole_;
+    whole->insert(whole->end(), part.begin(), part.end());
+    value.message = *whole;
+  };
+  std::string_view node_name;
+  for_each_field(message, [&](pbf_reader& field) {
+    switch (field.tag()) {
+      case 1:
+        value.tag = text_of(field);
+        break;
+      case 2:
+        value.number = float_of(field);
+        hold(SummaryKind::simple_value);
+        break;
+      case 3:  // histogram, in the old format
+        (void)view_of(field);
+        hold(SummaryKind::none);
+        break;
+      case 4:
+        hold_message(SummaryKind::image, bytes_of(field));
+        break;
+      case 5:
+        hold_message(SummaryKind::histogram, bytes_of(field));
+        break;
+      case 6:
+        hold_message(SummaryKind::audio, bytes_of(field));
+        break;
+      case 7:
+        node_name = text_of(field);
+        break;
+      case 8:
+        hold_message(SummaryKind::tensor, bytes_of(field));
+        break;
+      case 9:
+        if (!value.metadata) {
+          value.metadata.emplace();
+        }
+        scan_metadata(message_of(field), *value.metadata);
+        break;
+      default:
+        break;
+    }
+  });
+  if (value.tag.empty()) {
+    value.tag = node_name;
   }
-
-  EventOutline& event_;
-  SummaryValue& value_;
-  std::vector<std::byte>* whole_ = nullptr;
-};
+  if (!valid_utf8(value.tag)) {
+    throw TagNotUtf8{};
+  }
+}
 
 void scan_summary(pbf_reader summary, EventOutline& event) {
-  while (next_field(summary)) {
-    if (summary.tag() == 1) {
-      ValueScan(event).scan(message_of(summary));
-    } else {
-      skip_field(summary);
+  for_each_field(summary, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      scan_value(message_of(field), event);
     }
-  }
+  });
 }
 
 void scan_session(pbf_reader session, EventOutline& event) {
-  while (next_field(session)) {
-    if (session.tag() == 1) {
-      const std::uint64_t status = varint_of(session);
+  for_each_field(session, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      const std::uint64_t status = varint_of(field);
       event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
-    } else {
-      skip_field(session);
     }
-  }
+  });
 }
 
 /// In a oneof, the last field counts.
@@ -178,26 +151,23 @@ constexpr EventKind kind_of_field[] = {EventKind::file_version, EventKind::graph
                                        EventKind::log_message,  EventKind::session_log, EventKind::run_metadata,
                                        EventKind::meta_graph};
 
-void scan_event(pbf_reader reader, EventOutline& event) {
-  while (next_field(reader)) {
-    const std::uint32_t field = reader.tag();
-    if (field == 1) {
-      event.wall_time = double_of(reader);
-    } else if (field == 2) {
-      event.step = static_cast<std::int64_t>(varint_of(reader));
-    } else if (field >= 3 && field - 3 < std::size(kind_of_field)) {
-      const EventKind kind = kind_of_field[field - 3];
+void scan_event(pbf_reader event_message, EventOutline& event) {
+  for_each_field(event_message, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      event.wall_time = double_of(field);
+    } else if (field.tag() == 2) {
+      event.step = static_cast<std::int64_t>(varint_of(field));
+    } else if (field.tag() >= 3 && field.tag() - 3 < std::size(kind_of_field)) {
+      const EventKind kind = kind_of_field[field.tag() - 3];
       become(event, kind);
-      pbf_reader message = message_of(reader);
+      const pbf_reader message = message_of(field);
       if (kind == EventKind::summary) {
         scan_summary(message, event);
       } else if (kind == EventKind::session_log) {
         scan_session(message, event);
       }
-    } else {
-      skip_field(reader);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -219,57 +189,172 @@ Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
   });
 }
 
+// Reads histograms.
+namespace {
+
+double double_in(std::span<const std::byte> bytes) noexcept {
+  return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
+}
+
+/// Appends one occurrence of repeated doubles, packed or not. If `into` is null, only checks it.
+void take_doubles(pbf_reader& reader, std::vector<double>* into) {
+  if (reader.wire_type() == pbf_wire_type::fixed64) {
+    const double number = reader.get_double();
+    if (into != nullptr) {
+      into->push_back(number);
+    }
+    return;
+  }
+  std::span<const std::byte> packed = bytes_of(reader);
+  if (packed.size() % sizeof(double) != 0) {
+    throw protozero::invalid_length_exception{};
+  }
+  if (into != nullptr) {
+    into->reserve(into->size() + packed.size() / sizeof(double));
+    for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
+      into->push_back(double_in(packed));
+    }
+  }
+}
+
+/// By field number, from 1 on.
+constexpr std::array sum_fields = {&HistogramSums::min, &HistogramSums::max, &HistogramSums::num, &HistogramSums::sum,
+                                   &HistogramSums::sum_squares};
+
+/// Scans the sums, and unless they are null, the buckets.
+HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<double>* limits,
+                        std::vector<double>* counts) {
+  HistogramSums sums;
+  for_each_field(reader_of(histogram_proto), [&](pbf_reader& field) {
+    const std::uint32_t number = field.tag();
+    if (number <= sum_fields.size()) {
+      sums.*sum_fields[number - 1] = double_of(field);
+    } else if (number == 6 || number == 7) {
+      take_doubles(field, number == 6 ? limits : counts);
+    }
+  });
+  return sums;
+}
+
+/// `at(i)`: the edges and the count of row r are numbers 3r, 3r + 1 and 3r + 2.
+template <class At>
+std::optional<BucketSpan> span_of(std::uint64_t rows, const At& at) {
+  std::optional<BucketSpan> span;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    if (!(at(row * 3 + 2) > 0)) {
+      continue;
+    }
+    const double left = at(row * 3);
+    const double right = at(row * 3 + 1);
+    if (!span) {
+      span = BucketSpan{left, right};
+    }
+    // NaN stays: the elements have no minimum or maximum.
+    if (left < span->min || std::isnan(left)) {
+      span->min = left;
+    }
+    if (right > span->max || std::isnan(right)) {
+      span->max = right;
+    }
+  }
+  return span;
+}
+
+}  // namespace
+
+Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+  std::vector<double> limits;  // the upper ones
+  std::vector<double> counts;
+  const HistogramSums sums = scan_sums(histogram_proto, &limits, &counts);
+  if (limits.size() != counts.size()) {
+    return damaged(fmt::format("histogram with {} limits of {} buckets", limits.size(), counts.size()));
+  }
+  std::vector<double> buckets;  // left and right edge, and count of each
+  std::size_t filled = 0;       // without the empty ones at the end
+  std::size_t filled_limit = 0;
+  double left = sums.min;
+  for (std::size_t at = 0; at < counts.size(); ++at) {
+    const bool empty = !(counts[at] > 0);
+    if (empty && buckets.empty()) {
+      if (std::isinf(sums.min)) {
+        left = limits[at];  // an infinity lies in no bucket
+      }
+      continue;
+    }
+    buckets.insert(buckets.end(), {left, limits[at], counts[at]});
+    left = limits[at];
+    if (!empty) {
+      filled = buckets.size();
+      filled_limit = at;
+    }
+  }
+  buckets.resize(filled);
+  if (!buckets.empty()) {
+    buckets[filled - 2] = std::isinf(sums.max) ? limits[filled_limit] : sums.max;
+  }
+  Value value;
+  value.dtype = Dtype::float64;
+  value.shape = {static_cast<std::int64_t>(filled / 3), 3};
+  std::byte* at = value.own(filled * sizeof(double)).data();
+  for (const double number : buckets) {
+    store_little(at, std::bit_cast<std::uint64_t>(number));
+    at += sizeof number;
+  }
+  return value;
+}
+
+Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
+  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr, nullptr); });
+}
+
+std::optional<BucketSpan> bucket_span(std::span<const double> buckets) {
+  return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
+}
+
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
+  return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
+    const std::span pieces(&tensor_proto, 1);
+    Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, {}, ValueKinds::summaries);
+    if (!value) {
+      return std::move(value.problem());
+    }
+    const bool numbers = value->dtype == Dtype::float64 || value->dtype == Dtype::float32;
+    if (!numbers || value->shape.size() != 2 || value->shape[1] != 3) {
+      return damaged(
+          fmt::format("{} {}, where a histogram has float64 kx3", to_string(value->dtype), to_string(value->shape)));
+    }
+    const std::size_t item = item_size(value->dtype);
+    const std::uint64_t last = value->bytes.size() / item - 1;  // equal to all that follow
+    return span_of(static_cast<std::uint64_t>(value->shape[0]), [&](std::uint64_t i) -> double {
+      const std::span<const std::byte> bytes = value->bytes.subspan(std::min(i, last) * item);
+      return item == sizeof(double) ? double_in(bytes) : std::bit_cast<float>(load_little<std::uint32_t>(bytes));
+    });
+  });
+}
+
 // Returns the value of one tag in an event of TensorBoard's writers.
 namespace {
 
-std::span<std::byte> own(Value& value, std::size_t bytes) {
-  value.owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
-  value.bytes = {value.owned.get(), bytes};
-  return {value.owned.get(), bytes};
-}
-
 Value number_value(float number) {
   Value value;
-  store_little(own(value, sizeof number).data(), std::bit_cast<std::uint32_t>(number));
+  store_little(value.own(sizeof number).data(), std::bit_cast<std::uint32_t>(number));
   return value;
 }
 
 /// Returns `encoded_image_string` or `encoded_audio_string` as a string value.
 Value media_value(std::span<const std::byte> message) {
   std::span<const std::byte> encoded;
-  protozero::pbf_reader reader = reader_of(message);
-  while (next_field(reader)) {
-    if (reader.tag() == 4) {
-      encoded = bytes_of(reader);
-    } else {
-      skip_field(reader);
+  for_each_field(reader_of(message), [&](pbf_reader& field) {
+    if (field.tag() == 4) {
+      encoded = bytes_of(field);
     }
-  }
+  });
   Value value;
   value.dtype = Dtype::string;
-  const std::span<std::byte> into = own(value, 4 + encoded.size());
+  const std::span<std::byte> into = value.own(4 + encoded.size());
   store_little(into.data(), static_cast<std::uint32_t>(encoded.size()));
   if (!encoded.empty()) {
     std::memcpy(into.data() + 4, encoded.data(), encoded.size());
-  }
-  return value;
-}
-
-Outcome<Value> histogram_value(std::span<const std::byte> message) {
-  Outcome<HistogramBuckets> histogram = scan_histogram(message);
-  if (!histogram) {
-    return std::move(histogram.problem());
-  }
-  const std::vector<HistogramBucket> buckets = edges_of(*histogram);
-  Value value;
-  value.dtype = Dtype::float64;
-  value.shape = {static_cast<std::int64_t>(buckets.size()), 3};
-  std::byte* at = own(value, buckets.size() * 3 * sizeof(double)).data();
-  for (const HistogramBucket& bucket : buckets) {
-    for (const double number : {bucket.left, bucket.right, bucket.count}) {
-      store_little(at, std::bit_cast<std::uint64_t>(number));
-      at += sizeof number;
-    }
   }
   return value;
 }

@@ -74,14 +74,6 @@ struct ScalarBits {
 /// other, including damaged ones. Never throws.
 [[nodiscard]] std::optional<ScalarBits> scalar_of_tensor(std::span<const std::byte> tensor_proto) noexcept;
 
-/// Type and shape of a TensorProto.
-struct TensorOutline {
-  Dtype dtype = Dtype::float32;
-  Shape shape;
-};
-/// Returns type and shape; elements are checked only when the value is read. Never throws.
-[[nodiscard]] Outcome<TensorOutline> outline_tensor(std::span<const std::byte> tensor_proto);
-
 /// The fields of a HistogramProto without its buckets.
 struct HistogramSums {
   double min = 0;
@@ -93,6 +85,12 @@ struct HistogramSums {
 /// Returns the sums; whether the buckets fit is checked only when they are read. Returns a problem if the message is
 /// damaged.
 [[nodiscard]] Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto);
+/// Returns the buckets from the first to the last that is not empty, as TensorBoard converts them: float64 of shape
+/// [k,3], left and right edge and count of each. The least element is the left edge of the first, the greatest one the
+/// right edge of the last. PyTorch begins with an empty bucket, for its limit only; TensorFlow's last one ends at the
+/// greatest double. Returns a problem if there are not as many limits as counts. [tensorboard/data_compat.py]
+/// @throws protozero::exception, std::bad_alloc
+[[nodiscard]] Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto);
 /// The outermost edges of buckets.
 struct BucketSpan {
   double min = 0;

@@ -4,82 +4,18 @@
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
 #include "wire/summary.hpp"
-#include "wire/typed_values.hpp"
 
 #include <smd/limits.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
 namespace smd::detail::wire {
 
 namespace {
-
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
-namespace shape_field {
-constexpr std::uint32_t dim = 2, unknown_rank = 3;
-}
-namespace dim_field {
-constexpr std::uint32_t size = 1;
-}
-
-void scan_shape(pbf_reader shape, TensorParts& parts) {
-  parts.has_shape = true;
-  while (next_field(shape)) {
-    if (shape.tag() == shape_field::dim) {
-      pbf_reader dim = message_of(shape);
-      std::int64_t size = 0;  // proto3 does not write zeros
-      while (next_field(dim)) {
-        if (dim.tag() == dim_field::size) {
-          size = static_cast<std::int64_t>(varint_of(dim));
-        } else {
-          skip_field(dim);
-        }
-      }
-      if (parts.shape.size() < limits::dimensions) {
-        parts.shape.push_back(size);
-      } else {
-        parts.too_many_dimensions = true;
-      }
-    } else if (shape.tag() == shape_field::unknown_rank) {
-      parts.unknown_rank = varint_of(shape) != 0;
-    } else {
-      skip_field(shape);
-    }
-  }
-}
-
-/// Returns the number of numbers or strings in the current `*_val` field.
-std::uint64_t count_values(pbf_reader& reader) {
-  const std::uint32_t field = reader.tag();
-  pbf_wire_type unpacked = pbf_wire_type::varint;
-  switch (field) {
-    case tensor_field::string_val:
-      (void)view_of(reader);
-      return 1;
-    case tensor_field::float_val:
-    case tensor_field::scomplex_val:
-      unpacked = pbf_wire_type::fixed32;
-      break;
-    case tensor_field::double_val:
-    case tensor_field::dcomplex_val:
-      unpacked = pbf_wire_type::fixed64;
-      break;
-    default:
-      break;
-  }
-  if (reader.wire_type() == unpacked) {
-    skip_field(reader);
-    return 1;
-  }
-  return count_packed(field, bytes_of(reader));
-}
 
 std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
   const std::span<const Dtype> all = all_dtypes();
@@ -98,13 +34,11 @@ class Decoder {
     content_bytes_ = outlined ? *outlined : parts.content ? parts.content->size() : 0;
   }
 
-  std::optional<std::string> decode_type(Value& value) {
-    auto wrong = find_shape(value);
-    return wrong ? wrong : find_dtype(value);
-  }
-
   std::optional<std::string> decode(Value& value) {
-    if (auto wrong = decode_type(value); wrong) {
+    if (auto wrong = find_shape(value); wrong) {
+      return wrong;
+    }
+    if (auto wrong = find_dtype(value); wrong) {
       return wrong;
     }
     field_ = value_field(value.dtype);
@@ -185,17 +119,15 @@ class Decoder {
     if (given > elements_ || (given < elements_ && parts_.dtype == 0)) {
       return fmt::format("{} strings, but {} needs {}", given, kind_of(value), elements_);
     }
-    const std::uint64_t bytes = packed_string_bytes(pieces_);
-    const std::uint64_t last = last_string_bytes(pieces_);
+    const auto [bytes, last] = packed_strings(pieces_);
     if (auto wrong = too_many_repeats(value, given, last); wrong) {
       return wrong;
     }
     if (elements_ != 0) {
-      const std::span<std::byte> into = own(value, bytes + (elements_ - given) * last);
+      const std::span<std::byte> into = value.own(bytes + (elements_ - given) * last);
       pack_strings(pieces_, into.first(bytes));
       const std::array<std::byte, 4> empty = {};
       fill_repeated(into.subspan(bytes), given == 0 ? std::span<const std::byte>(empty) : into.first(bytes).last(last));
-      value.bytes = into;
     }
     return {};
   }
@@ -225,10 +157,9 @@ class Decoder {
     }
     value.bytes = *parts_.content;
     if (value.dtype == Dtype::boolean && !is_normal_boolean(value.bytes)) {
-      const std::span<std::byte> into = own(value, value.bytes.size());
-      std::memcpy(into.data(), value.bytes.data(), into.size());
+      const std::span<std::byte> into = value.own(value.bytes.size());
+      std::memcpy(into.data(), parts_.content->data(), into.size());
       normalise_boolean(into);
-      value.bytes = into;
     }
     return {};
   }
@@ -249,9 +180,8 @@ class Decoder {
     if (auto wrong = too_many_repeats(value, given, item); wrong) {
       return wrong;
     }
-    const std::span<std::byte> into = own(value, given * item);
+    const std::span<std::byte> into = value.own(given * item);
     value.repeats = elements_ - given;
-    value.bytes = into;
     if (kinds_ == ValueKinds::summaries && field_ == tensor_field::half_val && has_wide_halves(pieces_)) {
       decode_wide_halves(value.dtype, pieces_, into);
       return {};
@@ -268,10 +198,8 @@ class Decoder {
     if (auto wrong = too_many_repeats(value, 0, item); wrong) {
       return wrong;
     }
-    const std::span<std::byte> into = own(value, item);
-    std::fill(into.begin(), into.end(), std::byte{0});
+    std::ranges::fill(value.own(item), std::byte{0});
     value.repeats = elements_ - 1;
-    value.bytes = into;
     return {};
   }
 
@@ -282,11 +210,6 @@ class Decoder {
     }
     return fmt::format("{} values in its {} for {} of {} elements; the limit (repeated_value_bytes) is {} bytes", given,
                        value_field_name(field_), kind_of(value), elements_, limits::repeated_value_bytes);
-  }
-
-  static std::span<std::byte> own(Value& value, std::uint64_t bytes) {
-    value.owned = std::make_shared_for_overwrite<std::byte[]>(bytes);
-    return {value.owned.get(), static_cast<std::size_t>(bytes)};
   }
 
   TensorParts& parts_;
@@ -300,44 +223,10 @@ class Decoder {
 
 }  // namespace
 
-bool has_elements(const TensorParts& parts) noexcept {
-  return parts.content || std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
-}
-
-TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
-  TensorParts parts;
-  for (const std::span<const std::byte> piece : pieces) {
-    pbf_reader reader{reinterpret_cast<const char*>(piece.data()), piece.size()};
-    while (next_field(reader)) {
-      const std::uint32_t field = reader.tag();
-      if (field == tensor_field::dtype) {
-        parts.dtype = varint_of(reader);
-      } else if (field == tensor_field::shape) {
-        scan_shape(message_of(reader), parts);
-      } else if (field == tensor_field::content) {
-        parts.content = bytes_of(reader);
-      } else if (!value_field_name(field).empty()) {
-        parts.values[field] += count_values(reader);
-      } else {
-        skip_field(reader);
-      }
-    }
-  }
-  return parts;
-}
-
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined, ValueKinds kinds) {
   Value value;
   if (auto wrong = Decoder(parts, pieces, outlined, kinds).decode(value); wrong) {
-    return damaged(std::move(*wrong));
-  }
-  return value;
-}
-
-Outcome<Value> decode_type(TensorParts&& parts, ValueKinds kinds) {
-  Value value;
-  if (auto wrong = Decoder(parts, {}, {}, kinds).decode_type(value); wrong) {
     return damaged(std::move(*wrong));
   }
   return value;
@@ -349,11 +238,9 @@ namespace {
 constexpr std::size_t most_bytes = sizeof(ScalarBits::bits);
 
 std::uint64_t bits_of(std::span<const std::byte> element) noexcept {
-  std::uint64_t bits = 0;
-  for (std::size_t at = 0; at < element.size(); ++at) {
-    bits |= std::to_integer<std::uint64_t>(element[at]) << (8 * at);
-  }
-  return bits;
+  std::array<std::byte, most_bytes> bytes{};
+  std::ranges::copy(element, bytes.begin());
+  return load_little<std::uint64_t>(bytes);
 }
 
 /// Returns a float32 or float64 in the form that known writers use: type, no shape or one without dimensions, and the
@@ -397,16 +284,6 @@ std::optional<ScalarBits> scalar_of_tensor(std::span<const std::byte> tensor_pro
   return ScalarBits{value->dtype, bits_of(value->bytes)};
 } catch (...) {  // damaged, or no memory
   return {};
-}
-
-Outcome<TensorOutline> outline_tensor(std::span<const std::byte> tensor_proto) {
-  return guarded([&]() -> Outcome<TensorOutline> {
-    Outcome<Value> type = decode_type(scan_tensor(std::span(&tensor_proto, 1)), ValueKinds::summaries);
-    if (!type) {
-      return std::move(type.problem());
-    }
-    return TensorOutline{type->dtype, std::move(type->shape)};
-  });
 }
 
 }  // namespace smd::detail::wire

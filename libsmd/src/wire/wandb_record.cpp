@@ -8,11 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <limits>
-#include <memory>
-#include <span>
-#include <string>
 
 namespace smd::detail::wire {
 
@@ -44,120 +39,90 @@ void take_item(pbf_reader item, WandbRecord& record, std::vector<WandbRecord::It
     return;
   }
   WandbRecord::Item taken{.first_key = record.keys.size()};
-  std::optional<std::string_view> key;
-  while (next_field(item)) {
-    switch (item.tag()) {
-      case 1:
-        key = text_of(item);
-        break;
-      case 2:
-        record.keys.push_back(text_of(item));
-        break;
-      case 16:
-        taken.json = text_of(item);
-        break;
-      default:
-        skip_field(item);
+  std::string_view key;
+  for_each_field(item, [&](pbf_reader& field) {
+    if (field.tag() == 1) {
+      key = text_of(field);
+    } else if (field.tag() == 2) {
+      record.keys.push_back(text_of(field));
+    } else if (field.tag() == 16) {
+      taken.json = text_of(field);
     }
-  }
+  });
   if (record.keys.size() == taken.first_key) {
-    record.keys.push_back(key.value_or(std::string_view()));
+    record.keys.push_back(key);
   }
   taken.keys = record.keys.size() - taken.first_key;
   items.push_back(taken);
 }
 
-void take_history(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    switch (message.tag()) {
-      case 1:
-        take_item(message_of(message), record, record.items);
-        break;
-      case 2: {
-        record.step = 0;
-        for (pbf_reader step = message_of(message); next_field(step);) {
-          if (step.tag() == 1) {
-            record.step = static_cast<std::int64_t>(varint_of(step));
-          } else {
-            skip_field(step);
-          }
-        }
-        break;
+void take_history(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() == 1) {
+    take_item(message_of(field), record, record.items);
+  } else if (field.tag() == 2) {
+    record.step = 0;
+    for_each_field(message_of(field), [&](pbf_reader& step) {
+      if (step.tag() == 1) {
+        record.step = static_cast<std::int64_t>(varint_of(step));
       }
-      default:
-        skip_field(message);
-    }
+    });
   }
 }
 
-void take_stats(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    switch (message.tag()) {
-      case 2: {
-        std::array<std::int64_t, 2> parts{};
-        for (pbf_reader time = message_of(message); next_field(time);) {
-          if (time.tag() == 1 || time.tag() == 2) {
-            const std::size_t part = time.tag() - 1;
-            parts[part] = static_cast<std::int64_t>(varint_of(time));
-          } else {
-            skip_field(time);
-          }
-        }
-        record.time = static_cast<double>(parts[0]) + static_cast<double>(parts[1]) * 1e-9;
-        break;
+void take_stats(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() == 2) {
+    std::array<std::int64_t, 2> parts{};
+    for_each_field(message_of(field), [&](pbf_reader& time) {
+      if (time.tag() == 1 || time.tag() == 2) {
+        const std::size_t part = time.tag() - 1;
+        parts[part] = static_cast<std::int64_t>(varint_of(time));
       }
-      case 3:
-        take_item(message_of(message), record, record.items);
-        break;
-      default:
-        skip_field(message);
-    }
+    });
+    record.time = static_cast<double>(parts[0]) + static_cast<double>(parts[1]) * 1e-9;
+  } else if (field.tag() == 3) {
+    take_item(message_of(field), record, record.items);
   }
 }
 
-void take_config(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    if (message.tag() == 1 || message.tag() == 2) {
-      const bool removed = message.tag() == 2;
-      take_item(message_of(message), record, removed ? record.removed : record.items);
-    } else {
-      skip_field(message);
-    }
+void take_config(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() == 1 || field.tag() == 2) {
+    const bool removed = field.tag() == 2;
+    take_item(message_of(field), record, removed ? record.removed : record.items);
   }
 }
 
-void take_run(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    if (message.tag() == 4) {
-      take_config(message_of(message), record);
-    } else {
-      skip_field(message);
-    }
+void take_run(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() == 4) {
+    for_each_field(message_of(field), [&](pbf_reader& config) { take_config(config, record); });
   }
 }
 
-void take_alert(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    if (message.tag() >= 1 && message.tag() <= record.says.size()) {
-      const std::size_t part = message.tag() - 1;
-      record.says[part] = text_of(message);
-    } else {
-      skip_field(message);
-    }
+void take_alert(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() <= record.says.size()) {
+    const std::size_t part = field.tag() - 1;
+    record.says[part] = text_of(field);
   }
 }
 
-void take_exit(pbf_reader message, WandbRecord& record) {
-  while (next_field(message)) {
-    if (message.tag() == 1) {
-      record.exit_code = static_cast<std::int32_t>(varint_of(message));
-    } else if (message.tag() == 3) {
-      record.kind = varint_of(message) != 0 ? WandbRecord::Kind::other : record.kind;
-    } else {
-      skip_field(message);
-    }
+void take_exit(pbf_reader& field, WandbRecord& record) {
+  if (field.tag() == 1) {
+    record.exit_code = static_cast<std::int32_t>(varint_of(field));
+  } else if (field.tag() == 3) {
+    record.kind = varint_of(field) != 0 ? WandbRecord::Kind::other : record.kind;
   }
 }
+
+/// A kind of record: the field of the message that holds it, and what takes a field of it.
+struct RecordForm {
+  std::uint32_t field;
+  WandbRecord::Kind kind;
+  void (*take)(pbf_reader& field, WandbRecord& record);
+};
+constexpr std::array record_forms = {
+    RecordForm{2, WandbRecord::Kind::history, take_history}, RecordForm{5, WandbRecord::Kind::config, take_config},
+    RecordForm{7, WandbRecord::Kind::stats, take_stats},     RecordForm{10, WandbRecord::Kind::alert, take_alert},
+    RecordForm{17, WandbRecord::Kind::run, take_run},        RecordForm{18, WandbRecord::Kind::exit, take_exit},
+};
 
 }  // namespace
 
@@ -206,8 +171,7 @@ Outcome<WandbChunk> wandb_chunk(std::span<const std::byte> rest, std::size_t lef
 }
 
 Status parse_wandb_record(std::span<const std::byte> payload, WandbRecord& record) {
-  using Kind = WandbRecord::Kind;
-  record.kind = Kind::other;
+  record.kind = WandbRecord::Kind::other;
   record.items.clear();
   record.removed.clear();
   record.keys.clear();
@@ -216,35 +180,13 @@ Status parse_wandb_record(std::span<const std::byte> payload, WandbRecord& recor
   record.says = {};
   record.exit_code = 0;
   return guarded([&]() -> Status {
-    pbf_reader reader = reader_of(payload);
-    while (next_field(reader)) {
-      const auto take = [&](Kind kind, void (*read)(pbf_reader, WandbRecord&)) {
-        record.kind = kind;
-        read(message_of(reader), record);
-      };
-      switch (reader.tag()) {
-        case 2:
-          take(Kind::history, take_history);
-          break;
-        case 5:
-          take(Kind::config, take_config);
-          break;
-        case 7:
-          take(Kind::stats, take_stats);
-          break;
-        case 10:
-          take(Kind::alert, take_alert);
-          break;
-        case 17:
-          take(Kind::run, take_run);
-          break;
-        case 18:
-          take(Kind::exit, take_exit);
-          break;
-        default:
-          skip_field(reader);
+    for_each_field(reader_of(payload), [&](pbf_reader& reader) {
+      const auto* const form = std::ranges::find(record_forms, reader.tag(), &RecordForm::field);
+      if (form != record_forms.end()) {
+        record.kind = form->kind;
+        for_each_field(message_of(reader), [&](pbf_reader& field) { form->take(field, record); });
       }
-    }
+    });
     return ok();
   });
 }
@@ -303,9 +245,7 @@ Outcome<Value> parse_wandb_value(std::span<const std::byte> chunks, std::uint64_
     const std::span<const double> numbers = values.numbers(one);
     const auto size = static_cast<std::int64_t>(numbers.size());
     value.shape = array ? Shape{size} : Shape{size / 3, 3};
-    value.owned = std::shared_ptr<std::byte[]>(new std::byte[numbers.size_bytes()]);
-    std::ranges::copy(std::as_bytes(numbers), value.owned.get());
-    value.bytes = {value.owned.get(), numbers.size_bytes()};
+    std::ranges::copy(std::as_bytes(numbers), value.own(numbers.size_bytes()).data());
   }
   return value.owned ? Outcome<Value>(std::move(value))
                      : Outcome<Value>(damaged("the record here has no array of that name"));

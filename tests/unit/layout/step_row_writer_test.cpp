@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/step_row_writer.hpp"
 
-#include "layout/tensorboard/log_cursor.hpp"
+#include "layout/tensorboard/tensorboard_layout.hpp"
 
 #include <doctest/doctest.h>
 

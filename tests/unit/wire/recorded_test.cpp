@@ -19,7 +19,7 @@ TEST_CASE("recorded records parse to the recorded answers") {
     CAPTURE(recorded.trial);
     CAPTURE(recorded.tag);
     const std::string bytes = from_hex(recorded.hex);
-    const auto record = parse_record(bytes_of(bytes));
+    const auto record = next_record(bytes_of(bytes));
     REQUIRE(record);
     const bool checksummed = recorded.trial == "checksum_full";
     CHECK(record->protection == (checksummed ? Protection::checksum : Protection::unprotected));
@@ -41,7 +41,7 @@ TEST_CASE("writing the content of a recorded record gives the same bytes") {
     CAPTURE(recorded.trial);
     CAPTURE(recorded.tag);
     const std::string bytes = from_hex(recorded.hex);
-    const auto record = parse_record(bytes_of(bytes));
+    const auto record = next_record(bytes_of(bytes));
     REQUIRE(record);
     const auto value = parse_value(record->payload, recorded.tag);
     REQUIRE(value);

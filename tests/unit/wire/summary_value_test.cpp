@@ -308,8 +308,12 @@ TEST_CASE("the element of a scalar") {
   }
 }
 
-TEST_CASE("type and shape of a tensor, whatever its elements") {
-  const auto outline = [](const Message& proto) { return outline_tensor(bytes_of(proto.bytes())); };
+TEST_CASE("type and shape of a tensor without elements") {
+  const auto outline = [](const Message& proto) {
+    const Message value = Message().text(1, "t").message(8, proto);
+    const Message event = Message().message(5, Message().message(1, value));
+    return parse_value(bytes_of(event.bytes()), "t", ValueKinds::summaries);
+  };
   const auto plain = outline(tensor_message(7, {3, 2}));  // of no strings
   REQUIRE(plain);
   CHECK(plain->dtype == Dtype::string);
@@ -318,8 +322,8 @@ TEST_CASE("type and shape of a tensor, whatever its elements") {
   REQUIRE(without);
   CHECK(without->dtype == Dtype::int64);
   CHECK(without->shape.empty());
-  CHECK(outline(tensor_message(99, {1})).problem().text == "unknown element type 99");
-  CHECK(outline(tensor_message(1, {-2})).problem().text == "a negative dimension, -2");
+  CHECK(outline(tensor_message(99, {1})).problem().text == "tensor 't': unknown element type 99");
+  CHECK(outline(tensor_message(1, {-2})).problem().text == "tensor 't': a negative dimension, -2");
   CHECK(outline(Message().varint(2, 1)).problem().text == "record's protobuf message: field has the wrong wire type");
 }
 

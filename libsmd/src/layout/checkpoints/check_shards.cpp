@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/check_shards.hpp"
+#include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "text/escape.hpp"
+
+#include <fmt/format.h>
 
 #include <boost/sort/spinsort/spinsort.hpp>
 
@@ -20,23 +22,19 @@ namespace smd::detail::layout {
 
 namespace {
 
-std::string beside(const TensorSet& set, std::string_view leaf) {
-  return set.folder.empty() ? std::string(leaf) : set.folder + "/" + std::string(leaf);
+using Headers = ReadOnce<TensorFileHeader>;
+
+Problem damaged_file(std::string file, std::string text) {
+  return {ProblemKind::damaged, std::move(file), {}, std::move(text)};
 }
 
 /// Returns whether a file that an index names exists, whatever its stem.
-bool is_there(const TensorSet& set, std::string_view leaf, const ReadOnce<TensorFileHeader>& headers) {
-  return headers.find(beside(set, leaf)) != nullptr;
-}
-
-const ShardIndex* index_of(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes) {
-  const auto index = indexes.find(set.index);
-  return index && *index ? &**index : nullptr;
+bool is_there(const TensorSet& set, std::string_view leaf, const Headers& headers) {
+  return headers.find(joined(set.folder, leaf)) != nullptr;
 }
 
 /// Returns the names of a file's tensors, sorted. Nullopt if its header cannot be read.
-std::optional<std::vector<std::string_view>> names_in(const std::string& file,
-                                                      const ReadOnce<TensorFileHeader>& headers) {
+std::optional<std::vector<std::string_view>> names_in(const std::string& file, const Headers& headers) {
   const auto header = headers.find(file);
   if (!header || header->unreadable || (header->header.entries.empty() && !header->header.problems.empty()) ||
       (header->header.entries.empty() && header->header.cut)) {
@@ -53,14 +51,14 @@ std::optional<std::vector<std::string_view>> names_in(const std::string& file,
 
 /// Returns whether an index names the tensors of its files, in their order, and nothing else: so writers leave them.
 /// False says nothing.
-bool surely_agrees(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers) {
+bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers& headers) {
   struct Place {
     std::shared_ptr<const TensorFileHeader> file;
     std::size_t next = 0;
   };
   std::vector<Place> places;
   for (const std::string& file : index.files) {
-    places.push_back({headers.find(beside(set, file))});
+    places.push_back({headers.find(joined(set.folder, file))});
   }
   const auto names_next = [&](const ShardIndex::Tensor& tensor) {
     Place& place = places[tensor.file];
@@ -77,8 +75,7 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const ReadOnce
 }
 
 /// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
-void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
-                     ProblemList& problems) {
+void compare_tensors(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
   if (surely_agrees(set, index, headers)) {
     return;
   }
@@ -87,17 +84,15 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
     said[tensor.file].emplace_back(tensor.name);
   }
   const auto disagree = [&](std::string_view tensor, std::string_view leaf, const char* how) {
-    problems.add({ProblemKind::damaged,
-                  set.index,
-                  {},
-                  "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how});
+    problems.add(damaged_file(
+        set.index, "index and '" + printable(leaf) + "' disagree about tensor '" + printable(tensor) + "': " + how));
   };
   std::set<std::string> files;
   for (const TensorFile& file : set.files) {
     files.insert(file.path);
   }
   for (const std::string& file : index.files) {
-    files.insert(beside(set, file));
+    files.insert(joined(set.folder, file));
   }
   for (const std::string& file : files) {
     const std::string_view leaf = last_part_of(file);
@@ -123,8 +118,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const ReadOn
   }
 }
 
-void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<TensorFileHeader>& headers,
-                 ProblemList& problems) {
+void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
   for (Problem problem : index.problems.all()) {
     problem.file = set.index;
     problems.add(std::move(problem));
@@ -136,18 +130,14 @@ void check_index(const TensorSet& set, const ShardIndex& index, const ReadOnce<T
     }
   }
   if (!absent.empty() && absent.size() == index.files.size()) {
-    problems.add({ProblemKind::damaged,
-                  set.index,
-                  {},
-                  std::string(set.files.empty() ? "the checkpoint is partial" : "the index is stale") +
-                      ": none of the " + std::to_string(absent.size()) + " files that the index names is there"});
+    const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
+    problems.add(damaged_file(
+        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size())));
     return;
   }
   for (const std::string_view file : absent) {
-    problems.add({ProblemKind::damaged,
-                  beside(set, file),
-                  {},
-                  "is not there, and the index names it: the checkpoint is partial"});
+    problems.add(
+        damaged_file(joined(set.folder, file), "is not there, and the index names it: the checkpoint is partial"));
   }
   compare_tensors(set, index, headers, problems);
 }
@@ -165,42 +155,36 @@ void check_count(const TensorSet& set, ProblemList& problems) {
     if (there[shard]) {
       continue;
     }
-    const auto padded = [](std::uint32_t number) {
-      const std::string digits = std::to_string(number);
-      return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
-    };
-    std::string name = set.stem + "-" + padded(shard);
-    name += "-of-" + padded(set.of) + set.ending;
     ++told;
-    problems.add({ProblemKind::damaged,
-                  beside(set, name),
-                  {},
-                  "is not there: the checkpoint is partial" +
-                      (told == most_told && missing > told
-                           ? ", and " + std::to_string(missing - told) + " more of its shards are not there either"
-                           : std::string())});
+    const std::string more = told == most_told && missing > told
+                                 ? fmt::format(", and {} more of its shards are not there either", missing - told)
+                                 : std::string();
+    problems.add(
+        damaged_file(joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
+                     "is not there: the checkpoint is partial" + more));
   }
 }
 
 }  // namespace
 
-bool has_whole_index(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
-                     const ReadOnce<TensorFileHeader>& headers) {
-  const ShardIndex* const index = index_of(set, indexes);
-  return index != nullptr && std::any_of(index->files.begin(), index->files.end(),
-                                         [&](const std::string& file) { return is_there(set, file, headers); });
+bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
+  const auto index = listing.indexes.find(set.index);
+  return index && *index && std::any_of((*index)->files.begin(), (*index)->files.end(), [&](const std::string& file) {
+           return is_there(set, file, listing.headers);
+         });
 }
 
-void check_shards(const TensorSet& set, const ReadOnce<Outcome<ShardIndex>>& indexes,
-                  const ReadOnce<TensorFileHeader>& headers, ProblemList& problems) {
-  if (const auto index = indexes.find(set.index); index && !*index) {
+void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems) {
+  const auto index = listing.indexes.find(set.index);
+  if (index && *index) {
+    return check_index(set, **index, listing.headers, problems);
+  }
+  if (index) {
     Problem problem = index->problem();
     problem.file = set.index;
     problems.add(std::move(problem));
   }
-  if (const ShardIndex* const index = index_of(set, indexes)) {
-    check_index(set, *index, headers, problems);
-  } else if (set.of > 0) {
+  if (set.of > 0) {
     check_count(set, problems);
   }
 }

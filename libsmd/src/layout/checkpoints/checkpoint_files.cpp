@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <string_view>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -50,10 +48,6 @@ Outcome<std::string_view> read_whole(const storage::File& file, Buffer& buffer) 
   return read_text(file, 0, file.size(), buffer);
 }
 
-}  // namespace
-
-namespace {
-
 /// Takes what a file of PyTorch says.
 void take(pytorch::TorchFile&& torch, TensorFileHeader& into) {
   into.header.entries = std::move(torch.tensors);
@@ -80,12 +74,11 @@ void read_safetensors(const storage::File& file, std::span<const std::byte> firs
 
 /// A checkpoint of torch.distributed.checkpoint without its `.metadata` is as old as the newest of its other files.
 std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, const std::string& path) {
-  const std::string folder = path.substr(0, path.size() - std::min(path.size(), last_part_of(path).size() + 1));
+  const std::string folder(folder_of(path));
   std::chrono::system_clock::time_point newest;
   const auto entries = storage.list(folder);
   for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
-    const std::string file = folder.empty() ? entry.name : folder + "/" + entry.name;
-    newest = std::max(newest, storage.written_at(file).value_or(newest));
+    newest = std::max(newest, storage.written_at(joined(folder, entry.name)).value_or(newest));
   }
   return newest;
 }

@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 /// Reads the files of checkpoints; of files of tensors only what describes them.
 namespace smd::detail::layout {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/checkpoint_folders.hpp"
-
-#include "layout/checkpoints/checkpoint_names.hpp"
-
-#include <fmt/format.h>
+#include "layout/checkpoints/checkpoint_plan.hpp"
 
 #include <algorithm>
 #include <set>
@@ -55,7 +51,7 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
 void list_inner(storage::Storage& storage, const std::string& path, bool components, CheckpointFolders& found) {
   const std::vector<std::string> names = found.folders[path].folders;
   for (const std::string& name : names) {
-    const std::string inner = path.empty() ? name : fmt::format("{}/{}", path, name);
+    const std::string inner = joined(path, name);
     auto folder = list_one(storage, inner);
     if (!folder) {
       if (folder.problem().kind != ProblemKind::not_found) {  // else it was just removed
@@ -80,16 +76,14 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   std::map<std::string, std::set<std::string>> inner;
   Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {
-      const std::size_t slash = name.rfind('/');
-      const std::string path = slash == name.npos ? std::string() : name.substr(0, slash);
-      const std::string leaf = name.substr(slash == name.npos ? 0 : slash + 1);
+      const std::string path(folder_of(name));
+      const std::string leaf(last_part_of(name));
       if (std::count(name.begin(), name.end(), '/') > deepest || !matters(leaf)) {
         continue;
       }
       take(found.folders[path], {leaf, storage::EntryKind::file});
-      if (const std::size_t above = path.rfind('/'); !path.empty()) {
-        const std::string outer = above == path.npos ? std::string() : path.substr(0, above);
-        inner[outer].insert(path.substr(above == path.npos ? 0 : above + 1));
+      if (const std::string outer(folder_of(path)); !path.empty()) {
+        inner[outer].emplace(last_part_of(path));
         if (!outer.empty()) {
           inner[""].insert(outer);
         }

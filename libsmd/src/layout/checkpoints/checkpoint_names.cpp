@@ -26,11 +26,7 @@ std::optional<Number> number_of(std::string_view digits) noexcept {
 
 /// Returns the digits at the end of a text.
 std::string_view last_digits(std::string_view text) noexcept {
-  std::size_t begin = text.size();
-  while (begin > 0 && is_ascii_digit(text[begin - 1])) {
-    --begin;
-  }
-  return text.substr(begin);
+  return text.substr(text.find_last_not_of("0123456789") + 1);
 }
 
 /// Returns whether a text ends with `word`, and `word` is the whole text or follows one of `-_.`.
@@ -143,6 +139,11 @@ bool is_shard_index(std::string_view name) noexcept {
 bool is_checkpoint_file(std::string_view name) noexcept {
   return !tensor_ending(name).empty() || is_shard_index(name) || name == trainer_state_name ||
          name.ends_with(distributed_ending);
+}
+
+std::string joined(std::string_view folder, std::string_view name) {
+  std::string path(folder);
+  return path.append(path.empty() ? "" : "/").append(name);
 }
 
 TensorFileName split_tensor_file_name(std::string_view file) noexcept {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 /// Parses the names of checkpoints' folders and files.
@@ -37,6 +39,14 @@ inline constexpr std::string_view doubtful_ending = ".bin";
 [[nodiscard]] constexpr std::string_view last_part_of(std::string_view path) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
+
+/// Returns the folder of a path; empty: it has none.
+[[nodiscard]] constexpr std::string_view folder_of(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  return path.substr(0, slash == path.npos ? 0 : slash);
+}
+/// Returns the path of what lies in a folder, which may be empty.
+[[nodiscard]] std::string joined(std::string_view folder, std::string_view name);
 
 /// The parts of a file's name: `model-00001-of-00003.safetensors`.
 struct TensorFileName {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -24,13 +23,6 @@ struct Candidate {
   std::optional<NamedStep> told;    ///< The number of a candidate with a label.
   bool by_name = false;             ///< The number is that of its name.
 };
-
-std::string joined(std::string_view folder, std::string_view name) {
-  std::string path(folder);
-  path += path.empty() ? "" : "/";
-  path += name;
-  return path;
-}
 
 /// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.
 std::string_view newer_stem(std::string_view stem) noexcept {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/checkpoints/checkpoint_rows.hpp"
+#include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "base/map_pages.hpp"
-#include "layout/shared_lists.hpp"
 #include "layout/step_row_writer.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 namespace smd::detail::layout {
@@ -58,14 +55,7 @@ class RowEntries {
   [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
 
   Payload finish(Tables& tables, SharedLists<NameList>& names, SharedLists<TypeList>& types, double wall_time) && {
-    const auto too_wide = [](std::uint64_t number) { return number > std::numeric_limits<std::uint32_t>::max(); };
-    Payload payload;
-    payload.count = static_cast<std::uint32_t>(names_.size());
-    payload.wide = std::any_of(starts_.begin(), starts_.end(), too_wide);
-    const bool wide_lengths = std::any_of(lengths_.begin(), lengths_.end(), too_wide);
-    payload.length_form = wide_lengths ? LengthForm::wide : LengthForm::narrow;
-    payload.starts = tables.arena.keep(starts_, payload.wide);
-    payload.lengths = tables.arena.keep(lengths_, wide_lengths);
+    Payload payload = tables.arena.columns(starts_, lengths_);
     payload.names = names.id_of(std::move(names_), name_hash_.value);
     payload.types = types.id_of(std::move(types_), type_hash_.value);
     payload.wall_time = wall_time;

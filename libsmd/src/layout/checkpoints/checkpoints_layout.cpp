@@ -1,24 +1,480 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
-#include "layout/checkpoints/checkpoint_files.hpp"
-#include "layout/checkpoints/checkpoint_folders.hpp"
-#include "layout/checkpoints/checkpoint_names.hpp"
-#include "layout/checkpoints/look_at_checkpoints.hpp"
-#include "layout/checkpoints/trainer_state.hpp"
+#include "base/parallel.hpp"
 #include "text/escape.hpp"
+#include "text/json.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/safetensors.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <type_traits>
+#include <unordered_map>
+#include <variant>
 
 namespace smd::detail::layout {
 
 namespace {
+
+using WallClock = std::chrono::system_clock;
+
+/// How long a file that ends too soon may still be written to.
+constexpr std::chrono::seconds young = std::chrono::minutes(1);
+
+/// When a file was written of which this is not known.
+constexpr WallClock::time_point long_ago;
+
+constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
+
+WallClock::duration age_of(WallClock::time_point written) { return WallClock::now() - written; }
+
+/// The most tensor names that are kept between looks: they take some tens of megabytes.
+constexpr std::size_t most_names_kept = 200'000;
+
+class CheckpointLook {
+ public:
+  CheckpointLook(storage::Storage& storage, const LookRequest& request, const Opening& place,
+                 const CheckpointListing* before)
+      : storage_(storage),
+        request_(request),
+        place_(place),
+        before_(before),
+        listing_(before == nullptr ? std::make_shared<CheckpointListing>()
+                                   : std::make_shared<CheckpointListing>(*before)),
+        problems_(limits::problems_per_trial) {}
+
+  Outcome<Found> look(std::shared_ptr<const CollectionsInfo> collections) && {
+    if (auto planned = plan(); !planned) {
+      return std::move(planned.problem());
+    }
+    if (nothing_new_) {
+      Found found;
+      found.collections = std::move(collections);
+      found.listing = std::move(listing_);
+      return found;
+    }
+    if (plan_.unit == StepUnit::epoch) {
+      problems_.add({ProblemKind::note, {}, {}, "steps are epochs here: names tell no steps"});
+    }
+    if (Status read = read_files(); !read) {
+      return std::move(read.problem());
+    }
+    list_rows();
+    if (request_.stopped()) {
+      return stopped_problem();
+    }
+    Found found;
+    found.afresh = before_ != nullptr && (request_.everything || !still_there());
+    const std::uint64_t first_fresh = before_ == nullptr || found.afresh ? 0 : before_->next_id;
+    FreshNames names = fill_rows(storage_, *listing_, first_fresh, found.loaded, problems_);
+    found.news = !found.loaded.rows.empty();
+    found.collections =
+        collections_of(std::move(names), found.afresh ? nullptr : std::move(collections), !listing_->log_rows.empty());
+    found.due = due_;
+    listing_->waits = due_.has_value();
+    list_facts();
+    if (names_kept() > most_names_kept) {  // read again if anything changes
+      listing_->headers = {};
+      listing_->indexes = {};
+    }
+    listing_->notes = ProblemList(limits::problems_per_trial);
+    listing_->notes.add(std::move(plan_.remarks));
+    listing_->notes.add(std::move(problems_));
+    found.listing = std::move(listing_);
+    return found;
+  }
+
+ private:
+  using Readings = std::vector<std::function<void()>>;
+  using Quantisers = std::vector<std::pair<std::string, std::string>>;
+
+  Status plan() {
+    if (!place_.file.empty()) {
+      if (Status read = do_all(readings_of({place_.file}, true)); !read) {
+        return read;
+      }
+      plan_ = plan_single_file(place_.file, stated_by(place_.file));
+      return ok();
+    }
+    auto folders = list_checkpoint_folders(storage_);
+    if (!folders) {
+      return std::move(folders.problem());
+    }
+    auto seen = stamps(*folders);
+    nothing_new_ = before_ != nullptr && !request_.everything && !before_->waits && seen && seen == before_->seen;
+    if (nothing_new_) {
+      return ok();
+    }
+    listing_->seen = std::move(seen);
+    problems_.add(std::move(folders->notes));
+    std::vector<std::string> states;
+    for (const auto& [path, folder] : folders->folders) {
+      if (folder.has_trainer_state() && path.find('/') == path.npos) {
+        states.push_back(joined(path, trainer_state_name));
+      }
+    }
+    const auto read_step = [this](const std::string& path) {
+      return read_trainer_step(storage_, path, age_of(storage_.written_at(path).value_or(long_ago)) < young);
+    };
+    if (Status read = do_all(listing_->steps.update(storage_, states, read_step)); !read) {
+      return read;
+    }
+    for (const std::string& path : states) {
+      tell_state(path, *folders);
+    }
+    std::vector<std::string> files = files_that_state(*folders);
+    std::ranges::transform(listing_->rows, std::back_inserter(files), &CheckpointRow::path);
+    if (Status read = do_all(readings_of(files, true)); !read) {
+      return read;
+    }
+    plan_ = plan_checkpoints(
+        *folders, place_.name,
+        [this](const std::string& path) {
+          const auto state = listing_->steps.find(path);
+          return state ? state->step : std::nullopt;
+        },
+        [this](const std::string& path) { return stated_by(path); });
+    return ok();
+  }
+
+  /// Returns the files that may state the step of a checkpoint, or be none of tensors.
+  [[nodiscard]] std::vector<std::string> files_that_state(const CheckpointFolders& folders) const {
+    const bool components = may_have_components(place_.name, folders.find("")->is_pipeline);
+    std::vector<std::string> files;
+    for (const auto& [path, folder] : folders.folders) {
+      if (!path.empty() && !components && !is_checkpoint_folder(path.substr(0, path.find('/')))) {
+        continue;  // a trial of its own
+      }
+      for (const storage::DirEntry& file : folder.files) {
+        if (const std::string_view ending = tensor_ending(file.name); !ending.empty() && ending != safetensors_ending) {
+          files.push_back(joined(path, file.name));
+        }
+      }
+    }
+    return files;
+  }
+
+  [[nodiscard]] StatedStep stated_by(const std::string& path) const {
+    const auto header = listing_->headers.find(path);
+    StatedStep stated;
+    if (header && header->torch) {
+      stated = {header->torch->step, header->torch->epoch, false};
+    }
+    stated.foreign = header && header->foreign;
+    return stated;
+  }
+
+  [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
+    const pytorch::Stop stop = request_.stop == nullptr ? pytorch::Stop() : *request_.stop;
+    return listing_->headers.update(
+        storage_, files, [this, stop](const std::string& path) { return read_header(storage_, path, stop); }, again);
+  }
+
+  /// Reports why the log of a trainer_state.json cannot be used.
+  void tell_state(const std::string& path, const CheckpointFolders& folders) {
+    const auto state = listing_->steps.find(path);
+    if (!state->problem) {
+      return;
+    }
+    Problem problem = *state->problem;
+    if (problem.kind == ProblemKind::not_found) {
+      const std::vector<storage::DirEntry>& files = folders.find(folder_of(path))->files;
+      const bool link = std::any_of(files.begin(), files.end(), [](const storage::DirEntry& file) {
+        return file.name == trainer_state_name && file.link;
+      });
+      if (!link) {
+        return;  // removed with its checkpoint, whose files are reported
+      }
+      problem = damaged(leads_nowhere);
+    } else if (problem.kind == ProblemKind::not_yet) {
+      look_again_after(age_of(storage_.written_at(path).value_or(long_ago)));
+      listing_->steps.read_again(path);
+    }
+    problem.file = path;
+    problems_.add(std::move(problem));
+  }
+
+  /// Makes a follower look again when a file of that age is no longer young.
+  void look_again_after(WallClock::duration age) {
+    const auto given_up = request_.now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(young - age);
+    due_ = std::min(due_.value_or(given_up), given_up);
+  }
+
+  /// Returns the stamps of all files that matter. Nullopt if some file has no stamp.
+  std::optional<std::map<std::string, storage::FileStamp>> stamps(const CheckpointFolders& folders) {
+    std::map<std::string, storage::FileStamp> all;
+    for (const auto& [path, folder] : folders.folders) {
+      for (const storage::DirEntry& file : folder.files) {
+        const std::string name = joined(path, file.name);
+        const auto stamp = storage_.file_stamp(name);
+        if (!stamp) {
+          return std::nullopt;
+        }
+        all.emplace(name, *stamp);
+      }
+    }
+    return all;
+  }
+
+  /// Returns the number of names in the headers and indexes that are kept for the next look.
+  [[nodiscard]] std::size_t names_kept() const {
+    std::size_t names = 0;
+    listing_->headers.for_each([&](const TensorFileHeader& file) { names += file.header.entries.size(); });
+    listing_->indexes.for_each([&](const Outcome<ShardIndex>& index) { names += index ? index->tensors.size() : 0; });
+    return names;
+  }
+
+  Status read_files() {
+    std::vector<std::string> files;
+    std::vector<std::string> indexes;
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      for (const TensorSet& set : checkpoint.sets) {
+        std::transform(set.files.begin(), set.files.end(), std::back_inserter(files),
+                       [](const TensorFile& file) { return file.path; });
+        if (!set.index.empty()) {
+          indexes.push_back(set.index);
+        }
+      }
+    }
+    Readings readings = listing_->indexes.update(storage_, indexes, [this](const auto& path) {
+      Buffer buffer;
+      const auto text = read_json_text(storage_, path, buffer);
+      Outcome<ShardIndex> index = text ? parse_shard_index(*text) : text.problem();
+      if (index) {
+        index->memory = std::move(buffer);
+      }
+      return index;
+    });
+    append(readings, readings_of(files, false));
+    std::vector<std::string> logs;
+    if (!plan_.trainer_state.empty()) {
+      logs.push_back(plan_.trainer_state);
+    }
+    append(readings, listing_->logs.update(storage_, logs, [this](const std::string& path) {
+      Buffer buffer;
+      const auto text = read_json_text(storage_, path, buffer);
+      return text ? parse_trainer_log(*text, request_.stop) : Outcome<TrainerLog>(text.problem());
+    }));
+    return do_all(readings);
+  }
+
+  static void append(Readings& to, Readings&& more) { std::move(more.begin(), more.end(), std::back_inserter(to)); }
+
+  /// Returns a problem if it was stopped: then some are not there.
+  Status do_all(const Readings& readings) const {
+    parallel_for(request_.jobs, readings.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
+      for (std::size_t i = begin; i < end && !request_.stopped(); ++i) {
+        readings[i]();
+      }
+    });
+    return request_.stopped() ? Status(stopped_problem()) : ok();
+  }
+  static Problem stopped_problem() { return {ProblemKind::stopped, {}, {}, "reading was stopped"}; }
+
+  /// Lists all rows. A row that existed before keeps its id; others get new ones.
+  void list_rows() {
+    std::vector<CheckpointRow> rows;
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      list_rows_of(checkpoint, rows);
+    }
+    std::unordered_multimap<std::int64_t, const CheckpointRow*> known;  // by step
+    for (const CheckpointRow& row : listing_->rows) {
+      known.emplace(row.step, &row);
+    }
+    for (CheckpointRow& row : rows) {
+      const auto [first, end] = known.equal_range(row.step);
+      const auto same = std::find_if(first, end, [&](const auto& one) { return one.second->same(row); });
+      row.id = same == end ? listing_->next_id++ : same->second->id;
+    }
+    std::sort(rows.begin(), rows.end(), [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    listing_->rows = std::move(rows);
+    listing_->log_path = plan_.trainer_state;
+    listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
+    for (LogRow& row : listing_->log_rows) {
+      const LogRow* const known = before_ == nullptr ? nullptr : before_->find_log_row(row.step);
+      row.id = known != nullptr && known->numbers == row.numbers ? known->id : listing_->next_id++;
+    }
+  }
+
+  void list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& rows) {
+    const std::size_t first = rows.size();
+    bool growing = false;
+    std::vector<std::string> components;
+    for (const TensorSet& set : checkpoint.sets) {
+      if (std::find(components.begin(), components.end(), set.folder) == components.end()) {
+        components.push_back(set.folder);
+      }
+    }
+    for (const std::string& folder : components) {
+      std::vector<const TensorSet*> sets;
+      std::vector<bool> indexed;
+      for (const TensorSet& set : checkpoint.sets) {
+        if (set.folder == folder) {
+          sets.push_back(&set);
+          indexed.push_back(has_whole_index(set, *listing_));
+        }
+      }
+      const auto main = main_set(sets, indexed);
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        const TensorSet& set = *sets[i];
+        check_shards(set, *listing_, problems_);
+        const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
+        for (const TensorFile& file : set.files) {
+          growing = tell_problems(file) || growing;
+          const auto header = listing_->headers.find(file.path);
+          for (const auto& [tensor, how] : header->torch ? header->torch->quantisers : Quantisers()) {
+            problems_.add({ProblemKind::note,
+                           {},
+                           {},
+                           printable(file.path) + ": tensor '" + printable(tensor) + "' is quantised: " + how});
+          }
+          const bool facts = main == i && set.component.empty() && &file == &set.files.front();
+          rows.push_back(
+              {checkpoint.step, file.path, prefix, !main || main == i, facts, header->reading, header->stamp});
+        }
+      }
+    }
+    if (growing && !request_.as_it_stands) {
+      rows.resize(first);  // a follower gets the checkpoint when it is whole
+    }
+  }
+
+  /// Reports the problems of a file. Returns true if it may still be written to.
+  bool tell_problems(const TensorFile& file) {
+    const auto header = listing_->headers.find(file.path);
+    const auto add = [&](Problem problem) {
+      problem.file = problem.file.empty() ? file.path : problem.file;
+      problems_.add(std::move(problem));
+    };
+    if (header->unreadable) {
+      Problem problem = *header->unreadable;
+      if (problem.kind == ProblemKind::not_found) {
+        problem = file.link ? damaged(leads_nowhere)
+                            : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found,
+                                      {},
+                                      {},
+                                      "is no longer there: it was removed while the trial was read"};
+      }
+      add(std::move(problem));
+      return false;
+    }
+    for (Problem& problem : header->header.problems.all()) {
+      add(std::move(problem));
+    }
+    if (!header->header.cut) {
+      return false;
+    }
+    Problem problem = *header->header.cut;
+    const auto age = age_of(header->written);
+    const bool growing = age < young;
+    if (growing) {
+      problem.kind = ProblemKind::not_yet;
+      look_again_after(age);
+      listing_->headers.read_again(file.path);
+    } else {
+      problem.text += ": it was not written, or not copied, to its end";
+    }
+    add(std::move(problem));
+    return growing;
+  }
+
+  /// Lists the numbers and texts beside the tensors of the last checkpoint.
+  void list_facts() {
+    const auto last = std::ranges::max_element(listing_->rows, {}, [](const CheckpointRow& row) {
+      return row.facts ? std::optional(row.step) : std::nullopt;
+    });
+    const auto header = last == listing_->rows.end() ? nullptr : listing_->headers.find(last->path);
+    if (!header || !header->torch || !last->facts) {
+      return;
+    }
+    const auto extras = std::make_shared<Extras>();
+    for (const pytorch::Fact& fact : header->torch->facts) {
+      std::visit([&](const auto& value) { extras->hyperparameters.values[fact.name] = json_text(value); }, fact.value);
+    }
+    listing_->extras = extras;
+  }
+  template <class Value>
+  static std::string json_text(const Value& value) {
+    if constexpr (std::is_same_v<Value, double>) {
+      if (!std::isfinite(value)) {
+        return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+      }
+    }
+    return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  std::vector<LogRow> list_log() {
+    const auto log = listing_->logs.find(plan_.trainer_state);
+    if (!*log) {
+      Problem problem = log->problem();
+      problem.file = plan_.trainer_state;
+      problems_.add(std::move(problem));
+      return {};
+    }
+    return list_log_rows(**log);
+  }
+
+  /// Returns whether all rows of the look before still exist unchanged.
+  [[nodiscard]] bool still_there() const {
+    const auto kept = [&](const CheckpointRow& row) {
+      return std::binary_search(listing_->rows.begin(), listing_->rows.end(), row,
+                                [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    };
+    const auto log_kept = [&](const LogRow& row) {
+      const LogRow* const now = listing_->find_log_row(row.step);
+      return now != nullptr && now->id == row.id;
+    };
+    return std::ranges::all_of(before_->rows, kept) && std::ranges::all_of(before_->log_rows, log_kept);
+  }
+
+  static std::shared_ptr<const CollectionsInfo> collections_of(FreshNames names,
+                                                               std::shared_ptr<const CollectionsInfo> before,
+                                                               bool has_log) {
+    if (before && names.kinds.empty()) {
+      return before;
+    }
+    const bool first = before == nullptr;
+    auto info = first ? std::make_shared<CollectionsInfo>() : std::make_shared<CollectionsInfo>(*before);
+    info->found = true;
+    const bool numbers = (before && before->made_of_names.size() > collections_of_models) ||
+                         std::any_of(names.kinds.begin(), names.kinds.end(),
+                                     [](const auto& one) { return one.second == ValueKind::number; });
+    info->made_of_names =
+        std::span(collections_of_names).first(numbers ? collections_with_numbers : collections_of_models);
+    CollectionMap collections([has_log, names = std::move(names), before = std::move(before)] {
+      std::vector<NamedValues> values;
+      values.reserve(names.kinds.size());
+      for (const auto& [id, kind] : names.kinds) {
+        values.push_back({std::string(names.texts.by_number[id]), kind});
+      }
+      CollectionMap::Map map = *add_to_collections(before, values)->collections;
+      if (const auto losses = map.find("losses");
+          !has_log && losses != map.end() && losses->second.tensor_names.empty()) {
+        map.erase(losses);  // no log, so nothing is known of losses
+      }
+      return map;
+    });
+    if (!first) {
+      (void)*collections;  // made now: otherwise a chain of looks would be kept alive until the first access
+    }
+    info->collections = std::move(collections);
+    return info;
+  }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  const Opening& place_;
+  const CheckpointListing* before_;
+  std::shared_ptr<CheckpointListing> listing_;
+  CheckpointPlan plan_;
+  ProblemList problems_;
+  std::optional<std::chrono::steady_clock::time_point> due_;
+  bool nothing_new_ = false;
+};
 
 /// Reports what an unsafe load would call.
 void tell_globals(const std::string& path, const pytorch::TorchFile& file, const std::function<void(Problem)>& report) {
@@ -75,8 +531,8 @@ class CheckpointsLayout final : public Layout {
   [[nodiscard]] bool rows_name_seen_files() const noexcept override { return true; }
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
-    return look_at_checkpoints(storage, request, place_, static_cast<const CheckpointListing*>(before),
-                               std::move(collections));
+    return CheckpointLook(storage, request, place_, static_cast<const CheckpointListing*>(before))
+        .look(std::move(collections));
   }
   /// Reads every trainer_state.json, also those that do not count, verifies the checksums of what is no tensor, and
   /// lists what unsafe loads would call.
@@ -94,8 +550,7 @@ class CheckpointsLayout final : public Layout {
     }
     for (const auto& [path, folder] : folders->folders) {
       for (const std::string& name : folder.beside) {
-        std::string file = path;
-        file.append(path.empty() ? "" : "/").append(name);
+        const std::string file = joined(path, name);
         if (const TensorFileHeader beside = read_header(storage, file); beside.torch) {
           tell_globals(file, *beside.torch, report);
         }
@@ -103,7 +558,7 @@ class CheckpointsLayout final : public Layout {
       if (!folder.has_trainer_state() || !(path.empty() || is_checkpoint_folder(path))) {
         continue;
       }
-      const std::string file = path + (path.empty() ? "" : "/") + std::string(trainer_state_name);
+      const std::string file = joined(path, trainer_state_name);
       Buffer buffer;
       const auto text = read_json_text(storage, file, buffer);
       Outcome<TrainerLog> log = text ? parse_trainer_log(*text) : text.problem();
@@ -120,6 +575,20 @@ class CheckpointsLayout final : public Layout {
 
 }  // namespace
 
+const LogRow* CheckpointListing::find_log_row(std::int64_t step) const noexcept {
+  const auto row = std::ranges::lower_bound(log_rows, step, {}, &LogRow::step);
+  return row == log_rows.end() || row->step != step ? nullptr : &*row;
+}
+
+std::string CheckpointListing::path(const StepPart& file) const {
+  const auto row = std::ranges::lower_bound(rows, file.id, {}, &CheckpointRow::id);
+  if (row != rows.end() && row->id == file.id) {
+    return row->path;
+  }
+  const LogRow* const logged = find_log_row(file.step);
+  return logged != nullptr && logged->id == file.id ? log_path : std::string();
+}
+
 std::unique_ptr<Layout> checkpoints_layout(const Opening& what) { return std::make_unique<CheckpointsLayout>(what); }
 
 std::optional<Held> holds_checkpoints(FolderWalk& folder) {
@@ -130,7 +599,7 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
     };
     const auto by_first_bytes = [&](const storage::DirEntry& entry) {
       return entry.kind == storage::EntryKind::file && tensor_ending(entry.name) == doubtful_ending &&
-             stands_for_checkpoint(folder, path + (path.empty() ? "" : "/") + entry.name);
+             stands_for_checkpoint(folder, joined(path, entry.name));
     };
     return std::any_of(entries.begin(), entries.end(), told) ||
            std::any_of(entries.begin(), entries.end(), by_first_bytes);
@@ -138,7 +607,7 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
   const auto holds_components = [&](const std::string& name) {
     const Entries& entries = folder.below(name);
     return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
-      const std::string path = name.empty() ? entry.name : name + "/" + entry.name;
+      const std::string path = joined(name, entry.name);
       return entry.kind == storage::EntryKind::folder && holds_files(folder.below(path), path);
     });
   };

@@ -9,9 +9,7 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -20,51 +18,6 @@ namespace {
 bool is_plain_name(std::string_view name) noexcept {
   return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
 }
-
-class WeightMapReader {
- public:
-  WeightMapReader(const text::JsonReader& reader, ShardIndex& index) : reader_(reader), index_(index) {}
-
-  void read(std::string_view key, text::JsonValue& value) {
-    const std::string_view tensor = lasting(key);
-    const auto file = value.text();
-    const auto refuse = [&](const std::string& why) {
-      index_.problems.add(damaged("tensor '" + printable(tensor) + "': its file " + why, value.offset()));
-    };
-    if (!file) {
-      refuse("is not a name");
-    } else if (const auto id = id_of(*file)) {
-      index_.tensors.push_back({tensor, *id});
-    } else {
-      refuse("'" + printable(*file) + "' is not a name in the index's own folder, and is not opened");
-    }
-  }
-
- private:
-  std::string_view lasting(std::string_view text) {
-    return reader_.stands_in_text(text) ? text : std::string_view(index_.unescaped.emplace_front(text));
-  }
-
-  /// Returns the index of `file` in `ShardIndex::files`. Nullopt if it is not a plain name.
-  std::optional<std::uint32_t> id_of(std::string_view file) {
-    if (last_ < index_.files.size() && index_.files[last_] == file) {  // most tensors follow others of the same file
-      return last_;
-    }
-    if (!is_plain_name(file)) {
-      return std::nullopt;
-    }
-    const auto [known, fresh] = ids_.try_emplace(std::string(file), static_cast<std::uint32_t>(index_.files.size()));
-    if (fresh) {
-      index_.files.emplace_back(file);
-    }
-    return last_ = known->second;
-  }
-
-  const text::JsonReader& reader_;
-  ShardIndex& index_;
-  std::unordered_map<std::string, std::uint32_t> ids_;
-  std::uint32_t last_ = 0;
-};
 
 }  // namespace
 
@@ -79,8 +32,31 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
       index = {};
       index.tensors.reserve(std::min(json.size() / usual_bytes, most_expected));
       map_pages(index.tensors);
-      WeightMapReader map(reader, index);
-      found = value.members([&](std::string_view tensor, text::JsonValue& file) { map.read(tensor, file); });
+      std::unordered_map<std::string, std::uint32_t> ids;
+      std::uint32_t last = 0;
+      found = value.members([&](std::string_view given, text::JsonValue& file) {
+        const std::string_view tensor =
+            reader.stands_in_text(given) ? given : std::string_view(index.unescaped.emplace_front(given));
+        const auto refuse = [&](const std::string& why) {
+          index.problems.add(damaged("tensor '" + printable(tensor) + "': its file " + why, file.offset()));
+        };
+        const auto name = file.text();
+        if (!name) {
+          return refuse("is not a name");
+        }
+        if (last >= index.files.size() || index.files[last] != *name) {  // most tensors follow others of the same file
+          if (!is_plain_name(*name)) {
+            return refuse("'" + printable(*name) + "' is not a name in the index's own folder, and is not opened");
+          }
+          const auto [known, fresh] =
+              ids.try_emplace(std::string(*name), static_cast<std::uint32_t>(index.files.size()));
+          if (fresh) {
+            index.files.emplace_back(*name);
+          }
+          last = known->second;
+        }
+        index.tensors.push_back({tensor, last});
+      });
     }
   });
   if (error) {

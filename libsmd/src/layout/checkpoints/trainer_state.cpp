@@ -34,40 +34,6 @@ std::string shown_name(std::string_view key) {
                                  : "train/" + std::string(key);
 }
 
-class LogParser {
- public:
-  /// Reads an entry of the log. Its step is one of its numbers, in most cases the last.
-  void read_entry(text::JsonValue& entry) {
-    numbers_.clear();
-    std::optional<std::int64_t> step;
-    entry.members([&](std::string_view key, text::JsonValue& value) {
-      const auto number = value.number();
-      if (number && key == "step") {
-        step = whole_number(*number);
-      } else if (number) {
-        numbers_.emplace_back(id_of(key), number->real);
-      }
-    });
-    if (step) {
-      log_.add(*step, numbers_);
-    }
-  }
-  TrainerLog take() && { return std::move(log_); }
-
- private:
-  std::uint32_t id_of(std::string_view key) {
-    const auto [known, fresh] = ids_.try_emplace(std::string(key), static_cast<std::uint32_t>(log_.names.size()));
-    if (fresh) {
-      log_.names.push_back(shown_name(key));
-    }
-    return known->second;
-  }
-
-  TrainerLog log_;
-  std::vector<TrainerLog::Number> numbers_;
-  std::unordered_map<std::string, std::uint32_t> ids_;
-};
-
 }  // namespace
 
 void TrainerLog::add(std::int64_t step, std::span<const Number> numbers) {
@@ -136,15 +102,38 @@ std::optional<std::int64_t> global_step_of(std::string_view json) {
 }
 
 Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function<bool()>* stop) {
-  LogParser log;
+  TrainerLog log;
+  std::unordered_map<std::string, std::uint32_t> ids;  // of names
+  std::vector<TrainerLog::Number> numbers;
+  // An entry's step is one of its numbers, in most cases the last.
+  const auto read_entry = [&](text::JsonValue& entry) {
+    numbers.clear();
+    std::optional<std::int64_t> step;
+    entry.members([&](std::string_view key, text::JsonValue& value) {
+      const auto number = value.number();
+      if (number && key == "step") {
+        step = whole_number(*number);
+      } else if (number) {
+        const auto [id, fresh] = ids.try_emplace(std::string(key), static_cast<std::uint32_t>(log.names.size()));
+        if (fresh) {
+          log.names.push_back(shown_name(key));
+        }
+        numbers.emplace_back(id->second, number->real);
+      }
+    });
+    if (step) {
+      log.add(*step, numbers);
+    }
+  };
   text::JsonReader reader({.non_finite = true, .stop = stop});
   const auto error = reader.read(json, [&](std::string_view key, text::JsonValue& value) {
     if (key == "log_history") {
       log = {};
-      value.items([&](text::JsonValue& entry) { log.read_entry(entry); });
+      ids.clear();
+      value.items(read_entry);
     }
   });
-  return error ? Outcome<TrainerLog>(json_problem(*error, json)) : std::move(log).take();
+  return error ? Outcome<TrainerLog>(json_problem(*error, json)) : std::move(log);
 }
 
 }  // namespace smd::detail::layout

@@ -8,9 +8,10 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <mutex>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace smd::detail::layout {
 
@@ -18,21 +19,12 @@ namespace {
 
 using text::JsonValue;
 
-/// A list of texts, and how many of its entries are refused.
-struct TextList {
-  std::vector<std::string> texts;
-  std::size_t refused = 0;
-  bool is_list = true;
-};
-
 /// A collection whose file is not read to its end: the last value of a repeated key counts, as in the reference.
 struct Draft {
   std::optional<std::string> name;
-  TextList tensor_names;
-  TextList include_regex;
-  std::optional<ReductionConfig> reduction_config;
-  std::map<Mode, SaveConfigMode> save_config;
-  std::optional<bool> save_histogram;
+  Collection collection;
+  std::string wrong_names;  ///< What is wrong with `tensor_names`; empty if nothing is.
+  std::string wrong_patterns;
 };
 
 /// What a file holds. Nullopt: not an object.
@@ -55,22 +47,22 @@ std::vector<std::string> split(std::string_view text) {
   return names;
 }
 
-std::optional<std::string> text_of(JsonValue& value) {
-  const auto text = value.text();
-  return text ? std::optional(std::string(*text)) : std::nullopt;
-}
-
-TextList texts_of(JsonValue& value, std::size_t longest) {
-  TextList list;
+/// Reads a list of texts. Returns what is wrong with it; empty if nothing is.
+std::string read_texts(JsonValue& value, std::size_t longest, std::vector<std::string>& texts) {
+  texts.clear();
+  std::size_t refused = 0;
   const bool is_list = value.items([&](JsonValue& item) {
     if (const auto text = item.text(); text && text->size() <= longest) {
-      list.texts.emplace_back(*text);
+      texts.emplace_back(*text);
     } else {
-      ++list.refused;
+      ++refused;
     }
   });
-  list.is_list = is_list || value.is_null();
-  return list;
+  return !is_list && !value.is_null() ? "is not a list"
+         : refused == 0               ? std::string()
+                                      : "holds " + std::to_string(refused) +
+                              (refused == 1 ? " entry that is no text" : " entries that are no texts") +
+                              " of at most " + std::to_string(longest / 1024) + " KiB";
 }
 
 std::optional<ReductionConfig> reductions_of(JsonValue& value) {
@@ -125,19 +117,21 @@ std::map<Mode, SaveConfigMode> modes_of(JsonValue& value) {
 
 std::optional<Draft> draft_of(JsonValue& value) {
   Draft draft;
+  Collection& collection = draft.collection;
   const bool is_object = value.members([&](std::string_view key, JsonValue& member) {
     if (key == "name") {
-      draft.name = text_of(member);
+      const auto text = member.text();
+      draft.name = text ? std::optional(std::string(*text)) : std::nullopt;
     } else if (key == "tensor_names") {
-      draft.tensor_names = texts_of(member, limits::name_bytes);
+      draft.wrong_names = read_texts(member, limits::name_bytes, collection.tensor_names);
     } else if (key == "include_regex") {
-      draft.include_regex = texts_of(member, limits::pattern_bytes);
+      draft.wrong_patterns = read_texts(member, limits::pattern_bytes, collection.include_regex);
     } else if (key == "reduction_config") {
-      draft.reduction_config = reductions_of(member);
+      collection.reduction_config = reductions_of(member);
     } else if (key == "save_config") {
-      draft.save_config = modes_of(member);
+      collection.save_config = modes_of(member);
     } else if (key == "save_histogram") {
-      draft.save_histogram = member.boolean();
+      collection.save_histogram = member.boolean();
     }
   });
   return is_object ? std::optional(std::move(draft)) : std::nullopt;
@@ -163,31 +157,6 @@ void read_root(Drafts& drafts, std::string_view key, JsonValue& value) {
   }
 }
 
-Collection collection_of(std::string name, Draft&& draft, ProblemList& notes) {
-  Collection result;
-  const auto texts = [&](TextList& list, const char* key, std::size_t longest) {
-    const auto note = [&](const std::string& what) {
-      notes.add(damaged("collection '" + printable(name) + "': '" + key + "' " + what));
-    };
-    if (!list.is_list) {
-      note("is not a list");
-    } else if (list.refused > 0) {
-      note("holds " + std::to_string(list.refused) +
-           (list.refused == 1 ? " entry that is no text" : " entries that are no texts") + " of at most " +
-           std::to_string(longest / 1024) + " KiB");
-    }
-    return std::move(list.texts);
-  };
-  result.tensor_names = texts(draft.tensor_names, "tensor_names", limits::name_bytes);
-  std::sort(result.tensor_names.begin(), result.tensor_names.end());
-  result.include_regex = texts(draft.include_regex, "include_regex", limits::pattern_bytes);
-  result.reduction_config = std::move(draft.reduction_config);
-  result.save_config = std::move(draft.save_config);
-  result.save_histogram = draft.save_histogram;
-  result.name = std::move(name);
-  return result;
-}
-
 /// `nameless`: empty keys stand for names that are not Unicode.
 CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
   CollectionsFile file;
@@ -208,10 +177,17 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
       notes.add(
           {ProblemKind::note, {}, {}, "collection '" + printable(key) + "' calls itself '" + printable(name) + "'"});
     }
-    Collection read = collection_of(std::move(name), std::move(*draft), notes);
+    for (const auto& [texts, wrong] :
+         {std::pair("tensor_names", &draft->wrong_names), std::pair("include_regex", &draft->wrong_patterns)}) {
+      if (!wrong->empty()) {
+        notes.add(damaged("collection '" + printable(name) + "': '" + texts + "' " + *wrong));
+      }
+    }
+    Collection read = std::move(draft->collection);
     draft.reset();
-    std::string own = read.name;
-    file.collections.insert_or_assign(std::move(own), std::move(read));
+    std::sort(read.tensor_names.begin(), read.tensor_names.end());
+    read.name = name;
+    file.collections.insert_or_assign(std::move(name), std::move(read));
   }
   if (drafts.has_workers) {
     file.num_workers = drafts.workers;
@@ -245,6 +221,80 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
     notes.add(damaged("a text with half a surrogate pair, or a number beyond a double, is left out", *left_out));
   }
   return file;
+}
+
+void CollectionsUnion::add(std::map<std::string, Collection>&& more) {
+  for (auto& [name, collection] : more) {
+    const auto [it, added] = collections_.try_emplace(name);
+    Merged& known = it->second;
+    for (std::string& pattern : collection.include_regex) {
+      // Patterns keep the order of their first appearance.
+      if (known.patterns.insert(pattern).second) {
+        known.collection.include_regex.push_back(std::move(pattern));
+      }
+    }
+    if (added) {
+      std::vector<std::string> patterns = std::move(known.collection.include_regex);
+      known.collection = std::move(collection);
+      known.collection.include_regex = std::move(patterns);
+      known.sorted = known.collection.tensor_names.size();
+      continue;
+    }
+    std::vector<std::string>& names = known.collection.tensor_names;
+    std::move(collection.tensor_names.begin(), collection.tensor_names.end(), std::back_inserter(names));
+    // Most files repeat the names of the one before. Sorting at each doubling bounds memory and time by the size of the
+    // union.
+    if (names.size() > 2 * known.sorted + 1024) {
+      known.sort_names();
+    }
+  }
+}
+
+std::map<std::string, Collection> CollectionsUnion::take() {
+  std::map<std::string, Collection> result;
+  for (auto& [name, merged] : collections_) {
+    merged.sort_names();
+    result.emplace_hint(result.end(), name, std::move(merged.collection));
+  }
+  collections_.clear();
+  return result;
+}
+
+void CollectionsUnion::Merged::sort_names() {
+  std::vector<std::string>& names = collection.tensor_names;
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  sorted = names.size();
+}
+
+Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<const std::byte> text) {
+  constexpr std::size_t most_kept = std::size_t{64} << 10;  // bytes of text, which stay in memory
+  using LastText = std::pair<std::string, std::shared_ptr<const KnownCollections>>;
+  static std::mutex mutex;
+  static std::shared_ptr<const LastText> last;  // guarded
+  const std::string_view characters(reinterpret_cast<const char*>(text.data()), text.size());
+  std::unique_lock lock(mutex);
+  const auto known = last;
+  lock.unlock();
+  if (known && known->first == characters) {
+    return known->second;
+  }
+  ProblemList notes(limits::problems_per_file);
+  auto file = parse_collections_file(text, notes);
+  if (!file) {
+    return std::move(file.problem());
+  }
+  CollectionsUnion united;
+  united.add(std::move(file->collections));
+  std::shared_ptr<const KnownCollections> content = std::make_shared<KnownCollections>(
+      KnownCollections{CollectionMap(united.take()), file->num_workers, notes.all()});
+  if (text.size() <= most_kept) {
+    auto now = std::make_shared<const LastText>(characters, content);
+    lock.lock();
+    last.swap(now);  // the one before is freed without the lock
+    lock.unlock();
+  }
+  return content;
 }
 
 }  // namespace smd::detail::layout

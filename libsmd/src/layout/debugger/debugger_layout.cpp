@@ -1,17 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/debugger_layout.hpp"
 
-#include "layout/debugger/load_steps.hpp"
-#include "layout/debugger/look.hpp"
 #include "layout/debugger/trial_paths.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <future>
 #include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
+
+using Failure = LoadedSteps::Failure;
+
+/// Returns the first step that may have new files: the oldest of the `incomplete_steps` newest steps that lacks a
+/// worker's file, else the newest step. Nullopt if there are no steps.
+std::optional<std::int64_t> first_open_step(const DebuggerListing& listing, const CollectionsInfo& collections,
+                                            std::size_t incomplete_steps) {
+  const StepCounts listed = count_steps(*listing.named);
+  if (listed.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t needed = workers_needed(collections, listing);
+  const std::size_t newest = std::min(listed.size(), std::max<std::size_t>(incomplete_steps, 1));
+  const auto open = std::find_if(listed.end() - static_cast<std::ptrdiff_t>(newest), listed.end(),
+                                 [needed](const auto& step) { return step.second < needed; });
+  return open == listed.end() ? listed.back().first : open->first;
+}
+
+/// One look: reads the step files in range that no earlier look has read. Files that failed before are tried again.
+class Look {
+ public:
+  Look(storage::Storage& storage, const LookRequest& request, const DebuggerListing* before, DebuggerListing& listing,
+       const OpenFolder& open)
+      : storage_(storage),
+        request_(request),
+        before_(before),
+        listing_(listing),
+        open_(open),
+        ranges_(request.ranges.begin(), request.ranges.end()) {}
+
+  void read(Found& found) {
+    settle_newest();
+    const std::vector<StepPart> wanted = wanted_files();
+    listing_.failures.clear();
+    if (wanted.empty()) {
+      listing_.half_written.clear();
+    } else {
+      found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, &request_, open_);
+      std::vector<StepPart> read;
+      read.reserve(found.loaded.rows.size());
+      for (const LoadedSteps::Row& row : found.loaded.rows) {
+        read.push_back(row.row.file);
+      }
+      if (!std::is_sorted(read.begin(), read.end())) {
+        std::sort(read.begin(), read.end());
+      }
+      listing_.named->read.merge(std::move(read), std::less<>());
+      note_failures(found.loaded.failures);
+      listing_.failures = found.loaded.failures;
+    }
+    for (const auto& [file, half] : listing_.half_written) {
+      if (const auto given_up = half.since + request_.half_written; given_up > request_.now) {
+        found.due = std::min(found.due.value_or(given_up), given_up);
+      }
+    }
+    found.ranges = std::move(ranges_);
+  }
+
+ private:
+  /// Replaces ranges of the newest steps by all steps from the first of these on. Otherwise steps would be left out
+  /// when more than that many appear between two looks.
+  void settle_newest() {
+    for (StepRange& range : ranges_) {
+      if (const std::optional<std::size_t> count = range.newest(); count && *count > 0) {
+        const StepCounts steps = count_steps(*listing_.named);
+        range = *count >= steps.size()
+                    ? StepRange()
+                    : StepRange::between(GlobalStep(steps[steps.size() - *count].first), std::nullopt);
+      }
+    }
+  }
+
+  [[nodiscard]] bool was_read(const StepPart& file) const {
+    const SortedChunks<StepPart>& read = listing_.named->read;
+    const auto place = read.partition_point([&](const StepPart& other) { return other < file; });
+    return place != read.end() && *place == file;
+  }
+
+  /// Returns the files in range that were not read. If the ranges are those of the look before, these are the new files
+  /// and those that failed.
+  [[nodiscard]] std::vector<StepPart> wanted_files() const {
+    const bool first = before_ == nullptr;
+    const bool everything = takes_all(ranges_);
+    // Each new step may change which steps are the oldest.
+    const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+      return range.newest() || range.oldest();
+    });
+    const RangeFilter filter(ranges_, counts ? count_steps(*listing_.named) : StepCounts());
+    std::vector<StepPart> wanted;
+    if (first || request_.ranges_changed || counts) {
+      for (const StepPart& file : listing_.named->files) {
+        if ((everything || filter.holds(file.step)) && (first || !was_read(file))) {
+          wanted.push_back(file);
+        }
+      }
+      return wanted;
+    }
+    for (const Failure& failure : before_->failures) {
+      wanted.push_back(failure.file);
+    }
+    const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
+    for (const StepPart& file : listing_.named->fresh) {
+      if (everything || filter.holds(file.step)) {
+        wanted.push_back(file);
+      }
+    }
+    std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
+                       [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); });
+    return wanted;
+  }
+
+  [[nodiscard]] bool unread_before(const StepPart& file) const {
+    return before_ != nullptr &&
+           std::any_of(before_->failures.begin(), before_->failures.end(), [&](const Failure& other) {
+             return other.file == file && other.problem.kind != ProblemKind::not_found;
+           });
+  }
+
+  /// Records the failures. In a running job, the newest file of a worker may be half written: on S3, or by a copying
+  /// tool.
+  void note_failures(std::vector<Failure>& failures) {
+    std::map<StepPart, HalfWritten> half_written;
+    for (Failure& failure : failures) {
+      // While a job runs, a removed file may be written again; so may one that could not be read before.
+      if (failure.removed && (!listing_.ended || unread_before(failure.file))) {
+        failure.problem.kind = listing_.ended ? ProblemKind::note : ProblemKind::not_yet;
+        failure.problem.file = listing_.path(failure.file);
+        failure.problem.text = "the index file was removed";
+      }
+      const bool may_grow = failure.file.step == listing_.newest_step[failure.file.worker] && !listing_.ended;
+      if (failure.problem.kind == ProblemKind::damaged && may_grow) {
+        const auto seen = listing_.half_written.find(failure.file);
+        const bool same = seen != listing_.half_written.end() && seen->second.problem == failure.problem;
+        const auto since = same ? seen->second.since : request_.now;
+        half_written[failure.file] = {failure.problem, since};
+        if (request_.now - since < request_.half_written) {
+          failure.problem.kind = ProblemKind::not_yet;
+        }
+      }
+    }
+    listing_.half_written = std::move(half_written);
+  }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  const DebuggerListing* before_;
+  DebuggerListing& listing_;
+  const OpenFolder& open_;
+  std::vector<StepRange> ranges_;
+};
 
 /// Casts a listing of this layout, which makes no other type.
 const DebuggerListing& own(const Listing& listing) { return static_cast<const DebuggerListing&>(listing); }
@@ -20,7 +170,34 @@ class DebuggerLayout final : public Layout {
  public:
   Outcome<Found> look(storage::Storage& storage, const LookRequest& request, const Listing* before,
                       std::shared_ptr<const CollectionsInfo> collections) const override {
-    return look_at_trial(storage, request, before == nullptr ? nullptr : &own(*before), std::move(collections));
+    const auto* const earlier = static_cast<const DebuggerListing*>(before);
+    const std::optional<std::int64_t> since = earlier != nullptr && !earlier->ended && storage.remote()
+                                                  ? first_open_step(*earlier, *collections, request.incomplete_steps)
+                                                  : std::nullopt;
+    const auto read = [&] { return read_collections(storage, std::move(collections)); };
+    // Concurrently on a remote store, to save a round trip; if no thread can be started, it is deferred until `get`.
+    std::future<std::shared_ptr<const CollectionsInfo>> reading;
+    if (storage.remote() && earlier == nullptr) {
+      reading = std::async(std::launch::async | std::launch::deferred, read);
+    }
+    OpenFolder open;
+    auto listed = list_index(storage, earlier, since, request.now, request.jobs, open);
+    if (listed && since && listed->ended) {
+      // List everything once, for steps that came late before the end.
+      listed = list_index(storage, earlier, std::nullopt, request.now, request.jobs, open);
+    }
+    if (!listed) {
+      return std::move(listed.problem());
+    }
+    const auto listing = std::make_shared<DebuggerListing>(*std::move(listed));
+    Found found;
+    found.listing = listing;
+    found.collections = reading.valid() ? reading.get() : read();
+    found.news = !listing->named->fresh.empty();
+    if (found.collections->found && !request.stopped()) {
+      Look(storage, request, earlier, *listing, open).read(found);
+    }
+    return found;
   }
   bool ended(storage::Storage& storage) const override { return storage.exists(end_marker); }
   std::string_view collections_place() const noexcept override { return collections_folder; }
@@ -42,15 +219,9 @@ class DebuggerLayout final : public Layout {
   }
   std::optional<std::pair<std::int64_t, std::uint32_t>> step_of_path(const Listing& listing,
                                                                      std::string_view path) const override {
-    const std::optional<std::int64_t> step = event_file_step(path);
-    if (!step) {
-      return std::nullopt;
-    }
-    std::string_view part = path.substr(path.rfind('/') + 1);
-    part.remove_prefix(part.find('_') + 1);
-    part = part.substr(0, part.rfind('.'));
-    const std::uint32_t worker = own(listing).worker_parts.find(part);
-    return worker == no_id ? std::nullopt : std::optional(std::pair(*step, worker));
+    const auto name = parse_event_path(path);
+    const std::uint32_t worker = name ? own(listing).worker_parts.find(name->worker_part) : no_id;
+    return worker == no_id ? std::nullopt : std::optional(std::pair(name->step, worker));
   }
 };
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/index_parser.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <smd/limits.hpp>
-#include <utility>
-
 #include "base/buffer.hpp"
 #include "text/escape.hpp"
-#include "text/json_reader.hpp"
+#include "text/trim.hpp"
 #include "wire/json_problem.hpp"
+
+#include <smd/limits.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
 
 namespace smd::detail::layout {
 
@@ -41,11 +38,7 @@ bool skip(std::string_view& text, std::string_view expected) noexcept {
 
 /// Upper-case names only, as in index files; blanks around them are allowed.
 std::optional<Mode> index_mode(std::string_view text) noexcept {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) {
-    return std::nullopt;
-  }
-  text = text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+  text = text::trimmed(text);
   const std::optional<Mode> mode = parse_mode(text);
   return mode && to_string(*mode) == text ? mode : std::nullopt;
 }
@@ -96,12 +89,6 @@ std::optional<PlainMeta> plain_meta(std::string_view text) noexcept {
 /// Approximate limit of the memory for recent payload texts.
 constexpr std::size_t recent_bytes = std::size_t{64} << 20;
 
-/// A recent payload text, and the payload parsed from it. The text starts where `PlainMeta` ends.
-struct Recent {
-  std::string text;
-  std::uint32_t payload = no_id;
-};
-
 std::string quoted(const std::optional<std::string_view>& name) {
   return name ? "'" + printable(*name) + "'" : std::string("without a name");
 }
@@ -136,58 +123,16 @@ struct Meta {
   }
 };
 
-/// Whether a file has a list of entries, and which of them are refused.
-struct EntryList {
+}  // namespace
+
+struct IndexParser::EntryList {
   bool is_list = false;
   ProblemList refused{limits::problems_per_file};
 };
 
-}  // namespace
-
-struct IndexParser::Impl {
-  IndexTables tables;
-  std::optional<text::JsonReader> json;
-  std::array<Recent, 8> recent;
-  std::size_t next_recent = 0;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> lists_by_hash;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> shapes_by_hash;
-
-  // The file being parsed.
-  std::vector<std::uint32_t> names;
-  std::vector<std::uint64_t> starts;
-  std::vector<std::uint32_t> lengths;
-  std::vector<SavedShape> shapes;
-  std::uint32_t last_list = no_id;
-
-  Outcome<ParsedIndex> parse(std::string_view text, std::string_view expected, ProblemList& refused_entries);
-  void remember(std::string_view text, std::uint32_t payload);
-  Outcome<ParsedIndex> parse_fully(std::string_view text, std::string_view expected, ProblemList& refused);
-  template <class Read>
-  EntryList read_list(JsonValue& value, std::string_view list, Read read);
-  [[nodiscard]] std::string read_tensor(JsonValue& value, std::optional<std::string_view>& name);
-  [[nodiscard]] std::string read_shape(JsonValue& value, std::optional<std::string_view>& name);
-  [[nodiscard]] std::uint32_t name_id(std::string_view name);
-  [[nodiscard]] std::uint32_t keep_names();
-  [[nodiscard]] std::uint32_t keep_shapes();
-  [[nodiscard]] std::uint32_t keep_payload();
-};
-
-IndexParser::IndexParser() : impl_(std::make_unique<Impl>()) {}
-IndexParser::~IndexParser() = default;
-IndexParser::IndexParser(IndexParser&&) noexcept = default;
-IndexParser& IndexParser::operator=(IndexParser&&) noexcept = default;
-
-void IndexParser::trim() noexcept { impl_->json.reset(); }
-
-IndexTables& IndexParser::tables() noexcept { return impl_->tables; }
-
-Outcome<ParsedIndex> IndexParser::parse(std::span<const std::byte> text, std::string_view expected_event_path,
+Outcome<ParsedIndex> IndexParser::parse(std::span<const std::byte> bytes, std::string_view expected_event_path,
                                         ProblemList& refused) {
-  return impl_->parse({reinterpret_cast<const char*>(text.data()), text.size()}, expected_event_path, refused);
-}
-
-Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string_view expected,
-                                              ProblemList& refused_entries) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.starts_with("\xEF\xBB\xBF")) {
     text.remove_prefix(3);
   }
@@ -195,104 +140,90 @@ Outcome<ParsedIndex> IndexParser::Impl::parse(std::string_view text, std::string
   if (plain) {
     // The text after `meta` of most steps is exactly that of an earlier one.
     const std::string_view rest = text.substr(plain->end);
-    for (const Recent& seen : recent) {
+    for (const Recent& seen : recent_) {
       if (seen.text == rest && !rest.empty()) {
         ParsedIndex index{plain->mode, plain->mode_step, seen.payload, no_id};
-        if (plain->event_file != expected) {
-          index.event_file = tables.paths.add(plain->event_file);
+        if (plain->event_file != expected_event_path) {
+          index.event_file = tables_.paths.add(plain->event_file);
         }
         return index;
       }
     }
   }
-  Outcome<ParsedIndex> index = parse_fully(text, expected, refused_entries);
-  if (index && plain && refused_entries.empty()) {
+  Outcome<ParsedIndex> index = parse_fully(text, expected_event_path, refused);
+  if (index && plain && refused.empty()) {
     remember(text.substr(plain->end), index->payload);
   }
   return index;
 }
 
 /// Replaces the oldest text, and drops more of the oldest while all take more than `recent_bytes`.
-void IndexParser::Impl::remember(std::string_view text, std::uint32_t payload) {
+void IndexParser::remember(std::string_view text, std::uint32_t payload) {
   if (text.size() > recent_bytes) {
     return;
   }
   std::size_t bytes = text.size();
-  for (std::size_t age = 1; age < recent.size(); ++age) {  // from newest to oldest
-    Recent& seen = recent[(next_recent + recent.size() - age) % recent.size()];
+  for (std::size_t age = 1; age < recent_.size(); ++age) {  // from newest to oldest
+    Recent& seen = recent_[(next_recent_ + recent_.size() - age) % recent_.size()];
     bytes += seen.text.capacity();
     if (bytes > recent_bytes) {
       seen.text = std::string();
     }
   }
-  Recent& slot = recent[next_recent];
-  next_recent = (next_recent + 1) % recent.size();
+  Recent& slot = recent_[next_recent_];
+  next_recent_ = (next_recent_ + 1) % recent_.size();
   slot.text.assign(text);
   slot.payload = payload;
 }
 
-Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::string_view expected,
-                                                    ProblemList& refused) {
-  names.clear();
-  starts.clear();
-  lengths.clear();
-  shapes.clear();
+Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string_view expected, ProblemList& refused) {
+  names_.clear();
+  starts_.clear();
+  lengths_.clear();
+  shapes_.clear();
   if (text.empty()) {
     return damaged("the file is empty", 0);
   }
-  if (!json) {
+  if (!json_) {
     // Texts that are not Unicode cost only their entry, as do numbers of any size.
-    json.emplace(text::JsonReader::Options{.half_pairs = true});
+    json_.emplace(text::JsonReader::Options{.half_pairs = true});
   }
   // The last value of a repeated key counts, as in the reference.
   std::optional<Meta> meta;
   bool second_meta = false;
   std::optional<EntryList> tensors;
   std::optional<EntryList> saved_shapes;
-  const auto error = json->read(text, [&](std::string_view key, JsonValue& value) {
+  const auto error = json_->read(text, [&](std::string_view key, JsonValue& value) {
     if (key == "meta") {
       second_meta = meta.has_value();
       meta = Meta::read(value);
     } else if (key == "tensor_payload") {
-      names.clear();
-      starts.clear();
-      lengths.clear();
+      names_.clear();
+      starts_.clear();
+      lengths_.clear();
       tensors = read_list(value, key, [this](JsonValue& entry, auto& name) { return read_tensor(entry, name); });
     } else if (key == "shape_payload") {
-      shapes.clear();
+      shapes_.clear();
       saved_shapes = read_list(value, key, [this](JsonValue& entry, auto& name) { return read_shape(entry, name); });
     }
   });
   if (error) {
     return json_problem(*error, text);
   }
-  if (!meta) {
-    return damaged("there is no 'meta'");
-  }
-  if (!meta->is_object) {
-    return damaged("'meta' is not an object");
-  }
-  if (meta->is_empty) {
-    return damaged("'meta' is empty");
-  }
-  const std::optional<Mode> mode = meta->mode ? index_mode(*meta->mode) : std::nullopt;
-  if (!mode) {
-    return damaged("'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)");
-  }
-  if (!meta->mode_step) {
-    return damaged("'meta' holds no 'mode_step' of 64 bits");
-  }
-  if (!tensors && !saved_shapes) {
-    return damaged("there is neither 'tensor_payload' nor 'shape_payload'");
-  }
-  if (tensors && !tensors->is_list) {
-    return damaged("'tensor_payload' is not a list");
-  }
-  if (saved_shapes && !saved_shapes->is_list) {
-    return damaged("'shape_payload' is not a list");
-  }
-  if (!meta->event_file && !names.empty()) {
-    return damaged("'meta' holds no 'event_file_name', but tensors are listed");
+  const std::optional<Mode> mode = meta && meta->mode ? index_mode(*meta->mode) : std::nullopt;
+  const char* const wrong = !meta                          ? "there is no 'meta'"
+                            : !meta->is_object             ? "'meta' is not an object"
+                            : meta->is_empty               ? "'meta' is empty"
+                            : !mode                        ? "'meta' names no mode (TRAIN, EVAL, PREDICT or GLOBAL)"
+                            : !meta->mode_step             ? "'meta' holds no 'mode_step' of 64 bits"
+                            : !tensors && !saved_shapes    ? "there is neither 'tensor_payload' nor 'shape_payload'"
+                            : tensors && !tensors->is_list ? "'tensor_payload' is not a list"
+                            : saved_shapes && !saved_shapes->is_list ? "'shape_payload' is not a list"
+                            : !meta->event_file && !names_.empty()
+                                ? "'meta' holds no 'event_file_name', but tensors are listed"
+                                : nullptr;
+  if (wrong != nullptr) {
+    return damaged(wrong);
   }
   for (auto* const list : {&tensors, &saved_shapes}) {
     if (*list) {
@@ -300,11 +231,11 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
     }
   }
   ParsedIndex index{*mode, *meta->mode_step, no_id, no_id};
-  if (!names.empty() || !shapes.empty()) {
+  if (!names_.empty() || !shapes_.empty()) {
     index.payload = keep_payload();
   }
   if (meta->event_file && *meta->event_file != expected) {
-    index.event_file = tables.paths.add(*meta->event_file);
+    index.event_file = tables_.paths.add(*meta->event_file);
   }
   if (second_meta) {
     // Because of the note, the file is not remembered as a plain one: the text after its first 'meta' is not enough.
@@ -315,7 +246,7 @@ Outcome<ParsedIndex> IndexParser::Impl::parse_fully(std::string_view text, std::
 
 /// Reads a list by `read(entry, name)`, which returns why an entry is refused, or an empty text.
 template <class Read>
-EntryList IndexParser::Impl::read_list(JsonValue& value, std::string_view list, Read read) {
+IndexParser::EntryList IndexParser::read_list(JsonValue& value, std::string_view list, Read read) {
   EntryList result;
   std::size_t position = 0;
   result.is_list = value.items([&](JsonValue& entry) {
@@ -332,7 +263,7 @@ EntryList IndexParser::Impl::read_list(JsonValue& value, std::string_view list, 
   return result;
 }
 
-std::string IndexParser::Impl::read_tensor(JsonValue& value, std::optional<std::string_view>& name) {
+std::string IndexParser::read_tensor(JsonValue& value, std::optional<std::string_view>& name) {
   std::optional<std::int64_t> start;
   std::optional<std::int64_t> length;
   const bool is_object = value.members([&](std::string_view key, JsonValue& member) {
@@ -364,13 +295,13 @@ std::string IndexParser::Impl::read_tensor(JsonValue& value, std::optional<std::
   if (*length > most) {
     return "'length' " + std::to_string(*length) + " is more than a record may have (2 GiB)";
   }
-  names.push_back(name_id(*name));
-  starts.push_back(static_cast<std::uint64_t>(*start));
-  lengths.push_back(static_cast<std::uint32_t>(*length));
+  names_.push_back(name_id(*name));
+  starts_.push_back(static_cast<std::uint64_t>(*start));
+  lengths_.push_back(static_cast<std::uint64_t>(*length));
   return {};
 }
 
-std::string IndexParser::Impl::read_shape(JsonValue& value, std::optional<std::string_view>& name) {
+std::string IndexParser::read_shape(JsonValue& value, std::optional<std::string_view>& name) {
   std::optional<std::string_view> original;
   Shape shape;
   std::string wrong = "'shape' is missing or not a list";
@@ -412,78 +343,40 @@ std::string IndexParser::Impl::read_shape(JsonValue& value, std::optional<std::s
   }
   SavedShape saved{name_id(*name), no_id, std::move(shape)};
   if (original && *original != *name) {
-    saved.original = tables.names.add(*original);
+    saved.original = tables_.names.add(*original);
   }
-  shapes.push_back(std::move(saved));
+  shapes_.push_back(std::move(saved));
   return {};
 }
 
-std::uint32_t IndexParser::Impl::name_id(std::string_view name) {
+std::uint32_t IndexParser::name_id(std::string_view name) {
   // The previous list nearly always has the same name at the same position.
-  if (last_list != no_id) {
-    const NameList& last = tables.name_lists[last_list];
-    if (names.size() < last.size() && tables.names[last[names.size()]] == name) {
-      return last[names.size()];
+  if (last_list_ != no_id) {
+    const NameList& last = tables_.name_lists[last_list_];
+    if (names_.size() < last.size() && tables_.names[last[names_.size()]] == name) {
+      return last[names_.size()];
     }
   }
-  return tables.names.add(name);
+  return tables_.names.add(name);
 }
 
-std::uint32_t IndexParser::Impl::keep_names() {
-  if (last_list != no_id && tables.name_lists[last_list] == names) {
-    return last_list;
+std::uint32_t IndexParser::keep_payload() {
+  Payload payload = tables_.arena.columns(starts_, lengths_);
+  if (last_list_ == no_id || tables_.name_lists[last_list_] != names_) {
+    last_list_ = name_lists_.id_of(names_, Fnv::of(names_));
   }
-  Fnv hash;
-  for (const std::uint32_t id : names) {
-    hash.add(id);
-  }
-  const auto [first, last] = lists_by_hash.equal_range(hash.value);
-  for (auto it = first; it != last; ++it) {
-    if (tables.name_lists[it->second] == names) {
-      return last_list = it->second;
+  payload.names = last_list_;
+  if (!shapes_.empty()) {
+    Fnv hash;
+    for (const SavedShape& saved : shapes_) {
+      hash.add(saved.name);
+      std::for_each(saved.shape.begin(), saved.shape.end(),
+                    [&](std::int64_t size) { hash.add(static_cast<std::uint64_t>(size)); });
     }
+    payload.shapes = shape_lists_.id_of(shapes_, hash.value);
   }
-  last_list = static_cast<std::uint32_t>(tables.name_lists.size());
-  tables.name_lists.push_back(names);
-  lists_by_hash.emplace(hash.value, last_list);
-  return last_list;
-}
-
-std::uint32_t IndexParser::Impl::keep_shapes() {
-  Fnv hash;
-  for (const SavedShape& saved : shapes) {
-    hash.add(saved.name);
-    for (const std::int64_t size : saved.shape) {
-      hash.add(static_cast<std::uint64_t>(size));
-    }
-  }
-  const auto [first, last] = shapes_by_hash.equal_range(hash.value);
-  for (auto it = first; it != last; ++it) {
-    if (tables.shape_lists[it->second] == shapes) {
-      return it->second;
-    }
-  }
-  const auto id = static_cast<std::uint32_t>(tables.shape_lists.size());
-  tables.shape_lists.push_back(shapes);
-  shapes_by_hash.emplace(hash.value, id);
-  return id;
-}
-
-std::uint32_t IndexParser::Impl::keep_payload() {
-  Payload payload;
-  payload.names = keep_names();
-  payload.count = static_cast<std::uint32_t>(names.size());
-  payload.wide = std::any_of(starts.begin(), starts.end(),
-                             [](std::uint64_t start) { return start > std::numeric_limits<std::uint32_t>::max(); });
-  payload.starts = tables.arena.keep(starts, payload.wide);
-  std::uint32_t* const length_column = tables.arena.take(lengths.size(), false);
-  std::copy(lengths.begin(), lengths.end(), length_column);
-  payload.lengths = length_column;
-  if (!shapes.empty()) {
-    payload.shapes = keep_shapes();
-  }
-  tables.payloads.push_back(payload);
-  return static_cast<std::uint32_t>(tables.payloads.size() - 1);
+  tables_.payloads.push_back(payload);
+  return static_cast<std::uint32_t>(tables_.payloads.size() - 1);
 }
 
 }  // namespace smd::detail::layout

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/list_index.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/debugger/trial_paths.hpp"
@@ -30,24 +30,6 @@ Problem stray(std::string path) {
   return {ProblemKind::note, std::move(path), {}, "ignored: the name is not that of an index file"};
 }
 
-/// Returns the step part of a file in `index/`. If its name is not that of an index file, returns nullopt and calls
-/// `take_stray` with its path, unless it is temporary.
-template <class TakeStray>
-std::optional<StepPart> index_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf,
-                                   TakeStray&& take_stray) {
-  if (leaf.ends_with(".tmp")) {
-    return std::nullopt;
-  }
-  const std::optional<IndexFileName> name = parse_index_file_name(leaf);
-  if (!name || name->worker_part.size() > limits::name_bytes) {
-    take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
-    return std::nullopt;
-  }
-  const std::uint32_t worker = listing.worker_of(name->worker_part);
-  const std::uint32_t own_leaf = is_index_leaf(leaf, *name) ? no_id : listing.leaves.add(leaf);
-  return DebuggerListing::file(name->step, worker, folder, own_leaf);
-}
-
 /// Returns whether an earlier listing had a file. Workers that it did not know have no rank yet.
 bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   if (file.worker >= listing.worker_rank.size()) {
@@ -58,45 +40,30 @@ bool was_listed(const DebuggerListing& listing, const StepPart& file) {
   return place != files.end() && *place == file;
 }
 
+/// Takes a file in `index/` if it is new. If its name is not that of an index file, calls `take_stray` with its path,
+/// unless it is temporary.
+template <class TakeStray>
+void take_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf, TakeStray&& take_stray) {
+  if (leaf.ends_with(".tmp")) {
+    return;
+  }
+  const std::optional<IndexFileName> name = parse_index_file_name(leaf);
+  if (!name || name->worker_part.size() > limits::name_bytes) {
+    return take_stray(std::string(listing.folders[folder]) + "/" + std::string(leaf));
+  }
+  const std::uint32_t worker = listing.worker_of(name->worker_part);
+  const std::uint32_t own_leaf = is_index_leaf(leaf, *name) ? no_id : listing.leaves.add(leaf);
+  const StepPart file = DebuggerListing::file(name->step, worker, folder, own_leaf);
+  if (!was_listed(listing, file)) {
+    listing.named->fresh.push_back(file);
+  }
+}
+
 /// Returns whether the names of all later steps follow that of `step` in text order, as they do for 12 digits.
 bool in_text_order(std::int64_t step) noexcept {
   constexpr std::int64_t last_folder_of_nine_digits = 999'999'000'000;
   return step >= 0 && step < last_folder_of_nine_digits;
 }
-
-/// Keeps the first of many names in byte order, and counts the others. The names come in any order.
-class FirstNames {
- public:
-  explicit FirstNames(std::size_t most) : most_(most) {}
-
-  void add(std::string name) {
-    if (names_.size() < most_) {
-      names_.insert(std::move(name));
-      return;
-    }
-    ++others_;
-    if (name < *names_.rbegin()) {
-      names_.erase(std::prev(names_.end()));
-      names_.insert(std::move(name));
-    }
-  }
-
-  [[nodiscard]] ProblemList notes() const {
-    ProblemList notes(most_);
-    for (const std::string& name : names_) {
-      notes.add(stray(name));
-    }
-    for (std::uint64_t i = 0; i < others_; ++i) {
-      notes.count(ProblemKind::note);
-    }
-    return notes;
-  }
-
- private:
-  std::size_t most_;
-  std::set<std::string> names_;
-  std::uint64_t others_ = 0;
-};
 
 /// Lists all of `index/` in one listing; with an earlier listing, only steps from `since` on.
 Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing listing, const DebuggerListing* before,
@@ -114,7 +81,16 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
   }
   std::uint32_t folder_id = no_id;
   std::string folder;
-  FirstNames strays(limits::problems_per_trial);
+  // The first names in byte order, and the number of others. They come in any order.
+  std::set<std::string> strays;
+  std::uint64_t more_strays = 0;
+  const auto add_stray = [&](std::string path) {
+    strays.insert(std::move(path));
+    if (strays.size() > limits::problems_per_trial) {
+      strays.erase(std::prev(strays.end()));
+      ++more_strays;
+    }
+  };
   const auto listed = storage.list_below(index_folder, after, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {
       const std::size_t slash = name.rfind('/');
@@ -123,20 +99,22 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
         folder = std::move(own);
         folder_id = listing.folders.add(folder);
       }
-      const std::optional<StepPart> file = index_file(listing, folder_id, std::string_view(name).substr(slash + 1),
-                                                      [&](std::string path) { strays.add(std::move(path)); });
-      if (file && !was_listed(listing, *file)) {
-        listing.named->fresh.push_back(*file);
-      }
+      take_file(listing, folder_id, std::string_view(name).substr(slash + 1), add_stray);
     }
   });
   if (!listed) {
     return listed.problem();
   }
-  ProblemList notes = strays.notes();
+  ProblemList notes(limits::problems_per_trial);
+  for (const std::string& path : strays) {
+    notes.add(stray(path));
+  }
+  for (; more_strays > 0; --more_strays) {
+    notes.count(ProblemKind::note);
+  }
+  listing.take_fresh();
   if (listing.notes.empty()) {
     listing.notes = std::move(notes);
-    listing.take_fresh();
     return listing;
   }
   // Names before `after` were not listed again: their notes stay, and new notes are added once.
@@ -149,7 +127,6 @@ Outcome<DebuggerListing> list_remote(storage::Storage& storage, DebuggerListing 
       listing.notes.add(note);
     }
   }
-  listing.take_fresh();
   return listing;
 }
 
@@ -192,11 +169,7 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   const std::string folder(listing.folders[id]);
   for (const storage::DirEntry& entry : seen.listed->entries) {
     if (entry.kind != storage::EntryKind::folder) {
-      const std::optional<StepPart> file =
-          index_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
-      if (file && !was_listed(listing, *file)) {
-        listing.named->fresh.push_back(*file);
-      }
+      take_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
     } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
       seen.state->folders.push_back(folder + "/" + entry.name);
     } else {
@@ -268,6 +241,51 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
   }
   listing.take_fresh();
   return listing;
+}
+
+DebuggerListing::DebuggerListing(const DebuggerListing* before)
+    : DebuggerListing(before == nullptr ? DebuggerListing() : *before) {
+  named->fresh.clear();
+  notes = ProblemList(limits::problems_per_trial);
+}
+
+std::string DebuggerListing::path(const StepPart& file) const {
+  std::string path(folders[folder_of(file)]);
+  path.push_back('/');
+  append_leaf(path, file);
+  return path;
+}
+
+void DebuggerListing::append_leaf(std::string& text, const StepPart& file) const {
+  if (leaf_of(file) == no_id) {
+    append_index_leaf(text, file.step, worker_parts[file.worker]);
+  } else {
+    text.append(leaves[leaf_of(file)]);
+  }
+}
+
+std::uint32_t DebuggerListing::worker_of(std::string_view worker_part) {
+  const std::uint32_t id = worker_parts.add(worker_part);
+  if (id == workers.size()) {
+    add_worker(worker_name(worker_part));
+  }
+  return id;
+}
+
+void DebuggerListing::take_fresh() {
+  rank_workers();
+  std::vector<StepPart>& fresh = named->fresh;
+  const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
+  if (!std::is_sorted(fresh.begin(), fresh.end(), order)) {
+    std::sort(fresh.begin(), fresh.end(), order);
+  }
+  fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+  named->files.merge(fresh, order);
+  newest_step.resize(workers.size(), INT64_MIN);
+  for (const StepPart& file : fresh) {
+    std::int64_t& newest = newest_step[file.worker];
+    newest = std::max(newest, file.step);
+  }
 }
 
 }  // namespace smd::detail::layout

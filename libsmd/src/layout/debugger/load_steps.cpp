@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/load_steps.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 
 #include "base/parallel.hpp"
 #include "layout/debugger/index_parser.hpp"
@@ -28,18 +28,20 @@ class StepLoader {
       : storage_(storage), listing_(listing), long_files_(long_files), open_(open) {}
 
   struct Result {
+    std::size_t index = 0;  ///< Of the file.
     StepRow row;
     std::optional<Problem> failure;
     ProblemList refused{limits::problems_per_file};
   };
 
-  /// Reads `files`; calls `take(i, Result)` for each.
+  /// Reads `files`; calls `take(Result)` for each.
   template <class Take>
   void load(std::span<const StepPart> files, Take&& take) {
     leaves_.resize(std::max(leaves_.size(), files.size()));
     views_.clear();
     for (std::size_t i = 0; i < files.size(); ++i) {
-      leaf_of(files[i], leaves_[i]);
+      leaves_[i].clear();
+      listing_.append_leaf(leaves_[i], files[i]);
       views_.emplace_back(leaves_[i]);
     }
     for (std::size_t first = 0; first < files.size();) {
@@ -56,18 +58,6 @@ class StepLoader {
   [[nodiscard]] Tables take_tables() { return std::move(parser_.tables()); }
 
  private:
-  void leaf_of(const StepPart& file, std::string& leaf) const {
-    leaf.clear();
-    if (DebuggerListing::leaf_of(file) != no_id) {
-      leaf.append(listing_.leaves[DebuggerListing::leaf_of(file)]);
-      return;
-    }
-    append_step_digits(leaf, file.step);
-    leaf.push_back('_');
-    leaf.append(listing_.worker_parts[file.worker]);
-    leaf.append(".json");
-  }
-
   template <class Take>
   void load_folder(std::span<const StepPart> files, std::span<const std::string_view> leaves, std::size_t first,
                    Take& take) {
@@ -81,13 +71,14 @@ class StepLoader {
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
       Result result;
+      result.index = first + i;
       result.row.file = files[i];
       if (folder != nullptr) {
         load_one(*folder, leaves[i], result);
       } else {
         result.failure = opened.problem();
       }
-      take(first + i, std::move(result));
+      take(std::move(result));
     }
   }
 
@@ -137,37 +128,6 @@ class StepLoader {
   std::vector<std::string_view> views_;
 };
 
-/// Returns whether the name of a file that was not found still exists: that of a dangling link does, that of a removed
-/// file does not. Pass the files of one folder one after the other, so that the folder is listed once.
-class StillListed {
- public:
-  StillListed(storage::Storage& storage, const DebuggerListing& listing) : storage_(storage), listing_(listing) {}
-
-  bool operator()(const StepPart& file) {
-    if (storage_.remote()) {  // has no links
-      return false;
-    }
-    if (folder_ != DebuggerListing::folder_of(file)) {
-      folder_ = DebuggerListing::folder_of(file);
-      auto entries = storage_.list(listing_.folders[folder_]);
-      names_.clear();
-      if (entries) {
-        for (storage::DirEntry& entry : *entries) {
-          names_.insert(std::move(entry.name));
-        }
-      }
-    }
-    const std::string path = listing_.path(file);
-    return names_.contains(path.substr(path.rfind('/') + 1));
-  }
-
- private:
-  storage::Storage& storage_;
-  const DebuggerListing& listing_;
-  std::uint32_t folder_ = no_id;
-  std::unordered_set<std::string> names_;
-};
-
 }  // namespace
 
 LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing, std::span<const StepPart> files,
@@ -182,25 +142,21 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   const std::size_t grain = std::clamp<std::size_t>(files.size() / (std::size_t{jobs} * 8), least, 256);
   LongFiles long_files;
   std::vector<std::unique_ptr<StepLoader>> loaders(jobs);
-  std::vector<LoadedSteps::Row> rows(files.size());
-  std::vector<std::uint8_t> good(files.size(), 0);
-  struct Odd {
-    std::size_t index;
-    std::optional<Problem> failure;
-    ProblemList refused;
-  };
-  std::vector<Odd> odd;
+  LoadedSteps::Row unread;
+  unread.count = 0;
+  std::vector<LoadedSteps::Row> rows(files.size(), unread);  // also what is not read well stays without a row
+  std::vector<StepLoader::Result> odd;                       // with a failure, or refused entries
   std::mutex mutex;
   const auto load_piece = [&](std::size_t begin, std::size_t end, unsigned worker) {
     if (!loaders[worker]) {
       loaders[worker] = std::make_unique<StepLoader>(storage, listing, long_files, open);
     }
-    loaders[worker]->load(files.subspan(begin, end - begin), [&](std::size_t i, StepLoader::Result&& result) {
-      rows[begin + i] = {result.row, worker};
-      good[begin + i] = result.failure ? 0 : 1;
+    loaders[worker]->load(files.subspan(begin, end - begin), [&](StepLoader::Result&& result) {
+      result.index += begin;
+      rows[result.index] = {.row = result.row, .tables = worker, .count = result.failure ? 0U : 1U};
       if (result.failure || !result.refused.empty()) {
         const std::lock_guard lock(mutex);
-        odd.push_back({begin + i, std::move(result.failure), std::move(result.refused)});
+        odd.push_back(std::move(result));
       }
     });
   };
@@ -218,36 +174,43 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
 
   // Files that failed for lack of descriptors or memory are read once more, by one thread alone; so are missing ones,
   // which may have been put back.
-  std::vector<Odd> first_try = std::move(odd);
-  odd.clear();
-  for (Odd& item : first_try) {
+  for (StepLoader::Result& item : std::exchange(odd, {})) {
     if (item.failure && (item.failure->kind == ProblemKind::io || item.failure->kind == ProblemKind::not_found)) {
       load_piece(item.index, item.index + 1, 0);
     } else {
       odd.push_back(std::move(item));
     }
   }
-  std::sort(odd.begin(), odd.end(), [](const Odd& a, const Odd& b) { return a.index < b.index; });
-  StillListed still_listed(storage, listing);
-  for (Odd& item : odd) {
+  std::ranges::sort(odd, {}, &StepLoader::Result::index);
+  // The name of a dangling link is still there, that of a removed file is not. The folder of several is listed once.
+  std::uint32_t listed_folder = no_id;
+  std::unordered_set<std::string> names;
+  const auto still_listed = [&](const StepPart& file) {
+    if (const std::uint32_t folder = DebuggerListing::folder_of(file); listed_folder != folder) {
+      listed_folder = folder;
+      names.clear();
+      const auto entries = storage.list(listing.folders[folder]);
+      for (const storage::DirEntry& entry : entries ? *entries : std::vector<storage::DirEntry>()) {
+        names.insert(entry.name);
+      }
+    }
+    std::string leaf;
+    listing.append_leaf(leaf, file);
+    return names.contains(leaf);
+  };
+  for (StepLoader::Result& item : odd) {
+    const StepPart& file = files[item.index];
     if (item.failure) {
-      const StepPart& file = files[item.index];
-      const bool removed = item.failure->kind == ProblemKind::not_found && !still_listed(file);
+      const bool removed = item.failure->kind == ProblemKind::not_found && (storage.remote() || !still_listed(file));
       loaded.failures.push_back({file, std::move(*item.failure), removed});
     }
     if (!item.refused.empty()) {
-      for (Problem& problem : item.refused.all(listing.path(files[item.index]))) {
+      for (Problem& problem : item.refused.all(listing.path(file))) {
         loaded.notes.add(std::move(problem));
       }
     }
   }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (good[i] != 0) {
-      rows[kept++] = rows[i];
-    }
-  }
-  rows.resize(kept);
+  std::erase_if(rows, [](const LoadedSteps::Row& row) { return row.count == 0; });
   loaded.rows = std::move(rows);
   for (const auto& loader : loaders) {
     loaded.tables.push_back(loader ? loader->take_tables() : Tables{});

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/debugger/read_collections.hpp"
+#include "layout/debugger/debugger_layout.hpp"
 
 #include "base/parallel.hpp"
-#include "layout/debugger/collections_union.hpp"
-#include "layout/debugger/known_collections.hpp"
+#include "layout/debugger/collections_file.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 #include "text/escape.hpp"
@@ -34,30 +33,6 @@ ReadFile read_collections_file(const Outcome<std::unique_ptr<storage::Folder>>& 
   }
   return known_collections(*whole.text);
 }
-
-/// Joins the collections of several workers. Most files repeat the one before, and are not looked at again.
-class JoinedCollections {
- public:
-  void add(const CollectionMap& more) {
-    if (count_ > 0 && more.is(last_)) {
-      return;
-    }
-    if (count_ == 1) {
-      united_.add(CollectionMap::Map(*last_));
-    }
-    if (count_ > 0) {
-      united_.add(CollectionMap::Map(*more));
-    }
-    last_ = more;
-    ++count_;
-  }
-  [[nodiscard]] CollectionMap take() { return count_ > 1 ? CollectionMap(united_.take()) : last_; }
-
- private:
-  CollectionsUnion united_;
-  CollectionMap last_;
-  std::size_t count_ = 0;  ///< Of different maps in a row.
-};
 
 /// Passes the entries of the folder of collections to `take`. Sets `folder` if it was opened for this.
 template <class Take>
@@ -145,8 +120,10 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   if (!*folder) {
     folder = storage.open_folder(collections_folder);
   }
-  std::vector<std::pair<std::string, std::int64_t>> claims;
-  JoinedCollections joined;
+  std::string first_worker;  // that says how many save
+  // Most files repeat the one before, and are not looked at again.
+  CollectionMap last;
+  std::optional<CollectionsUnion> united;
   LongFiles long_files;
   const auto read = [&](std::size_t i, unsigned) { return read_collections_file(folder, files[i].second, long_files); };
   const unsigned jobs = storage.remote() ? storage.parallelism() : 1;
@@ -166,20 +143,27 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     const KnownCollections& file = **one;
     std::for_each(file.notes.begin(), file.notes.end(), add);
     const std::int64_t workers = file.num_workers.value_or(1);
-    claims.emplace_back(worker, workers);
     if (!info.num_workers) {
       info.num_workers = workers;
+      first_worker = worker;
+      last = file.collections;
     } else if (*info.num_workers != workers) {
       add({ProblemKind::warning,
            {},
            {},
-           "says that " + std::to_string(workers) + " workers save, that of " + printable(claims.front().first) +
-               " says " + std::to_string(*info.num_workers)});
+           "says that " + std::to_string(workers) + " workers save, that of " + printable(first_worker) + " says " +
+               std::to_string(*info.num_workers)});
     }
-    joined.add(file.collections);
+    if (!file.collections.is(last)) {
+      if (!united) {
+        united.emplace().add(CollectionMap::Map(*last));
+      }
+      united->add(CollectionMap::Map(*file.collections));
+      last = file.collections;
+    }
     return true;
   });
-  info.collections = joined.take();
+  info.collections = united ? CollectionMap(united->take()) : last;
   return result;
 }
 

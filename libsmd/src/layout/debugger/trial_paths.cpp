@@ -4,30 +4,36 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::layout {
 
-std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
+namespace {
+
+/// Parses `000000000010_worker_0`.
+std::optional<IndexFileName> parse_stem(std::string_view stem) noexcept {
   IndexFileName name;
-  if (leaf.ends_with(".json")) {
-    leaf.remove_suffix(5);
-  } else if (leaf.ends_with(".csv")) {
-    leaf.remove_suffix(4);
-    name.csv = true;
-  } else {
+  const auto [end, error] = std::from_chars(stem.data(), stem.data() + stem.size(), name.step);
+  const auto digits = static_cast<std::size_t>(end - stem.data());
+  if (error != std::errc{} || digits >= stem.size() || stem[digits] != '_') {
     return std::nullopt;
   }
-  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), name.step);
-  const auto digits = static_cast<std::size_t>(end - leaf.data());
-  if (error != std::errc{} || digits >= leaf.size() || leaf[digits] != '_') {
+  name.worker_part = stem.substr(digits + 1);
+  return name;
+}
+
+}  // namespace
+
+std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexcept {
+  const bool csv = leaf.ends_with(".csv");
+  if (!csv && !leaf.ends_with(".json")) {
     return std::nullopt;
   }
-  name.worker_part = leaf.substr(digits + 1);
-  if (name.worker_part.empty()) {
+  auto name = parse_stem(leaf.substr(0, leaf.rfind('.')));
+  if (!name || name->worker_part.empty()) {
     return std::nullopt;
   }
+  name->csv = csv;
   return name;
 }
 
@@ -63,14 +69,10 @@ void append_step_digits(std::string& text, std::int64_t step) {
   text.append(number);
 }
 
-std::string index_leaf(std::int64_t step, std::string_view worker_part) {
-  std::string leaf;
-  leaf.reserve(12 + 1 + worker_part.size() + 5);
-  append_step_digits(leaf, step);
-  leaf.push_back('_');
-  leaf.append(worker_part);
-  leaf.append(".json");
-  return leaf;
+void append_index_leaf(std::string& text, std::int64_t step, std::string_view worker_part) {
+  append_step_digits(text, step);
+  text.push_back('_');
+  text.append(worker_part).append(".json");
 }
 
 bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept {
@@ -85,99 +87,65 @@ std::string index_path(std::int64_t step, std::string_view worker_part) {
   const std::string thousands = std::to_string(step / 1000);
   std::string path(index_folder);
   path.push_back('/');
-  path.append(9 - std::min<std::size_t>(9, thousands.size()), '0');
-  path.append(thousands);
-  path.push_back('/');
-  path.append(index_leaf(step, worker_part));
+  path.append(9 - std::min<std::size_t>(9, thousands.size()), '0').append(thousands).push_back('/');
+  append_index_leaf(path, step, worker_part);
   return path;
 }
 
 std::string event_path(std::int64_t step, std::string_view worker_part) {
   std::string path;
   path.reserve(7 + 12 + 1 + 12 + 1 + worker_part.size() + 9);
-  path.append(events_folder);
-  path.push_back('/');
+  path.append(events_folder).push_back('/');
   append_step_digits(path, step);
   path.push_back('/');
   append_step_digits(path, step);
   path.push_back('_');
-  path.append(worker_part);
-  path.append(".tfevents");
+  path.append(worker_part).append(".tfevents");
   return path;
 }
 
-std::optional<std::int64_t> event_file_step(std::string_view path) noexcept {
-  if (!path.starts_with(events_folder) || !path.ends_with(".tfevents")) {
-    return std::nullopt;
-  }
-  const std::string_view leaf = path.substr(path.rfind('/') + 1);
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(leaf.data(), leaf.data() + leaf.size(), step);
-  return error == std::errc{} && end != leaf.data() + leaf.size() && *end == '_' ? std::optional(step) : std::nullopt;
+std::optional<IndexFileName> parse_event_path(std::string_view path) noexcept {
+  return path.starts_with(events_folder) && path.ends_with(".tfevents")
+             ? parse_stem(path.substr(0, path.rfind('.')).substr(path.rfind('/') + 1))
+             : std::nullopt;
 }
-
-namespace {
-
-/// Reports names that are no part of a trial, and event files that no index file names.
-class NameCheck {
- public:
-  NameCheck(storage::Storage& storage, const std::unordered_set<std::string>& event_files,
-            const std::function<void(Problem)>& report)
-      : storage_(storage), event_files_(event_files), report_(report) {}
-
-  void folder(const std::string& path, int depth) {
-    const auto listed = storage_.list_parts(path, [&](Entries entries) { part(path, depth, std::move(entries)); });
-    if (!listed) {
-      report_(listed.problem());
-    }
-  }
-
- private:
-  using Entries = std::vector<storage::DirEntry>;
-  static constexpr int deepest = 8;
-
-  void part(const std::string& path, int depth, Entries entries) {
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    for (const auto& entry : entries) {
-      const std::string name = path.empty() ? entry.name : path + "/" + entry.name;
-      if (entry.kind == storage::EntryKind::folder) {
-        if (path.empty() && !is_part(entry.name)) {
-          report_(note(name, "this folder is no part of a trial"));
-        } else if (depth < deepest && name != "tensorboard") {
-          folder(name, depth + 1);
-        }
-      } else {
-        file(name, entry.name, path.empty());
-      }
-    }
-  }
-
-  static Problem note(const std::string& file, const char* text) { return {ProblemKind::note, file, {}, text}; }
-  static bool is_part(const std::string& folder) {
-    return folder == "collections" || folder == index_folder || folder == events_folder || folder == "tensorboard" ||
-           folder == end_marker;
-  }
-
-  void file(const std::string& name, const std::string& leaf, bool in_root) {
-    if (leaf.ends_with(".tmp")) {
-      report_(note(name, "temporary file: being written, or left over by a writer that died"));
-    } else if (in_root && leaf != end_marker && leaf != lock_file && leaf != "claim.smd") {
-      report_(note(name, "this file is no part of a trial"));
-    } else if (name.starts_with("events/") && !event_files_.contains(name)) {
-      report_(note(name, "no readable index file names this file"));
-    }
-  }
-
-  storage::Storage& storage_;
-  const std::unordered_set<std::string>& event_files_;
-  const std::function<void(Problem)>& report_;
-};
-
-}  // namespace
 
 void check_trial_names(storage::Storage& storage, const std::unordered_set<std::string>& event_files,
                        const std::function<void(Problem)>& report) {
-  NameCheck(storage, event_files, report).folder("", 0);
+  constexpr int deepest = 8;
+  constexpr std::array<std::string_view, 5> parts = {"collections", index_folder, events_folder, "tensorboard",
+                                                     end_marker};
+  constexpr std::array<std::string_view, 3> files = {end_marker, lock_file, "claim.smd"};
+  const auto is_one_of = [](const auto& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto note = [&](const std::string& file, const char* text) { report({ProblemKind::note, file, {}, text}); };
+  const std::function<void(const std::string&, int)> check = [&](const std::string& path, int depth) {
+    const bool in_root = path.empty();
+    const auto listed = storage.list_parts(path, [&](std::vector<storage::DirEntry> entries) {
+      std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+      for (const auto& entry : entries) {
+        const std::string name = in_root ? entry.name : path + "/" + entry.name;
+        if (entry.kind == storage::EntryKind::folder) {
+          if (in_root && !is_one_of(parts, entry.name)) {
+            note(name, "this folder is no part of a trial");
+          } else if (depth < deepest && name != "tensorboard") {
+            check(name, depth + 1);
+          }
+        } else if (entry.name.ends_with(".tmp")) {
+          note(name, "temporary file: being written, or left over by a writer that died");
+        } else if (in_root && !is_one_of(files, entry.name)) {
+          note(name, "this file is no part of a trial");
+        } else if (name.starts_with("events/") && !event_files.contains(name)) {
+          note(name, "no readable index file names this file");
+        }
+      }
+    });
+    if (!listed) {
+      report(listed.problem());
+    }
+  };
+  check("", 0);
 }
 
 }  // namespace smd::detail::layout

@@ -22,7 +22,7 @@ inline constexpr std::string_view events_folder = "events";
 inline constexpr std::string_view end_marker = "training_job_end.ts";
 inline constexpr std::string_view lock_file = "lock.smd";  ///< Writers lock it where folders cannot be locked.
 
-/// The parts of an index file's name.
+/// The parts of the name of an index file, or of an event file.
 struct IndexFileName {
   std::int64_t step = 0;
   std::string_view worker_part;  ///< The worker's name as in file names; borrowed.
@@ -41,19 +41,16 @@ struct IndexFileName {
 /// Appends the step as file names write it: at least 12 digits (11 after a minus sign, as Python's `:012`).
 void append_step_digits(std::string& text, std::int64_t step);
 
-[[nodiscard]] std::string index_leaf(std::int64_t step, std::string_view worker_part);
-/// Returns whether a parsed name is the one that `index_leaf` returns for its parts.
+/// Appends `000000000010_worker_0.json`.
+void append_index_leaf(std::string& text, std::int64_t step, std::string_view worker_part);
+/// Returns whether a parsed name is the one that `append_index_leaf` appends for its parts.
 [[nodiscard]] bool is_index_leaf(std::string_view leaf, const IndexFileName& name) noexcept;
 /// Returns `index/000000000/000000000010_worker_0.json`.
 [[nodiscard]] std::string index_path(std::int64_t step, std::string_view worker_part);
 [[nodiscard]] std::string event_path(std::int64_t step, std::string_view worker_part);
 
-/// Returns the step in the name of an event file in `events/`. Nullopt for other paths.
-[[nodiscard]] std::optional<std::int64_t> event_file_step(std::string_view path) noexcept;
-
-}  // namespace smd::detail::layout
-
-namespace smd::detail::layout {
+/// Parses the name of an event file in `events/`. Nullopt for other paths.
+[[nodiscard]] std::optional<IndexFileName> parse_event_path(std::string_view path) noexcept;
 
 /// `Layout::check_names` for a debugger trial.
 void check_trial_names(storage::Storage& storage, const std::unordered_set<std::string>& event_files,

@@ -16,17 +16,14 @@ LongFiles::Share LongFiles::take(std::uint64_t bytes) {
   std::unique_lock lock(mutex_);
   given_back_.wait(lock, [&] { return free_ >= bytes; });
   free_ -= bytes;
-  return {this, bytes};
-}
-
-LongFiles::Share::~Share() {
-  if (of_ != nullptr) {
-    {
-      const std::lock_guard lock(of_->mutex_);
-      of_->free_ += bytes_;
-    }
-    of_->given_back_.notify_all();
-  }
+  lock.unlock();
+  return {this, [bytes](LongFiles* of) {
+            {
+              const std::lock_guard give(of->mutex_);
+              of->free_ += bytes;
+            }
+            of->given_back_.notify_all();
+          }};
 }
 
 WholeFile read_whole(storage::Folder& folder, std::string_view leaf, Buffer& buffer, LongFiles& files) {
@@ -38,7 +35,7 @@ WholeFile read_whole(storage::Folder& folder, std::string_view leaf, Buffer& buf
       return file;
     }
     buffer = Buffer();
-    file.share = LongFiles::Share();
+    file.share.reset();
     file.share = files.take(most);
     file.text = folder.read_all(leaf, buffer, most);
     allowed = most;

@@ -8,10 +8,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
-#include <utility>
 
 namespace smd::detail::layout {
 
@@ -22,27 +22,8 @@ inline constexpr std::uint64_t short_file_bytes = std::uint64_t{4} << 20;
 /// file is unknown until it has been read, so without this each of several endless files would take the whole limit.
 class LongFiles {
  public:
-  /// A part of these bytes, released on destruction. Movable.
-  class Share {
-   public:
-    Share() = default;
-    Share(Share&& other) noexcept : of_(std::exchange(other.of_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-    Share& operator=(Share&& other) noexcept {
-      std::swap(of_, other.of_);
-      std::swap(bytes_, other.bytes_);
-      return *this;
-    }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
-    ~Share();
-    [[nodiscard]] explicit operator bool() const noexcept { return of_ != nullptr; }
-
-   private:
-    friend class LongFiles;
-    Share(LongFiles* of, std::uint64_t bytes) noexcept : of_(of), bytes_(bytes) {}
-    LongFiles* of_ = nullptr;
-    std::uint64_t bytes_ = 0;
-  };
+  /// A part of these bytes, which its last owner gives back; null: none.
+  using Share = std::shared_ptr<LongFiles>;
 
   LongFiles() noexcept;
   /// Waits until that many bytes are free; more than the limit count as the limit. @pre the thread holds no share

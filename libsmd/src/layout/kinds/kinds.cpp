@@ -106,14 +106,13 @@ Recognised recognise(FolderWalk& folder, std::string_view only) {
     if (!held) {
       continue;
     }
+    const LayoutKind* other = &kind;
     if (found.kind == nullptr || (held->itself && !found.held.itself)) {
       std::swap(found.held, *held);
-      const LayoutKind* const other = std::exchange(found.kind, &kind);
-      if (other != nullptr) {
-        found.left_out.push_back({other, *std::move(held)});
-      }
-    } else {
-      found.left_out.push_back({&kind, *std::move(held)});
+      std::swap(found.kind, other);
+    }
+    if (other != nullptr) {
+      found.left_out.push_back({other, *std::move(held)});
     }
   }
   return found;

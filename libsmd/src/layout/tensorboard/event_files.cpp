@@ -9,10 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
-#include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace smd::detail::layout {

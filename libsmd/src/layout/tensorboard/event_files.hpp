@@ -58,10 +58,7 @@ using CheckedFiles = std::map<std::string, CheckedFile, std::less<>>;
 /// call; updated.
 [[nodiscard]] Outcome<EventFiles> find_event_files(storage::Storage& storage, CheckedFiles& checked);
 
-}  // namespace smd::detail::layout
-
-/// Which runs beside each other are sides of one: `train` and `validation`, `loss_train` and `loss_val`.
-namespace smd::detail::layout {
+// Which runs beside each other are sides of one: `train` and `validation`, `loss_train` and `loss_val`.
 
 /// Returns whether a folder's name is a word for a part of the data, or ends in one: `train`, `loss_val`.
 [[nodiscard]] bool ends_in_side(std::string_view name);
@@ -70,10 +67,6 @@ namespace smd::detail::layout {
 /// or more, that are equal without it, unless there are several such sets. Other runs do not matter, so that a run
 /// keeps its path when another one appears beside it. `runs`: names that end in a side.
 [[nodiscard]] std::vector<std::string> sides_of_one(std::span<const std::string> runs);
-
-}  // namespace smd::detail::layout
-
-namespace smd::detail::layout {
 
 /// Distinguishes the workers of one run: a file that begins before the end of an earlier one of another process is that
 /// of a concurrent worker. Files must be passed in the order of their first events.

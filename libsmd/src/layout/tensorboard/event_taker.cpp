@@ -13,74 +13,49 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 namespace smd::detail::layout {
 
 namespace {
 
+// clang-format off
+constexpr std::array<std::pair<std::string_view, SeriesPlugin>, 8> plugins = {{
+    {"scalars", SeriesPlugin::scalars}, {"histograms", SeriesPlugin::histograms},
+    {"images", SeriesPlugin::images}, {"audio", SeriesPlugin::audio}, {"text", SeriesPlugin::text},
+    // What these three hold are no values:
+    {"hparams", SeriesPlugin::hparams}, {"custom_scalars", SeriesPlugin::custom_scalars},
+    {"graph", SeriesPlugin::graph},
+}};
+// clang-format on
+
 SeriesPlugin plugin_of(const wire::SummaryMetadata& metadata) noexcept {
-  // clang-format off
-  constexpr std::array<std::pair<std::string_view, SeriesPlugin>, 7> plugins = {{
-      {"scalars", SeriesPlugin::scalars}, {"histograms", SeriesPlugin::histograms},
-      {"images", SeriesPlugin::images}, {"audio", SeriesPlugin::audio}, {"text", SeriesPlugin::text},
-      {"hparams", SeriesPlugin::hparams}, {"custom_scalars", SeriesPlugin::custom_scalars},
-  }};
-  // clang-format on
-  for (const auto& [name, plugin] : plugins) {
-    if (metadata.plugin == name) {
-      return plugin;
-    }
-  }
   if (metadata.plugin.starts_with("graph")) {  // graph_keras_model, graph_run_metadata, …
     return SeriesPlugin::graph;
   }
+  const auto* const known = std::ranges::find(plugins, metadata.plugin, &decltype(plugins)::value_type::first);
   constexpr std::uint64_t scalar_class = 1;
-  return metadata.data_class == scalar_class ? SeriesPlugin::scalars : SeriesPlugin::none;
+  return known != plugins.end()                ? known->second
+         : metadata.data_class == scalar_class ? SeriesPlugin::scalars
+                                               : SeriesPlugin::none;
 }
 
+/// Returns the name of a plugin of which no values are read; else an empty one.
 std::string_view name_of_plugin(SeriesPlugin plugin) noexcept {
-  switch (plugin) {
-    case SeriesPlugin::hparams:
-      return "hparams";
-    case SeriesPlugin::graph:
-      return "graph";
-    case SeriesPlugin::custom_scalars:
-      return "custom_scalars";
-    case SeriesPlugin::none:
-    case SeriesPlugin::scalars:
-    case SeriesPlugin::histograms:
-    case SeriesPlugin::images:
-    case SeriesPlugin::audio:
-    case SeriesPlugin::text:
-      break;
-  }
-  return {};
+  const auto others = std::span(plugins).last<3>();
+  const auto named = std::ranges::find(others, plugin, &decltype(plugins)::value_type::second);
+  return named == others.end() ? std::string_view() : named->first;
 }
 
 /// Returns the users' name of an event that holds no values; empty if it is not reported.
 std::string_view name_of_event(const wire::EventOutline& event) noexcept {
-  switch (event.kind) {
-    case wire::EventKind::graph:
-      return "graph";
-    case wire::EventKind::meta_graph:
-      return "meta_graph";
-    case wire::EventKind::run_metadata:
-      return "run_metadata";
-    case wire::EventKind::log_message:
-      return "log_message";
-    case wire::EventKind::session_log:
-      return event.session == wire::SessionStatus::start        ? "session_start"
-             : event.session == wire::SessionStatus::stop       ? "session_stop"
-             : event.session == wire::SessionStatus::checkpoint ? "session_checkpoint"
-                                                                : "session";
-    case wire::EventKind::nothing:
-    case wire::EventKind::file_version:
-    case wire::EventKind::summary:
-      break;
-  }
-  return {};
+  constexpr std::array<std::string_view, 8> kinds = {"",          "", "graph", "", "log_message", "", "run_metadata",
+                                                     "meta_graph"};
+  constexpr std::array<std::string_view, 4> sessions = {"session", "session_start", "session_stop",
+                                                        "session_checkpoint"};
+  static_assert(static_cast<std::size_t>(wire::EventKind::meta_graph) + 1 == kinds.size());
+  return event.kind == wire::EventKind::session_log ? sessions[static_cast<std::size_t>(event.session)]
+                                                    : kinds[static_cast<std::size_t>(event.kind)];
 }
 
 }  // namespace
@@ -218,9 +193,10 @@ void EventTaker::expect_more_like(std::span<const std::byte> payload) {
   }
 }
 
-void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& record) {
+void EventTaker::take(const wire::EventOutline& event, std::span<const std::byte> payload, std::uint64_t offset,
+                      std::uint64_t length) {
   stop_repeating();
-  const Place place{event, record};
+  const Place place{event, offset, length};
   if (const auto& started = lane().started; started && is_later(*started)) {
     out_of_order_ = true;
   }
@@ -261,8 +237,8 @@ void EventTaker::take_other(std::string_view kind, std::string name, const Place
     return;
   }
   extras.others.push_back({std::string(kind), std::move(name), place.event.step,
-                           "worker_" + std::to_string(file().worker), file().path, place.record.offset,
-                           place.record.length, place.event.wall_time});
+                           "worker_" + std::to_string(file().worker), file().path, place.offset, place.length,
+                           place.event.wall_time});
 }
 
 void EventTaker::look_for_namesake(const Series& series, const Place& place) {
@@ -290,7 +266,7 @@ void EventTaker::look_for_namesake(const Series& series, const Place& place) {
       file().problems.add(
           {ProblemKind::warning,
            {},
-           place.record.offset,
+           place.offset,
            fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
                        "run's folder another name to tell them apart",
                        told(own_tag, own), told(tag, run))});
@@ -315,10 +291,7 @@ void EventTaker::refuse(const Place& place, std::string_view tag, std::string_vi
     problems.count(ProblemKind::damaged);
     return;
   }
-  problems.add({ProblemKind::damaged,
-                {},
-                place.record.offset,
-                "the value of '" + printable(tag) + "' is left out: " + std::string(why)});
+  problems.add(damaged("the value of '" + printable(tag) + "' is left out: " + std::string(why), place.offset));
 }
 
 void EventTaker::take_value(const wire::SummaryValue& value, const Place& place) {
@@ -347,12 +320,9 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
       take_histogram(series, value, place);
       break;
     case wire::SummaryKind::image:
-      begin_value(series, ValueKind::image, place);
-      rows_.add_record(series.name, ValueForm::record, place.record.offset, place.record.length);
-      break;
     case wire::SummaryKind::audio:
-      begin_value(series, ValueKind::audio, place);
-      rows_.add_record(series.name, ValueForm::record, place.record.offset, place.record.length);
+      begin_value(series, value.kind == wire::SummaryKind::image ? ValueKind::image : ValueKind::audio, place);
+      rows_.add_record(series.name, ValueForm::record, place.offset, place.length);
       break;
     case wire::SummaryKind::none: {
       const std::string_view plugin = name_of_plugin(facts().plugin);
@@ -365,7 +335,7 @@ void EventTaker::take_value(const wire::SummaryValue& value, const Place& place)
 void EventTaker::take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
   const auto record = [&](ValueKind kind, ValueForm form) {
     begin_value(series, kind, place);
-    rows_.add_record(series.name, form, place.record.offset, place.record.length);
+    rows_.add_record(series.name, form, place.offset, place.length);
   };
   switch (facts().plugin) {
     case SeriesPlugin::scalars:
@@ -405,7 +375,7 @@ void EventTaker::take_histogram(Series& series, const wire::SummaryValue& value,
       rows_.add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place.event.wall_time);
     }
   }
-  rows_.add_record(names.back(), ValueForm::record, place.record.offset, place.record.length);
+  rows_.add_record(names.back(), ValueForm::record, place.offset, place.length);
 }
 
 void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
@@ -414,7 +384,7 @@ void EventTaker::take_buckets(Series& series, const wire::SummaryValue& value, c
     return refuse(place, value.tag, span.problem().text);
   }
   begin_value(series, ValueKind::histogram, place);
-  rows_.add_buckets(series, *span, place.event.wall_time, place.record.offset, place.record.length);
+  rows_.add_buckets(series, *span, place.event.wall_time, place.offset, place.length);
 }
 
 void EventTaker::take_hyperparameters(const wire::SummaryMetadata& metadata) {

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "layout/series_rows.hpp"
-#include "layout/tensorboard/histogram_reductions.hpp"
-#include "layout/tensorboard/log_cursor.hpp"
+#include "layout/tensorboard/tensorboard_layout.hpp"
 #include "wire/plain_event.hpp"
 #include "wire/summary.hpp"
 
@@ -15,12 +14,6 @@
 #include <vector>
 
 namespace smd::detail::layout {
-
-/// The place of an event in its file, including its frame.
-struct RecordPlace {
-  std::uint64_t offset = 0;
-  std::uint64_t length = 0;
-};
 
 /// Turns the events of files into rows, and records which values later ones supersede. Events must come in order of
 /// time: file by file, the files of a run in its order.
@@ -41,8 +34,9 @@ class EventTaker {
   /// Takes the events of `records`, whole and sound, as long as rows have the same numbers as the row before. Returns
   /// the length of the records that were taken, and sets the wall time of the last one, if any.
   [[nodiscard]] std::size_t take_repeated(std::span<const std::byte> records, double& wall_time);
-  /// Takes any event. `event` is the outline of `payload`.
-  void take(const wire::EventOutline& event, std::span<const std::byte> payload, const RecordPlace& place);
+  /// Takes any event. `event` is the outline of `payload`; `offset` and `length` are those of its record in the file.
+  void take(const wire::EventOutline& event, std::span<const std::byte> payload, std::uint64_t offset,
+            std::uint64_t length);
   /// Ends the last row.
   void finish(const Listing& listing);
 
@@ -54,7 +48,8 @@ class EventTaker {
  private:
   struct Place {
     const wire::EventOutline& event;
-    const RecordPlace& record;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
   };
 
   /// An expected number: the form of its event, and its series.

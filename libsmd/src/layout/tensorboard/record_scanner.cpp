@@ -2,19 +2,21 @@
 #include "layout/tensorboard/record_scanner.hpp"
 
 #include "base/crc32c.hpp"
-#include "wire/event_skeleton.hpp"
 #include "wire/first_bytes.hpp"
-#include "wire/sound_records.hpp"
+#include "wire/outline.hpp"
 
 #include <smd/limits.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <new>
-#include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,113 @@ constexpr const char* wrong_checksum =
     "the record's checksum is wrong: its values are left out; if the file was copied, copy it again";
 
 }  // namespace
+
+/// Reads a file of records from front to back in a thread of its own, a few blocks ahead of the thread that uses them,
+/// and verifies their checksums up to the first record that is damaged or much longer than others.
+class ReadAhead {
+ public:
+  struct Block {
+    std::span<std::byte> bytes;  ///< Empty at the end, and if reading failed.
+    /// As many bytes before `bytes` are the end of the block before; a record begins there, unless `sound` is 0.
+    std::size_t joined = 0;
+    std::size_t sound = 0;  ///< Length of the records from there on that are known to be whole and sound.
+  };
+
+  /// Bytes before each block that its user may overwrite, to join a block with the end of the one before.
+  static constexpr std::size_t margin_bytes = std::size_t{16} << 10;
+  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
+  /// Reads from `offset`, where a record begins, up to `end`. `file` must outlive this.
+  /// @throws std::system_error, std::bad_alloc
+  ReadAhead(const storage::File& file, std::uint64_t offset, std::uint64_t end)
+      : file_(file), offset_(offset), end_(end) {
+    for (auto& memory : memory_) {
+      memory = std::make_unique_for_overwrite<std::byte[]>(margin_bytes + block_bytes);
+    }
+    thread_ = std::thread([this] { read(); });
+  }
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~ReadAhead() {
+    {
+      const std::lock_guard lock(mutex_);
+      unwanted_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  /// Waits for the next block. Valid, with its margin, until the call after the next.
+  [[nodiscard]] Block next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return read_ > taken_ || ended_; });
+    if (read_ == taken_) {
+      return {};
+    }
+    const Block block = blocks_[taken_ % blocks_.size()];
+    ++taken_;
+    changed_.notify_all();
+    return block;
+  }
+
+ private:
+  void read() {
+    std::unique_lock lock(mutex_);
+    while (!ended_) {
+      constexpr std::size_t in_use = 2;
+      changed_.wait(lock, [this] { return unwanted_ || read_ + in_use < taken_ + blocks_.size(); });
+      if (unwanted_) {
+        return;
+      }
+      Block& block = blocks_[read_ % blocks_.size()];
+      std::byte* const memory = memory_[read_ % blocks_.size()].get() + margin_bytes;
+      lock.unlock();
+      const std::size_t wanted = std::min<std::uint64_t>(block_bytes, end_ - offset_);
+      const auto got = file_.read_at(offset_, {memory, wanted});
+      block = {{memory, got ? *got : 0}};
+      verify(block);
+      offset_ += block.bytes.size();
+      lock.lock();
+      read_ += block.bytes.empty() ? 0 : 1;
+      ended_ = block.bytes.size() < wanted || offset_ == end_;
+      changed_.notify_all();
+    }
+  }
+
+  void verify(Block& block) noexcept {
+    if (!verifying_) {
+      return;
+    }
+    const std::span<std::byte> joined(block.bytes.data() - unverified_.size(), unverified_.size() + block.bytes.size());
+    std::copy(unverified_.begin(), unverified_.end(), joined.begin());
+    try {
+      block.sound = wire::sound_records(joined);
+      block.joined = unverified_.size();
+    } catch (const std::bad_alloc&) {  // for the text of a problem
+      verifying_ = false;
+      return;
+    }
+    unverified_ = joined.subspan(block.sound);
+    verifying_ = unverified_.size() <= margin_bytes;
+  }
+
+  const storage::File& file_;
+  std::uint64_t offset_;
+  std::uint64_t end_;
+  std::array<std::unique_ptr<std::byte[]>, 4> memory_;  ///< Each a margin and a block.
+  std::array<Block, 4> blocks_;                         ///< In turn: block i of the file is in `blocks_[i % size]`.
+  std::span<const std::byte> unverified_;               ///< The end of the last block, where a record begins.
+  bool verifying_ = true;                               ///< `unverified_` is known.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t read_ = 0;   ///< Number of blocks that were read.
+  std::uint64_t taken_ = 0;  ///< Number of blocks that `next` returned; the last two are in use.
+  bool ended_ = false;       ///< No more blocks will be read.
+  bool unwanted_ = false;
+  std::thread thread_;
+};
+
+RecordScanner::~RecordScanner() = default;
 
 RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs)
     : file_(file),
@@ -51,6 +160,12 @@ RecordScanner::RecordScanner(const storage::File& file, std::uint64_t offset, bo
 RecordScanner::Found RecordScanner::tell(Found found, std::string text) {
   problem_ = {found == Found::failed ? ProblemKind::io : ProblemKind::damaged, {}, offset_, std::move(text)};
   return found;
+}
+
+RecordScanner::Found RecordScanner::fail(Problem problem) {
+  problem_ = std::move(problem);
+  problem_.offset = offset_;
+  return problem_.kind == ProblemKind::damaged ? Found::damaged : Found::failed;
 }
 
 bool RecordScanner::have(std::uint64_t bytes) {
@@ -80,8 +195,7 @@ bool RecordScanner::have(std::uint64_t bytes) {
   const std::uint64_t more = std::min(capacity_, left()) - end_;
   auto read = file_.read_at(offset_ + end_, {buffer_.get() + end_, more});
   if (!read) {
-    problem_ = std::move(read.problem());
-    problem_.offset = offset_;
+    (void)fail(std::move(read.problem()));
     return false;
   }
   end_ += *read;
@@ -148,15 +262,9 @@ Outcome<bool> RecordScanner::is_sound(std::uint64_t payload, std::uint64_t bytes
 RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
   constexpr std::uint64_t window_bytes = std::uint64_t{64} << 10;
   const std::uint64_t begin = offset_ + wire::header_bytes;
-  const auto failed = [this](Problem problem) {
-    const bool damaged = problem.kind == ProblemKind::damaged;
-    problem_ = std::move(problem);
-    problem_.offset = offset_;
-    return damaged ? Found::damaged : Found::failed;
-  };
   auto sound = is_sound(begin, payload_bytes, true);
   if (!sound) {
-    return failed(std::move(sound.problem()));
+    return fail(std::move(sound.problem()));
   }
   if (!*sound) {
     return tell(Found::damaged, wrong_checksum);
@@ -176,7 +284,7 @@ RecordScanner::Found RecordScanner::take_large(std::uint64_t payload_bytes) {
     return Bytes(std::span<const std::byte>(window).subspan(at - window_begin, bytes));
   });
   if (!skeleton) {
-    return failed(std::move(skeleton.problem()));
+    return fail(std::move(skeleton.problem()));
   }
   skeleton_ = *std::move(skeleton);
   payload_ = std::as_bytes(std::span(skeleton_));
@@ -227,8 +335,7 @@ Outcome<std::optional<std::uint64_t>> RecordScanner::next_sound_record() {
 RecordScanner::Found RecordScanner::pass_over(const std::string& why) {
   auto next = next_sound_record();
   if (!next) {
-    problem_ = std::move(next.problem());
-    problem_.offset = offset_;
+    (void)fail(std::move(next.problem()));
     return Found::failed;
   }
   constexpr std::string_view hint = "; if the file was copied, copy it again";

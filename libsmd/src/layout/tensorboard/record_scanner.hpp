@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "layout/tensorboard/read_ahead.hpp"
 #include "storage/storage.hpp"
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
@@ -16,6 +15,8 @@
 #include <string>
 
 namespace smd::detail::layout {
+
+class ReadAhead;
 
 /// Reads the records of one file from front to back, in blocks, and verifies both checksums of each. Takes the memory
 /// of a few blocks, or of a long histogram.
@@ -34,6 +35,9 @@ class RecordScanner {
   /// Reads from `offset`, where a record begins, up to the size of the file when it was opened. `file` must outlive
   /// this. `jobs`: with more than one, a second thread reads a long file ahead.
   RecordScanner(const storage::File& file, std::uint64_t offset, bool remote, unsigned jobs = 1);
+  RecordScanner(const RecordScanner&) = delete;
+  RecordScanner& operator=(const RecordScanner&) = delete;
+  ~RecordScanner();
 
   /// Advances to the next record.
   Found next() {
@@ -92,6 +96,8 @@ class RecordScanner {
   /// The same from the next block that was read ahead. Returns false if it does not suffice.
   bool have_ahead(std::uint64_t bytes);
   Found tell(Found found, std::string text);
+  /// Takes the problem of a part of the record.
+  Found fail(Problem problem);
 
   const storage::File& file_;
   std::uint64_t size_;

@@ -2,11 +2,98 @@
 #pragma once
 
 #include "layout/layout_kind.hpp"
+#include "layout/series_rows.hpp"
+#include "layout/tensorboard/event_files.hpp"
+#include "storage/storage.hpp"
+#include "types/problem_list.hpp"
 
+#include <smd/limits.hpp>
+#include <smd/problem.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+/// What is known of a TensorBoard log directory after a look, and what the next look needs.
 namespace smd::detail::layout {
+
+/// One event file, up to where it was read.
+struct LogFile {
+  std::string path;
+  std::uint32_t run = 0;
+  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
+  std::uint64_t offset = 0;                 ///< Of the first record that was not read.
+  bool compressed = false;                  ///< `offset` counts the bytes that it holds. It is read whole.
+  bool uncertain = false;  ///< What was passed over may become a record: it must be read again when it grows.
+  bool has_events = false;
+  double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
+  double last_time = -std::numeric_limits<double>::infinity();
+  std::uint32_t place = 0;                          ///< In the order of its run.
+  std::uint32_t worker = 0;                         ///< Worker id, if the file has events.
+  bool stopped = false;                             ///< The last session event or summary is SessionLog STOP.
+  ProblemList problems{limits::problems_per_file};  ///< Of records that were read.
+  /// Why the bytes after `offset` were not read. `cut`: only because the record is incomplete, since `cut_since`.
+  std::optional<Problem> rest;
+  bool cut = false;
+  std::chrono::steady_clock::time_point cut_since;
+};
+
+/// The plugin of a series, which determines the meaning of its values. Writers store it with the first value only.
+enum class SeriesPlugin : std::uint8_t {
+  none,
+  scalars,
+  histograms,
+  images,
+  audio,
+  text,
+  hparams,
+  graph,
+  custom_scalars,
+};
+
+/// What is known of one tag besides its values.
+struct TagFacts {
+  SeriesPlugin plugin = SeriesPlugin::none;
+  std::string between;  ///< `wire::between_step_and_number` of its events, once one had a plain number.
+};
+
+/// All series of one run and worker. Only values of the same lane supersede each other.
+struct Lane : SeriesTable {
+  std::vector<TagFacts> facts;           ///< By id of the tag, as `series`.
+  std::optional<std::uint32_t> started;  ///< The last file that had a SessionLog START.
+};
+
+/// One folder with event files.
+struct LogRun {
+  std::string name;
+  std::vector<std::uint32_t> files;  ///< In the order of their first events.
+  std::vector<Lane> lanes;           ///< By worker.
+  std::map<std::string, std::string> hyperparameters;
+};
+
+/// How far all files were read.
+struct LogCursor : SeriesCursor {
+  std::vector<LogFile> files;
+  std::map<std::string, std::uint32_t, std::less<>> file_of_path;
+  std::vector<LogRun> runs;
+  CheckedFiles checked;
+};
+
+/// Immutable once shared.
+class LogListing final : public SeriesListing {
+ public:
+  [[nodiscard]] std::string path(const StepPart& file) const override {
+    const std::uint32_t id = cursor->file_of(file.id);
+    return id == no_id ? std::string() : cursor->files[id].path;
+  }
+
+  std::shared_ptr<const LogCursor> cursor;
+};
 
 /// Returns the layout of TensorBoard log directories: folders of event files, each a run, whose records hold
 /// everything.

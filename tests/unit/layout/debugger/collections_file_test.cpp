@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/collections_file.hpp"
-#include "layout/debugger/collections_union.hpp"
 
 #include "support/padded.hpp"
 
@@ -8,7 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace layout = smd::detail::layout;
@@ -23,6 +24,16 @@ smd::detail::Outcome<layout::CollectionsFile> parse(const std::string& text, std
   auto file = layout::parse_collections_file(std::as_bytes(std::span(given)), list);
   notes = list.all();
   return file;
+}
+
+std::string file_of(std::string_view tensor) {
+  return R"({"_meta": {"num_workers": 2}, "collections": {"weights": {"name": "weights", "include_regex": [], "tensor_names": [")" +
+         std::string(tensor) + R"("]}}})";
+}
+
+auto parse_known(const std::string& text) {
+  const std::string given = smd::test::padded(text);
+  return layout::known_collections(std::as_bytes(std::span(given)));
 }
 
 }  // namespace
@@ -178,4 +189,36 @@ TEST_CASE("values of another kind than they must be cost themselves") {
                                          "collection 'a': 'include_regex' is not a list",
                                          "collection 'b' is not an object", "collection 'e' is not an object",
                                          "'num_workers' is no number"});
+}
+
+TEST_CASE("equal texts share what was parsed; another text is parsed") {
+  const std::string text = file_of("a");
+  const auto first = parse_known(text);
+  const auto again = parse_known(std::string(text));
+  REQUIRE(first);
+  REQUIRE(again);
+  CHECK((*first)->collections.is((*again)->collections));
+  const auto other = parse_known(file_of("b"));
+  REQUIRE(other);
+  CHECK(!(*first)->collections.is((*other)->collections));
+  CHECK((*first)->collections->at("weights").tensor_names == std::vector<std::string>{"a"});
+  CHECK((*other)->collections->at("weights").tensor_names == std::vector<std::string>{"b"});
+  CHECK((*other)->num_workers == 2);
+  // A text that begins like the last one is another one.
+  CHECK(!parse_known(file_of("b").substr(0, 20)));
+  CHECK(!parse_known(""));
+  const auto after = parse_known(file_of("b"));
+  REQUIRE(after);
+  CHECK((*after)->collections->contains("weights"));
+}
+
+TEST_CASE("a text with harmless problems has them each time") {
+  const std::string text = R"({"collections": {"w": {"name": "w", "tensor_names": [1, "a"]}}})";
+  const auto first = parse_known(text);
+  const auto again = parse_known(text);
+  REQUIRE(first);
+  REQUIRE(again);
+  REQUIRE(!(*first)->notes.empty());
+  CHECK((*again)->notes.size() == (*first)->notes.size());
+  CHECK((*again)->notes.front().text == (*first)->notes.front().text);
 }

@@ -49,7 +49,7 @@ std::string entry(const std::string& name, const std::string& start, const std::
 std::vector<std::string> names(layout::IndexParser& parser, const layout::ParsedIndex& index) {
   std::vector<std::string> result;
   if (index.payload != layout::no_id) {
-    const layout::IndexTables& tables = parser.tables();
+    const layout::Tables& tables = parser.tables();
     for (const std::uint32_t id : tables.name_lists[tables.payloads[index.payload].names]) {
       result.emplace_back(tables.names[id]);
     }

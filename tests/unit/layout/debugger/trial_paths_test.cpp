@@ -55,11 +55,19 @@ TEST_CASE("workers' names come back from file names") {
 }
 
 TEST_CASE("paths are written as the reference writes them") {
-  CHECK(layout::index_leaf(10, "worker_0") == "000000000010_worker_0.json");
-  CHECK(layout::index_leaf(-1, "worker_0") == "-00000000001_worker_0.json");
-  CHECK(layout::index_leaf(1000000000000, "w") == "1000000000000_w.json");
+  const auto index_leaf = [](std::int64_t step, std::string_view part) {
+    std::string leaf;
+    layout::append_index_leaf(leaf, step, part);
+    return leaf;
+  };
+  CHECK(index_leaf(10, "worker_0") == "000000000010_worker_0.json");
+  CHECK(index_leaf(-1, "worker_0") == "-00000000001_worker_0.json");
+  CHECK(index_leaf(1000000000000, "w") == "1000000000000_w.json");
   CHECK(layout::event_path(10, "worker_0") == "events/000000000010/000000000010_worker_0.tfevents");
-  CHECK(layout::event_file_step("events/000000000010/000000000010_worker_0.tfevents") == 10);
-  CHECK_FALSE(layout::event_file_step("elsewhere/000000000010_worker_0.tfevents"));
-  CHECK_FALSE(layout::event_file_step("events/x.tfevents"));
+  const auto event = layout::parse_event_path("events/000000000010/000000000010_worker_0.tfevents");
+  REQUIRE(event);
+  CHECK(event->step == 10);
+  CHECK(event->worker_part == "worker_0");
+  CHECK_FALSE(layout::parse_event_path("elsewhere/000000000010_worker_0.tfevents"));
+  CHECK_FALSE(layout::parse_event_path("events/x.tfevents"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/histogram_reductions.hpp"
+#include "layout/series_rows.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/tensorboard/look_at_logs.hpp"
+#include "layout/tensorboard/tensorboard_layout.hpp"
 #include "support/compressed.hpp"
 #include "support/temp_dir.hpp"
 #include "wire/encode.hpp"
@@ -75,7 +75,7 @@ class Logs {
     request.everything = everything;
     request.half_written = std::chrono::seconds(10);
     request.now = std::chrono::steady_clock::time_point(now);
-    auto found = look_at_logs(**storage, request, listing_.get(), collections_);
+    auto found = tensorboard_layout()->look(**storage, request, listing_.get(), collections_);
     REQUIRE(found);
     listing_ = std::static_pointer_cast<const LogListing>(found->listing);
     collections_ = found->collections;
