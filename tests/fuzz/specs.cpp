@@ -9,7 +9,7 @@
 
 #include "cli/exit_status.hpp"
 #include "draw/bins.hpp"
-#include "reduce/shard_row.hpp"
+#include "reduce/partial.hpp"
 #include "reduce/statistic.hpp"
 #include "save/json_value.hpp"
 #include "select/slice.hpp"
