@@ -186,7 +186,7 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
     sign(call, turn.credentials->credentials, turn.region, ask.service,
          std::chrono::system_clock::now() + std::chrono::seconds(clock_offset_.load()));
   }
-  HttpRequest request(ask);
+  HttpRequest request = static_cast<const HttpRequest&>(ask);
   request.url = (tls ? "https://" : "http://") + call.host + call.path + (call.query.empty() ? "" : "?" + call.query);
   request.headers = std::move(call.headers);
   request.skip = ask.offset;

@@ -12,54 +12,37 @@ namespace smd::tool::diff {
 
 namespace {
 
-constexpr std::array<OptionSpec, 11> own_options = {{
-    {.name = "steps-b",
-     .metavar = "SPEC",
-     .help = "steps of B, as --step takes them; the first is compared with the first of A's, and so on",
-     .group = group::selection,
-     .kind = ArgumentKind::step},
-    {.name = "rtol",
-     .metavar = "R",
-     .help = "elements differ unless |a - b| <= atol + rtol |b| (default: 0)",
-     .group = group::view,
-     .kind = ArgumentKind::number},
-    {.name = "atol",
-     .metavar = "A",
-     .help = "the absolute part of this tolerance (default: 0)",
-     .group = group::view,
-     .kind = ArgumentKind::number,
-     .manual = "The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The default "
-               "is 0."},
-    {.name = "no-equal-nan", .help = "NaN differs from NaN", .group = group::view},
-    {.name = "ignore-dtype",
-     .help = "values that are equal as numbers are equal, whatever their element types",
-     .group = group::view},
-    {.name = "common",
-     .help = "of shapes that differ in sizes only, compare the part that both have",
-     .group = group::view,
-     .manual = "Of values whose shapes differ in sizes only, compare the leading part along each axis that both have: "
-               "the first rows of an embedding that has grown. The state is shape all the same."},
-    {.name = "strip",
-     .metavar = "PREFIX",
-     .help = "take PREFIX off names that begin with it, in both: module., _orig_mod., base_model.model.",
-     .group = group::selection,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up},
-    {.name = "rename",
-     .metavar = "'RE=TO'",
-     .help = "in names of A, put TO in the place of what RE (PCRE2) matches; $1 is a group",
-     .group = group::selection,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up,
-     .manual = "In names of A, put TO in the place of each match of RE (PCRE2); $1 stands for a group. The last = "
-               "splits. -n, -e and the like choose by the names as they were saved. Two tensors of one trial that get "
-               "one name are refused."},
-    by_option,
-    {.name = "all", .help = "print equal values too", .group = group::view},
-    {.name = "summary",
-     .help = "one row: how many tensors are equal, differ, or are in one only",
-     .group = group::view},
-}};
+constexpr auto own_options = in_group(
+    group::view,
+    {
+        valued(no_letter, "steps-b", "SPEC", ArgumentKind::step,
+               "steps of B, as --step takes them; the first is compared with the first of A's, and so on")
+            .under(group::selection),
+        valued(no_letter, "rtol", "R", ArgumentKind::number,
+               "elements differ unless |a - b| <= atol + rtol |b| (default: 0)"),
+        valued(no_letter, "atol", "A", ArgumentKind::number, "the absolute part of this tolerance (default: 0)")
+            .explained("The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The "
+                       "default is 0."),
+        flag(no_letter, "no-equal-nan", "NaN differs from NaN"),
+        flag(no_letter, "ignore-dtype", "values that are equal as numbers are equal, whatever their element types"),
+        flag(no_letter, "common", "of shapes that differ in sizes only, compare the part that both have")
+            .explained("Of values whose shapes differ in sizes only, compare the leading part along each axis that "
+                       "both have: the first rows of an embedding that has grown. The state is shape all the same."),
+        valued(no_letter, "strip", "PREFIX", ArgumentKind::text,
+               "take PREFIX off names that begin with it, in both: module., _orig_mod., base_model.model.")
+            .repeatable()
+            .under(group::selection),
+        valued(no_letter, "rename", "'RE=TO'", ArgumentKind::text,
+               "in names of A, put TO in the place of what RE (PCRE2) matches; $1 is a group")
+            .repeatable()
+            .explained("In names of A, put TO in the place of each match of RE (PCRE2); $1 stands for a group. The "
+                       "last = splits. -n, -e and the like choose by the names as they were saved. Two tensors of one "
+                       "trial that get one name are refused.")
+            .under(group::selection),
+        by_option,
+        flag(no_letter, "all", "print equal values too"),
+        flag(no_letter, "summary", "one row: how many tensors are equal, differ, or are in one only"),
+    });
 
 double parse_tolerance(const std::string& text) {
   double number = 0;

@@ -87,7 +87,9 @@ std::string zsh_option_lines(const CommandDefinition& definition, const OptionSp
   std::string text;
   for (const std::string& name : names) {
     const char* const sign = !valued ? "" : name.starts_with("--") ? "=" : "+";
-    text += "        " + in_quotes(before + name + sign + after, "'\\''") + " \\\n";
+    text.append("        ")
+        .append(in_quotes(fmt::format("{}{}{}{}", before, name, sign, after), "'\\''"))
+        .append(" \\\n");
   }
   return text;
 }

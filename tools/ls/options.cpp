@@ -48,54 +48,39 @@ constexpr std::array<std::string_view, 1> tree_groups = {"dtype"};
 }  // namespace
 
 std::span<const OptionSpec> LsOptions::table() noexcept {
-  const auto flag = [](std::string_view name, std::string_view help, std::string_view manual = {}) {
-    return OptionSpec{.name = name, .help = help, .group = group::view, .manual = manual};
-  };
-  static const std::array<OptionSpec, 14> table = {{
-      {.short_name = 'l',
-       .name = "long",
-       .help = "all columns, and each tensor's dtype; with --steps, the time of each step",
-       .group = group::view},
-      flag("tree", "names split at '/' and '.', with counts, parameters and bytes",
-           "Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
-           "Parameters are the elements of each tensor at its last step, in checkpoints; bytes are those of all "
-           "selected steps. Only headers and the index are read."),
-      {.name = "depth",
-       .metavar = "N",
-       .help = "with --tree, only the first N levels",
-       .group = group::view,
-       .kind = ArgumentKind::number},
-      {.name = "by",
-       .metavar = "WHAT",
-       .help = "with --tree, group by something else than the path",
-       .group = group::view,
-       .kind = ArgumentKind::choice,
-       .choices = tree_groups},
-      flag("steps", "one line per step"),
-      flag("modes", "one line per mode, such as train"),
-      flag("workers", "one line per worker",
-           "One line per worker: those that have a collections file, and those known from index files only, which a "
-           "note names. Values of both can be read with -w."),
-      flag("collections", "collections as the job configured them, and how much of each was saved"),
-      flag("hparams", "the hyperparameters that the job saved"),
-      flag("summary", "the trial at a glance"),
-      {.name = "get",
-       .metavar = "KEY",
-       .help = "print one bare value of the summary",
-       .group = group::view,
-       .kind = ArgumentKind::text,
-       .choices = summary_keys(),
-       .manual = "Print one bare value of the summary: the value of KEY."},
-      flag("locations", "the place of each record: file, offset, length"),
-      flag("check", "read everything and list what is wrong; status 4 if something is damaged"),
-      flag("find", "list the trials at and below the operands",
-           "List the trials at and below the operands, in the order of their paths; also those in another trial, "
-           "but not what a trial reads. Symbolic links are followed, and each folder is visited once; a link to a "
-           "folder that it lies in, or into /proc, /sys and /dev, is not followed, and is named. A search ends "
-           "after 100,000 folders or a million names, with a warning. A folder that cannot be entered, without "
-           "permission or with a path longer than the system allows, is named, with status 3; what lies elsewhere is "
-           "listed. Of each kind of problem three are named and the others counted."),
-  }};
+  static const auto table = in_group(
+      group::view,
+      {
+          flag('l', "long", "all columns, and each tensor's dtype; with --steps, the time of each step"),
+          flag(no_letter, "tree", "names split at '/' and '.', with counts, parameters and bytes")
+              .explained("Names split at / and ., in natural order, each level with its tensors, parameters and bytes. "
+                         "Parameters are the elements of each tensor at its last step, in checkpoints; bytes are those "
+                         "of all selected steps. Only headers and the index are read."),
+          valued(no_letter, "depth", "N", ArgumentKind::number, "with --tree, only the first N levels"),
+          valued(no_letter, "by", "WHAT", ArgumentKind::choice, "with --tree, group by something else than the path")
+              .of(tree_groups),
+          flag(no_letter, "steps", "one line per step"),
+          flag(no_letter, "modes", "one line per mode, such as train"),
+          flag(no_letter, "workers", "one line per worker")
+              .explained("One line per worker: those that have a collections file, and those known from index files "
+                         "only, which a note names. Values of both can be read with -w."),
+          flag(no_letter, "collections", "collections as the job configured them, and how much of each was saved"),
+          flag(no_letter, "hparams", "the hyperparameters that the job saved"),
+          flag(no_letter, "summary", "the trial at a glance"),
+          valued(no_letter, "get", "KEY", ArgumentKind::text, "print one bare value of the summary")
+              .of(summary_keys())
+              .explained("Print one bare value of the summary: the value of KEY."),
+          flag(no_letter, "locations", "the place of each record: file, offset, length"),
+          flag(no_letter, "check", "read everything and list what is wrong; status 4 if something is damaged"),
+          flag(no_letter, "find", "list the trials at and below the operands")
+              .explained(
+                  "List the trials at and below the operands, in the order of their paths; also those in another "
+                  "trial, but not what a trial reads. Symbolic links are followed, and each folder is visited once; a "
+                  "link to a folder that it lies in, or into /proc, /sys and /dev, is not followed, and is named. A "
+                  "search ends after 100,000 folders or a million names, with a warning. A folder that cannot be "
+                  "entered, without permission or with a path longer than the system allows, is named, with status 3; "
+                  "what lies elsewhere is listed. Of each kind of problem three are named and the others counted."),
+      });
   return table;
 }
 

@@ -30,6 +30,7 @@ void print(const Trial& trial, const std::vector<StepInfo>& infos, const Selecti
   std::vector<std::optional<StepTime>> times(infos.size());
   if (to.rows.wants("wall_time") && !infos.empty()) {
     std::vector<GlobalStep> steps;
+    steps.reserve(infos.size());
     for (const StepInfo& info : infos) {
       steps.push_back(info.step);
     }

@@ -150,6 +150,7 @@ class Run {
     }
     start();
     std::vector<const Session*> sessions;
+    sessions.reserve(opened.size());
     for (const Session& session : opened) {
       sessions.push_back(&session);
     }

@@ -501,7 +501,7 @@ class RowMaker {
     if (damaged && !saved && !computed) {
       return false;
     }
-    static_cast<RowFacts&>(row) = from;
+    static_cast<RowFacts&>(row) = static_cast<const RowFacts&>(from);
     row.selected = session_.shows(from.tensor, from.step);
     row.elapsed =
         from.wall_time && session_.started ? std::optional(*from.wall_time - *session_.started) : std::nullopt;

@@ -26,6 +26,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   // What is known of all trials. All that follows is used under the lock of the trials.
   std::vector<TrialReport> reports;
+  reports.reserve(operands.size());
   for (const std::string& operand : operands) {
     reports.push_back({.name = operand, .unread = "not there yet"});
   }

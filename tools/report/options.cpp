@@ -13,40 +13,23 @@ constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "ne
 
 constexpr std::array<std::string_view, 3> format_choices = {"html", "md", "json"};
 
-constexpr std::array<OptionSpec, 6> own_options = {{
-    {.short_name = 'o',
-     .name = "output",
-     .metavar = "FILE",
-     .help = "the page; it appears once it is whole (of md and json: else standard output)",
-     .group = group::output,
-     .kind = ArgumentKind::file,
-     .manual = "The file that holds the page: required, but for -f md and json, which else go to standard output. It "
-               "is written under a temporary name in the same folder and "
-               "renamed once it is whole; a file that is there keeps its mode."},
-    {.short_name = 'f',
-     .name = "format",
-     .metavar = "FORMAT",
-     .help = "html (default), or the page in brief: md for people, json for programs",
-     .group = group::output,
-     .kind = ArgumentKind::choice,
-     .choices = format_choices},
-    {.name = "title",
-     .metavar = "TEXT",
-     .help = "the heading of the page (default: the names of the trials)",
-     .group = group::output,
-     .kind = ArgumentKind::text},
-    {.short_name = '0',
-     .name = "null",
-     .help = "trials that standard input lists end with NUL, not with a newline",
-     .group = group::output},
-    {.name = "color",
-     .metavar = "WHEN",
-     .help = "colour messages (default: auto)",
-     .group = group::output,
-     .kind = ArgumentKind::choice,
-     .choices = color_choices},
-    {.name = "ascii", .help = "only ASCII in messages", .group = group::output},
-}};
+constexpr auto own_options = in_group(
+    group::output,
+    {
+        valued('o', "output", "FILE", ArgumentKind::file,
+               "the page; it appears once it is whole (of md and json: else standard output)")
+            .explained("The file that holds the page: required, but for -f md and json, which else go to standard "
+                       "output. It is written under a temporary name in the same folder and renamed once it is whole; "
+                       "a file that is there keeps its mode."),
+        valued('f', "format", "FORMAT", ArgumentKind::choice,
+               "html (default), or the page in brief: md for people, json for programs")
+            .of(format_choices),
+        valued(no_letter, "title", "TEXT", ArgumentKind::text,
+               "the heading of the page (default: the names of the trials)"),
+        flag('0', "null", "trials that standard input lists end with NUL, not with a newline"),
+        valued(no_letter, "color", "WHEN", ArgumentKind::choice, "colour messages (default: auto)").of(color_choices),
+        flag(no_letter, "ascii", "only ASCII in messages"),
+    });
 
 void check(const ReportCommandOptions& options) {
   if (options.format != "html" && (options.following.follow || !options.title.empty())) {
@@ -65,8 +48,8 @@ void check(const ReportCommandOptions& options) {
   const SelectionOptions& selection = options.selection;
   if (selection.incomplete) {
     throw UsageError(
-        "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce "
-        "--incomplete prints numbers of the others");
+        "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce --incomplete prints "
+        "numbers of the others");
   }
   if (options.following.follow && !plain_range(selection) &&
       (selection.steps || selection.modes.size() > 1 || selection.every != 1)) {

@@ -46,7 +46,7 @@ std::vector<SavedAt> places_of(const Trial& trial, const std::string& tensor, co
   std::vector<SavedAt> places;
   for_each_examined(trial, {tensor}, steps, [&](const TensorEntry& entry) {
     if (const SavedReduction* const buckets = saved_buckets(entry)) {
-      places.push_back({entry.step, buckets->place});
+      places.emplace_back(entry.step, buckets->place);
     }
   });
   if (places.size() > most_columns_of_map) {

@@ -69,6 +69,10 @@ template <class Type, class Variant>
 inline constexpr bool is_alternative = false;
 template <class Type, class... Types>
 inline constexpr bool is_alternative<Type, std::variant<Types...>> = (std::is_same_v<Type, Types> || ...);
+template <class Type, class Variant>
+concept AlternativeOf = is_alternative<Type, Variant>;
+template <class Type, class Variant>
+concept OtherIntegerThan = std::integral<Type> && !is_alternative<Type, Variant>;
 
 /// One value of a row. Strings, lists and shapes are borrowed until `RowWriter::row` returns.
 class Cell {
@@ -78,12 +82,11 @@ class Cell {
                              NumeralCell, PlaceCell, CurveCell, IndexCell>;
 
   Cell() noexcept = default;  ///< Missing.
-  template <class Type>
-  requires is_alternative<Type, Value> Cell(Type value)
-  noexcept : value_(value) {}  // NOLINT(google-explicit-constructor): cells are made in row lists
-  template <std::integral Integer>
-  requires(!is_alternative<Integer, Value>) Cell(Integer number)
-  noexcept  // NOLINT
+  // Cells are made in row lists: no constructor is explicit.
+  template <AlternativeOf<Value> Type>
+  Cell(Type value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
+  template <OtherIntegerThan<Value> Integer>
+  Cell(Integer number) noexcept  // NOLINT(google-explicit-constructor)
       : value_(static_cast<std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>>(number)) {}
   Cell(const std::string& text) noexcept : value_(std::string_view(text)) {}  // NOLINT
   Cell(const char* text) noexcept : value_(std::string_view(text)) {}         // NOLINT

@@ -176,6 +176,7 @@ std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
     }
   }
   std::vector<std::size_t> order;
+  order.reserve(places.size());
   for (const auto& [percentile, place] : places) {
     order.push_back(place);
   }

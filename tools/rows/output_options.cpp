@@ -18,100 +18,60 @@ namespace {
 constexpr std::array<std::string_view, 2> nonfinite_choices = {"string", "null"};
 constexpr std::array<std::string_view, 3> color_choices = {"auto", "always", "never"};
 
-constexpr std::array<OptionSpec, 17> output_table = {{
-    {.short_name = 'f',
-     .name = "format",
-     .metavar = "FORMAT",
-     .help = "how to print results (default: table on a terminal, else tsv)",
-     .group = group::output,
-     .kind = ArgumentKind::format},
-    {.name = "json", .help = "short for --format=json", .group = group::output},
-    {.name = "jsonl", .help = "short for --format=jsonl", .group = group::output},
-    {.name = "csv", .help = "short for --format=csv", .group = group::output},
-    {.name = "tsv", .help = "short for --format=tsv", .group = group::output},
-    {.short_name = 'o',
-     .name = "output",
-     .metavar = "FILE",
-     .help = "write results to FILE, which appears once it is whole",
-     .group = group::output,
-     .kind = ArgumentKind::file,
-     .manual = "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
-               "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. Where nothing "
-               "is selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q it "
-               "is written all the same. A file that is replaced keeps its mode; owner and group too, where the system "
-               "allows it, without which a set-user-ID or set-group-ID file is not replaced."},
-    {.name = "columns",
-     .metavar = "A,B",
-     .help = "print these columns (JSON: keys) in this order",
-     .group = group::output,
-     .kind = ArgumentKind::columns,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Print these columns (JSON: keys) in this order; all stands for every column, also those that are "
-               "printed only on request."},
-    {.name = "sort",
-     .metavar = "K[,-K]",
-     .help = "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved",
-     .group = group::output,
-     .kind = ArgumentKind::sort_keys,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual =
-         "Sort rows by these columns, the first one first; with a leading -, from the greatest to the least. "
-         "They need not be printed. Numbers are compared as numbers, text naturally, layers.2 before layers.10; NaN "
-         "and what is missing come last in either direction; rows that are equal keep their order. Where rows are of "
-         "tensors, "
-         "written stands for the order in which the job saved: the step, then the place in the event file. Not "
-         "with --follow."},
-    {.name = "limit",
-     .metavar = "N",
-     .help = "print the first N rows only",
-     .group = group::output,
-     .kind = ArgumentKind::number,
-     .manual =
-         "Print only the first N rows, of all that are sorted if --sort is given: then no more than N are held in "
-         "memory. The exit status is the same as without. Not with --follow."},
-    {.name = "where",
-     .metavar = "'COL OP VALUE'",
-     .help = "only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)",
-     .group = group::output,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up,
-     .manual = "Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, which "
-               "searches a pattern (PCRE2). The last OP with a blank on either side splits; the blanks may be left out "
-               "where there is one OP. The column need not be printed. Numbers are compared as numbers of the column's "
-               "type, other texts naturally; nan equals nan, and a missing value meets no condition. If no row is "
-               "left, the status is 1."},
-    {.short_name = 'H', .name = "no-header", .help = "print no header line", .group = group::output},
-    {.short_name = '0',
-     .name = "null",
-     .help = "NUL instead of newline, in lists read and in one column written",
-     .group = group::output,
-     .manual = "NUL instead of newline, in lists of operands that are read and in a single column that is written."},
-    {.short_name = 'T',
-     .name = "with-trial",
-     .help = "print the trial too (automatic for several)",
-     .group = group::output,
-     .manual = "Print the trial in a column of its own. This is automatic for several trials; JSON always has it."},
-    {.name = "precision",
-     .metavar = "N",
-     .help = "significant digits (default: 6 in tables, else all that are needed)",
-     .group = group::output,
-     .kind = ArgumentKind::number},
-    {.name = "nonfinite",
-     .metavar = "HOW",
-     .help = "NaN and infinities in JSON (default: string)",
-     .group = group::output,
-     .kind = ArgumentKind::choice,
-     .choices = nonfinite_choices},
-    {.name = "color",
-     .metavar = "WHEN",
-     .help = "colour tables and messages (default: auto)",
-     .group = group::output,
-     .kind = ArgumentKind::choice,
-     .choices = color_choices},
-    {.name = "ascii", .help = "only ASCII in tables and messages", .group = group::output},
-}};
+constexpr auto output_table = in_group(
+    group::output,
+    {
+        valued('f', "format", "FORMAT", ArgumentKind::format,
+               "how to print results (default: table on a terminal, else tsv)"),
+        flag(no_letter, "json", "short for --format=json"),
+        flag(no_letter, "jsonl", "short for --format=jsonl"),
+        flag(no_letter, "csv", "short for --format=csv"),
+        flag(no_letter, "tsv", "short for --format=tsv"),
+        valued('o', "output", "FILE", ArgumentKind::file, "write results to FILE, which appears once it is whole")
+            .explained(
+                "Write results to FILE. It appears, or is replaced, once it is whole; until then an existing FILE "
+                "stays, and it is kept if the command line is wrong (status 2) or nothing could be read. Where nothing "
+                "is selected (status 1), FILE is without rows; only formats for arrays leave what was there. With -q "
+                "it is written all the same. A file that is replaced keeps its mode; owner and group too, where the "
+                "system allows it, without which a set-user-ID or set-group-ID file is not replaced."),
+        valued(no_letter, "columns", "A,B", ArgumentKind::columns, "print these columns (JSON: keys) in this order")
+            .list()
+            .explained("Print these columns (JSON: keys) in this order; all stands for every column, also those that "
+                       "are printed only on request."),
+        valued(no_letter, "sort", "K[,-K]", ArgumentKind::sort_keys,
+               "sort rows by these columns, with - descending; numbers as numbers; written: as the job saved")
+            .list()
+            .explained("Sort rows by these columns, the first one first; with a leading -, from the greatest to the "
+                       "least. They need not be printed. Numbers are compared as numbers, text naturally, layers.2 "
+                       "before layers.10; NaN and what is missing come last in either direction; rows that are equal "
+                       "keep their order. Where rows are of tensors, written stands for the order in which the job "
+                       "saved: the step, then the place in the event file. Not with --follow."),
+        valued(no_letter, "limit", "N", ArgumentKind::number, "print the first N rows only")
+            .explained("Print only the first N rows, of all that are sorted if --sort is given: then no more than N "
+                       "are held in memory. The exit status is the same as without. Not with --follow."),
+        valued(no_letter, "where", "'COL OP VALUE'", ArgumentKind::text,
+               "only rows for which this holds; OP is one of = != < <= > >= and ~ (a pattern)")
+            .repeatable()
+            .explained("Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, "
+                       "which searches a pattern (PCRE2). The last OP with a blank on either side splits; the blanks "
+                       "may be left out where there is one OP. The column need not be printed. Numbers are compared as "
+                       "numbers of the column's type, other texts naturally; nan equals nan, and a missing value meets "
+                       "no condition. If no row is left, the status is 1."),
+        flag('H', "no-header", "print no header line"),
+        flag('0', "null", "NUL instead of newline, in lists read and in one column written")
+            .explained(
+                "NUL instead of newline, in lists of operands that are read and in a single column that is written."),
+        flag('T', "with-trial", "print the trial too (automatic for several)")
+            .explained(
+                "Print the trial in a column of its own. This is automatic for several trials; JSON always has it."),
+        valued(no_letter, "precision", "N", ArgumentKind::number,
+               "significant digits (default: 6 in tables, else all that are needed)"),
+        valued(no_letter, "nonfinite", "HOW", ArgumentKind::choice, "NaN and infinities in JSON (default: string)")
+            .of(nonfinite_choices),
+        valued(no_letter, "color", "WHEN", ArgumentKind::choice, "colour tables and messages (default: auto)")
+            .of(color_choices),
+        flag(no_letter, "ascii", "only ASCII in tables and messages"),
+    });
 
 std::vector<std::string> chosen_columns(const CommandLine& line) {
   std::vector<std::string> columns = line.values("columns");

@@ -15,18 +15,13 @@ namespace {
 
 constexpr std::size_t most_charts = 64;
 
-constexpr std::array<OptionSpec, 2> picture_table = {{
-    {.name = "log",
-     .help = "with -f svg: a logarithmic axis",
-     .group = group::output,
-     .manual = "With -f svg: the numbers use a logarithmic axis. Zeros and negative numbers cannot be shown on it and "
-               "are marked at the lower edge."},
-    {.name = "title",
-     .metavar = "TEXT",
-     .help = "with -f svg: a heading for the picture",
-     .group = group::output,
-     .kind = ArgumentKind::text},
-}};
+constexpr auto picture_table = in_group(
+    group::output, {
+                       flag(no_letter, "log", "with -f svg: a logarithmic axis")
+                           .explained("With -f svg: the numbers use a logarithmic axis. Zeros and negative numbers "
+                                      "cannot be shown on it and are marked at the lower edge."),
+                       valued(no_letter, "title", "TEXT", ArgumentKind::text, "with -f svg: a heading for the picture"),
+                   });
 
 }  // namespace
 

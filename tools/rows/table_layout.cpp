@@ -130,7 +130,7 @@ std::string TableLayout::below() const {
       dropped.push_back(column.name);
     }
   }
-  const std::string text = joined("but in later rows: ", differ);
+  std::string text = joined("but in later rows: ", differ);
   if (dropped.empty()) {
     return text;
   }

@@ -22,135 +22,91 @@ namespace smd::tool::rule {
 
 namespace {
 
-constexpr std::array<OptionSpec, 19> own_options = {{
-    {.name = "other",
-     .metavar = "TRIAL",
-     .help = "the trial to compare with, for SimilarAcrossRuns",
-     .group = rules_group,
-     .kind = ArgumentKind::trial,
-     .manual = "The trial to compare with, for SimilarAcrossRuns: the same as its parameter other_trial."},
-    {.name = "plugin",
-     .metavar = "FILE",
-     .help = "a shared object with further rules; may be given again",
-     .group = rules_group,
-     .kind = ArgumentKind::file,
-     .repeat = Repeat::adds_up,
-     .manual = "A shared object with further rules. It is code that runs with your rights: load only what you trust."},
-    {.name = "python",
-     .metavar = "FILE[:CLASS]",
-     .help = "evaluate the rules in a Python file, written for smdebug; may be given again",
-     .group = rules_group,
-     .kind = ArgumentKind::file,
-     .repeat = Repeat::adds_up,
-     .manual = "Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE that "
-               "derives from Rule. The module smd must be installed (python3-smd). All files are run by one process, "
-               "with your rights: name only what you trust. See RULES IN PYTHON."},
-    {.name = "python-command",
-     .metavar = "CMD",
-     .help = "the program that runs --python (default: python3)",
-     .group = rules_group,
-     .kind = ArgumentKind::text},
-    {.name = "list", .help = "list the rules; no TRIAL", .group = group::view},
-    {.name = "describe",
-     .metavar = "RULE",
-     .help = "what a rule looks at, its condition and its parameters; no TRIAL",
-     .group = group::view,
-     .kind = ArgumentKind::rule},
-    {.name = "explain",
-     .help = "print the tensors and steps that each rule would read; evaluate nothing",
-     .group = group::view},
-    {.name = "check-config",
-     .help = "only check that rules and parameters are valid; no TRIAL is needed",
-     .group = group::view},
-    {.name = "hook-config",
-     .help = "print the hook's configuration, as JSON, that saves what the rules need; no TRIAL",
-     .group = group::view,
-     .manual =
-         "Print the configuration of a hook, as JSON, that saves what the rules need and no more: for smd-save "
-         "--config, for a hook of libsmd or of the reference, or as the DebugHookConfig of a training job. Reductions "
-         "are saved where they suffice. Collections and steps that a file of rules or the DebugHookConfig in it "
-         "configures are taken from there; otherwise the steps are the hook's own default."},
-    {.short_name = 'k',
-     .name = "keep-going",
-     .help = "go on after a step that triggered, and print every finding",
-     .group = rules_group,
-     .manual = "Go on after a step at which a rule triggered, and print every finding as it is made, ahead of the "
-               "result. By default a rule is done with the first step that triggered, as in SageMaker."},
-    {.name = "findings",
-     .help = "print findings only, no results",
-     .group = rules_group,
-     .manual = "Print the findings, and not the results: all of the first step that triggered, or of every step with "
-               "-k. It is implied where --columns chooses only columns of findings, such as --columns step,tensor. "
-               "Files of --report are not affected. Rules that were not evaluated are then named in a message."},
-    {.name = "now",
-     .metavar = "TIME",
-     .help = "the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)",
-     .group = rules_group,
-     .kind = ArgumentKind::text},
-    {.name = "on-trigger",
-     .metavar = "CMD",
-     .help = "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input",
-     .group = rules_group,
-     .kind = ArgumentKind::text,
-     .manual = "Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its standard "
-               "input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, SMD_RULE_TENSOR, "
-               "SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are never pasted into CMD. What "
-               "it prints goes to standard error. If it fails, a warning says so. It runs in a process group of its "
-               "own; what of that is left after --trigger-timeout, or when a signal or --timeout ends smd-rule, gets "
-               "SIGTERM, and SIGKILL a second later."},
-    {.name = "trigger-timeout",
-     .metavar = "D",
-     .help = "end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL",
-     .group = rules_group,
-     .kind = ArgumentKind::duration},
-    {.name = "report",
-     .metavar = "F=FILE",
-     .help = "write a further report of format F to FILE, which appears once it is whole; may be given again",
-     .group = group::output,
-     .kind = ArgumentKind::format_file,
-     .repeat = Repeat::adds_up},
-    {.name = "allow-empty", .help = "status 0 instead of 5 if a rule had nothing to evaluate", .group = rules_group},
-    {.name = "exit-zero", .help = "status 0 instead of 1 and 5", .group = rules_group},
-    {.name = "shard",
-     .metavar = "I/N",
-     .help = "part I (from 1) of N of the trials; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "merge",
-     .metavar = "",
-     .help = "operands are files of results (--jsonl), parts of one whole or not: print them as one",
-     .group = group::view},
-}};
+constexpr auto own_options = in_group(
+    rules_group,
+    {
+        valued(no_letter, "other", "TRIAL", ArgumentKind::trial, "the trial to compare with, for SimilarAcrossRuns")
+            .explained("The trial to compare with, for SimilarAcrossRuns: the same as its parameter other_trial."),
+        valued(no_letter, "plugin", "FILE", ArgumentKind::file,
+               "a shared object with further rules; may be given again")
+            .repeatable()
+            .explained(
+                "A shared object with further rules. It is code that runs with your rights: load only what you trust."),
+        valued(no_letter, "python", "FILE[:CLASS]", ArgumentKind::file,
+               "evaluate the rules in a Python file, written for smdebug; may be given again")
+            .repeatable()
+            .explained("Evaluate rules in Python as the reference, smdebug, has them: CLASS, or every class in FILE "
+                       "that derives from Rule. The module smd must be installed (python3-smd). All files are run by "
+                       "one process, with your rights: name only what you trust. See RULES IN PYTHON."),
+        valued(no_letter, "python-command", "CMD", ArgumentKind::text,
+               "the program that runs --python (default: python3)"),
+        flag(no_letter, "list", "list the rules; no TRIAL").under(group::view),
+        valued(no_letter, "describe", "RULE", ArgumentKind::rule,
+               "what a rule looks at, its condition and its parameters; no TRIAL")
+            .under(group::view),
+        flag(no_letter, "explain", "print the tensors and steps that each rule would read; evaluate nothing")
+            .under(group::view),
+        flag(no_letter, "check-config", "only check that rules and parameters are valid; no TRIAL is needed")
+            .under(group::view),
+        flag(no_letter, "hook-config",
+             "print the hook's configuration, as JSON, that saves what the rules need; no TRIAL")
+            .explained("Print the configuration of a hook, as JSON, that saves what the rules need and no more: for "
+                       "smd-save --config, for a hook of libsmd or of the reference, or as the DebugHookConfig of a "
+                       "training job. Reductions are saved where they suffice. Collections and steps that a file of "
+                       "rules or the DebugHookConfig in it configures are taken from there; otherwise the steps are "
+                       "the hook's own default.")
+            .under(group::view),
+        flag('k', "keep-going", "go on after a step that triggered, and print every finding")
+            .explained("Go on after a step at which a rule triggered, and print every finding as it is made, ahead of "
+                       "the result. By default a rule is done with the first step that triggered, as in SageMaker."),
+        flag(no_letter, "findings", "print findings only, no results")
+            .explained(
+                "Print the findings, and not the results: all of the first step that triggered, or of every step with "
+                "-k. It is implied where --columns chooses only columns of findings, such as --columns step,tensor. "
+                "Files of --report are not affected. Rules that were not evaluated are then named in a message."),
+        valued(no_letter, "now", "TIME", ArgumentKind::text,
+               "the present, for StalledTrainingRule: seconds since 1970 or 2024-05-01T12:00:00Z (default: the clock)"),
+        valued(no_letter, "on-trigger", "CMD", ArgumentKind::text,
+               "run CMD by sh each time a rule triggers, with the finding as JSON on its standard input")
+            .explained("Run sh -c CMD for each step at which a rule triggers. The first finding of the step is on its "
+                       "standard input, as JSON, and in SMD_RULE, SMD_RULE_TRIAL, SMD_RULE_STEP, SMD_RULE_MODE, "
+                       "SMD_RULE_TENSOR, SMD_RULE_VALUE and SMD_RULE_MESSAGE (empty where there is none); names are "
+                       "never pasted into CMD. What it prints goes to standard error. If it fails, a warning says so. "
+                       "It runs in a process group of its own; what of that is left after --trigger-timeout, or when a "
+                       "signal or --timeout ends smd-rule, gets SIGTERM, and SIGKILL a second later."),
+        valued(no_letter, "trigger-timeout", "D", ArgumentKind::duration,
+               "end CMD of --on-trigger, or a --python that is silent, after D (default: 1m): SIGTERM, then SIGKILL"),
+        valued(no_letter, "report", "F=FILE", ArgumentKind::format_file,
+               "write a further report of format F to FILE, which appears once it is whole; may be given again")
+            .repeatable()
+            .under(group::output),
+        flag(no_letter, "allow-empty", "status 0 instead of 5 if a rule had nothing to evaluate"),
+        flag(no_letter, "exit-zero", "status 0 instead of 1 and 5"),
+        valued(
+            no_letter, "shard", "I/N", ArgumentKind::text,
+            "part I (from 1) of N of the trials; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave")
+            .under(group::view),
+        flag(no_letter, "merge",
+             "operands are files of results (--jsonl), parts of one whole or not: print them as one")
+            .under(group::view),
+    });
 
-constexpr std::array<OptionSpec, 3> step_options = {{
-    {.short_name = 's',
-     .name = "step",
-     .metavar = "SPEC",
-     .help = "evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from the end; "
-             "with -F one range A:B",
-     .group = group::selection,
-     .kind = ArgumentKind::step,
-     .repeat = Repeat::adds_up,
-     .split_commas = true,
-     .manual = "Evaluate only at these steps, counted in the mode. Rules that look back may still read earlier ones. "
-               "Wins over the parameters start_step and end_step. With --follow it is one range A:B of global steps, "
-               "whose ends may be open; one step is 300:301."},
-    {.short_name = 'm',
-     .name = "mode",
-     .metavar = "M[,M]",
-     .help = "evaluate at steps of these modes, with -F of one: train, eval, predict or global (default: global, all "
-             "steps)",
-     .group = group::selection,
-     .kind = ArgumentKind::mode,
-     .repeat = Repeat::adds_up,
-     .split_commas = true},
-    {.short_name = 'w',
-     .name = "worker",
-     .metavar = "W",
-     .help = "evaluate what this worker saved (default: all)",
-     .group = group::selection,
-     .kind = ArgumentKind::worker},
-}};
+constexpr auto step_options =
+    in_group(group::selection,
+             {
+                 valued('s', "step", "SPEC", ArgumentKind::step,
+                        "evaluate at these steps, counted in the mode: N, A:B, A:B:S, first, last, all; negative from "
+                        "the end; with -F one range A:B")
+                     .list()
+                     .explained("Evaluate only at these steps, counted in the mode. Rules that look back may still "
+                                "read earlier ones. Wins over the parameters start_step and end_step. With --follow it "
+                                "is one range A:B of global steps, whose ends may be open; one step is 300:301."),
+                 valued('m', "mode", "M[,M]", ArgumentKind::mode,
+                        "evaluate at steps of these modes, with -F of one: train, eval, predict or global (default: "
+                        "global, all steps)")
+                     .list(),
+                 valued('w', "worker", "W", ArgumentKind::worker, "evaluate what this worker saved (default: all)"),
+             });
 
 ReportSpec report_from(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -359,7 +315,6 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.operands = line.operands();
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
-  options.messages = MessageOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
   options.task = task_from(line);

@@ -39,7 +39,6 @@ struct RuleCommandOptions {
   std::vector<std::string> operands;
   SelectionOptions selection;  ///< Only -s, -m and -w.
   OutputOptions output;
-  MessageOptions messages;
   ReadingOptions reading;
   FollowingOptions following;
   Task task = Task::evaluate;

@@ -37,8 +37,8 @@ struct ReportRecord {
 struct OwnedRecord {
   RecordKind kind = RecordKind::result;
   std::string trial;
-  RuleResult result;
-  std::optional<Finding> finding;
+  RuleResult result = {};
+  std::optional<Finding> finding = {};
   std::size_t findings = 0;
 
   static OwnedRecord of(const ReportRecord& record);

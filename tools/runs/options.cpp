@@ -22,23 +22,19 @@ constexpr OptionSpec scalar_option(std::string_view name, std::string_view help,
           .manual = manual};
 }
 
-constexpr std::array<OptionSpec, 5> own_options = {{
-    scalar_option("best", "sort by the best value of this scalar, the best run first", Repeat::last_wins,
-                  "Sort by the best value of this scalar, the best run first, and show it before other scalars."),
-    scalar_option("min", "of this scalar, the least value is the best", Repeat::adds_up),
-    scalar_option("max", "of this scalar, the greatest value is the best", Repeat::adds_up),
-    {.name = "hp",
-     .metavar = "WHICH",
-     .help = "hyperparameters: all, differing (between the runs; the default) or none",
-     .group = group::view,
-     .kind = ArgumentKind::choice,
-     .choices = hp_choices},
-    {.name = "until-step",
-     .metavar = "N",
-     .help = "add the column eta: seconds until step N, at the rate of the last hundred steps",
-     .group = group::view,
-     .kind = ArgumentKind::number},
-}};
+constexpr auto own_options = in_group(
+    group::view,
+    {
+        scalar_option("best", "sort by the best value of this scalar, the best run first", Repeat::last_wins,
+                      "Sort by the best value of this scalar, the best run first, and show it before other scalars."),
+        scalar_option("min", "of this scalar, the least value is the best", Repeat::adds_up),
+        scalar_option("max", "of this scalar, the greatest value is the best", Repeat::adds_up),
+        valued(no_letter, "hp", "WHICH", ArgumentKind::choice,
+               "hyperparameters: all, differing (between the runs; the default) or none")
+            .of(hp_choices),
+        valued(no_letter, "until-step", "N", ArgumentKind::number,
+               "add the column eta: seconds until step N, at the rate of the last hundred steps"),
+    });
 
 template <class Words>
 bool is_one_of(std::string_view word, const Words& words) {

@@ -116,6 +116,7 @@ double first_time(const Trial& trial, Diagnostics& messages) {
     return true;
   });
   std::vector<TimedRecord> wanted;
+  wanted.reserve(records.size());
   for (auto& [file, record] : records) {
     wanted.push_back(std::move(record));
   }

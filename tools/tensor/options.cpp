@@ -10,49 +10,30 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<OptionSpec, 11> own_options = {{
-    {.name = "slice",
-     .metavar = "S",
-     .help = "that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "stat",
-     .help = "statistics in place of values: dtype shape size min max mean std nan inf zero argmin "
-             "argmax",
-     .group = group::view},
-    {.name = "full",
-     .help = "show every value in a table, even for large tensors (other formats always do)",
-     .group = group::view},
-    {.name = "matrix",
-     .help = "bare rows of numbers, the last axis across, a blank line between planes; one value only",
-     .group = group::view},
-    {.name = "hist",
-     .help = "a histogram of each value: bars in a table, rows bin lo hi count elsewhere",
-     .group = group::view},
-    {.name = "bins",
-     .metavar = "N[:LO:HI]",
-     .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "heatmap", .help = "a picture of the last two axes", .group = group::view},
-    {.name = "spark", .help = "a curve of each scalar over all steps", .group = group::view},
-    {.name = "pivot",
-     .help = "scalars: a row for each step, a column for each tensor; all steps, without -s",
-     .group = group::view},
-    {.name = "smooth",
-     .metavar = "W",
-     .help = "add value_smooth, the exponential mean of each scalar as TensorBoard shows it; 0 <= W < 1",
-     .group = group::view,
-     .kind = ArgumentKind::number,
-     .manual =
-         "Add the column value_smooth: the exponential mean of each series of scalars as TensorBoard shows it, s = W "
-         "s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps are chosen; n counts "
-         "finite values, and others stay as they are. --spark has a curve of it, and -f svg draws it over the pale "
-         "values."},
-    {.name = "stack",
-     .help = "with npy and npz: join the steps on a new first axis; npz adds NAME@steps",
-     .group = group::view},
-}};
+constexpr auto own_options = in_group(
+    group::view,
+    {
+        valued(no_letter, "slice", "S", ArgumentKind::text,
+               "that part only, indexed as in NumPy: 0,:,::2,-1 and ...; an integer drops its axis"),
+        flag(no_letter, "stat",
+             "statistics in place of values: dtype shape size min max mean std nan inf zero argmin argmax"),
+        flag(no_letter, "full", "show every value in a table, even for large tensors (other formats always do)"),
+        flag(no_letter, "matrix",
+             "bare rows of numbers, the last axis across, a blank line between planes; one value only"),
+        flag(no_letter, "hist", "a histogram of each value: bars in a table, rows bin lo hi count elsewhere"),
+        valued(no_letter, "bins", "N[:LO:HI]", ArgumentKind::text,
+               "how many bins, and between which bounds (default: 10, from the least to the greatest value)"),
+        flag(no_letter, "heatmap", "a picture of the last two axes"),
+        flag(no_letter, "spark", "a curve of each scalar over all steps"),
+        flag(no_letter, "pivot", "scalars: a row for each step, a column for each tensor; all steps, without -s"),
+        valued(no_letter, "smooth", "W", ArgumentKind::number,
+               "add value_smooth, the exponential mean of each scalar as TensorBoard shows it; 0 <= W < 1")
+            .explained("Add the column value_smooth: the exponential mean of each series of scalars as TensorBoard "
+                       "shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever "
+                       "steps are chosen; n counts finite values, and others stay as they are. --spark has a curve of "
+                       "it, and -f svg draws it over the pale values."),
+        flag(no_letter, "stack", "with npy and npz: join the steps on a new first axis; npz adds NAME@steps"),
+    });
 
 constexpr std::array<std::string_view, 5> binary_formats = {"npy", "npz", "raw", "pgm", svg_format};
 

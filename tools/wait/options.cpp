@@ -14,48 +14,35 @@ namespace {
 constexpr std::string_view conditions = "Conditions";
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 
-/// An option that adds conditions.
-constexpr OptionSpec adding(char short_name, std::string_view name, std::string_view metavar, std::string_view help,
-                            ArgumentKind kind, bool split_commas = false) {
-  return {.short_name = short_name,
-          .name = name,
-          .metavar = metavar,
-          .help = help,
-          .group = conditions,
-          .kind = kind,
-          .repeat = Repeat::adds_up,
-          .split_commas = split_commas};
-}
-
-constexpr std::array<OptionSpec, 10> own_options = {{
-    adding('s', "step", "STEP[,STEP]", "these steps can be read; counted in the mode", ArgumentKind::step_number, true),
-    adding('n', "name", "NAME", "a tensor of exactly this name was saved, at the steps of -s, else at any",
-           ArgumentKind::tensor),
-    adding('e', "regex", "RE", "a tensor in whose name RE (PCRE2) is found was saved, at these steps",
-           ArgumentKind::pattern),
-    adding('c', "collection", "NAME", "a tensor of this collection was saved, at these steps",
-           ArgumentKind::collection),
-    {.name = "after",
-     .metavar = "N",
-     .help = "a step after step N can be read; --columns step prints it, with -m --columns mode_step",
-     .group = conditions,
-     .kind = ArgumentKind::number},
-    {.name = "count", .metavar = "N", .help = "N steps can be read", .group = conditions, .kind = ArgumentKind::number},
-    {.name = "until",
-     .metavar = "'NAME OP NUMBER'",
-     .help = "a value of this scalar is so: OP is one of < <= > >= = !=",
-     .group = conditions,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up,
-     .manual =
-         "Some value of this scalar, from the first one on, is so, as in 'val/loss < 0.5'. OP is one of < <= > >= = "
-         "!=; the last one with a blank on either side splits, and the blanks may be left out where there is one. "
-         "NaN meets only !=."},
-    {.name = "end", .help = "the job is over", .group = conditions},
-    {.name = "any", .help = "one of the conditions is enough (default: all)", .group = conditions},
-    adding('m', "mode", "M[,M]", "steps of these modes: train, eval, predict or global (default: global, all steps)",
-           ArgumentKind::mode, true),
-}};
+constexpr auto own_options = in_group(
+    conditions,
+    {
+        valued('s', "step", "STEP[,STEP]", ArgumentKind::step_number, "these steps can be read; counted in the mode")
+            .list(),
+        valued('n', "name", "NAME", ArgumentKind::tensor,
+               "a tensor of exactly this name was saved, at the steps of -s, else at any")
+            .repeatable(),
+        valued('e', "regex", "RE", ArgumentKind::pattern,
+               "a tensor in whose name RE (PCRE2) is found was saved, at these steps")
+            .repeatable(),
+        valued('c', "collection", "NAME", ArgumentKind::collection,
+               "a tensor of this collection was saved, at these steps")
+            .repeatable(),
+        valued(no_letter, "after", "N", ArgumentKind::number,
+               "a step after step N can be read; --columns step prints it, with -m --columns mode_step"),
+        valued(no_letter, "count", "N", ArgumentKind::number, "N steps can be read"),
+        valued(no_letter, "until", "'NAME OP NUMBER'", ArgumentKind::text,
+               "a value of this scalar is so: OP is one of < <= > >= = !=")
+            .repeatable()
+            .explained("Some value of this scalar, from the first one on, is so, as in 'val/loss < 0.5'. OP "
+                       "is one of < <= > >= = !=; the last one with a blank on either side splits, and the "
+                       "blanks may be left out where there is one. NaN meets only !=."),
+        flag(no_letter, "end", "the job is over"),
+        flag(no_letter, "any", "one of the conditions is enough (default: all)"),
+        valued('m', "mode", "M[,M]", ArgumentKind::mode,
+               "steps of these modes: train, eval, predict or global (default: global, all steps)")
+            .list(),
+    });
 
 }  // namespace
 

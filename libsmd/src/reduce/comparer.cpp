@@ -182,7 +182,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   std::uint64_t differing = 0;
   std::uint64_t finite = 0;    // pairs in the sums
   std::uint64_t left_out = 0;  // pairs of equal runs
-  std::optional<std::uint64_t> first;
+  std::optional<std::uint64_t> first = {};
   bool equal_bytes = true;
   bool same_dtype = true;
   bool text = false;
@@ -190,11 +190,11 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
   bool overflow = false;  // a difference of finite numbers is infinite
   double max_abs = 0;
   double max_rel = 0;
-  WideSum magnitude;
-  WideSum square;
-  WideSum square_a;
-  WideSum square_b;
-  WideSum product;
+  WideSum magnitude = {};
+  WideSum square = {};
+  WideSum square_a = {};
+  WideSum square_b = {};
+  WideSum product = {};
 
   [[nodiscard]] bool beyond(double d, double b) const noexcept {
     return d > tolerance.atol + tolerance.rtol * std::abs(b);

@@ -59,8 +59,8 @@ class Waiter {
   }
 
   /// For a trial that does not exist yet: `watch` reports when to try again.
-  Waiter(const Clock& clock, std::unique_ptr<storage::Watch> watch, const WaitOptions& options, bool remote)
-      : clock_(clock), options_(options), quiet_since_(clock_.now()) {
+  Waiter(const Clock& clock, std::unique_ptr<storage::Watch> watch, WaitOptions options, bool remote)
+      : clock_(clock), options_(std::move(options)), quiet_since_(clock_.now()) {
     this->watch(std::move(watch));
     plan_looks(remote);
   }

@@ -78,6 +78,7 @@ const RuleDescription& known_rule(std::string_view name_or_alias) {
   }
   const std::vector<RuleDescription> all = rule_descriptions();
   std::vector<std::string_view> names;
+  names.reserve(2 * all.size());
   for (const RuleDescription& rule : all) {
     names.push_back(rule.name);
   }
