@@ -651,6 +651,25 @@ class Made(unittest.TestCase):
         _, errors = run("smd-ls", os.path.join(self.folder, "model.safetensors"), status=3)
         self.assertIn("NotFound", errors[0])
 
+    def test_short_tensors_that_are_read_together_are_verified(self):
+        """Contiguous ones, and a part that is transposed: no command shows what a flipped bit made."""
+        stored = {"plain": np.arange(100, dtype=np.float32), "across": np.arange(8192, dtype=np.float32),
+                  "last": np.float32([3, 4])}
+        shapes = {"plain": ((100,), (1,)), "across": ((512, 4), (1, 2048)), "last": ((2,), (1,))}
+        contents = list(stored.values())
+        path = os.path.join(self.folder, "short.pt")
+        write_pt(path, {name: Tensor(Storage("float32", str(i), stored[name].nbytes), *shapes[name])
+                        for i, name in enumerate(stored)}, lambda i: contents[i].tobytes())
+        with open(path, "rb") as file:
+            whole = file.read()
+        for name in ("plain", "across"):
+            with open(path, "wb") as file:
+                at = whole.index(stored[name].tobytes()) + 9
+                file.write(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            others = set(stored) - {name}
+            for command in (("smd-tensor", path, *stored), ("smd-reduce", "-r", "min,max", path), ("smd-tensor", "--hist", path)):
+                self.assertEqual({row["tensor"] for row in rows(*command, status=4)}, others, command)
+
     def test_a_large_tensor_is_verified_while_it_is_read(self):
         """Its checksum is known to be wrong when its last element was read, in whatever part by whatever thread, of whichever
         of the tensors that share it."""

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 namespace smd::tool {
 
@@ -207,22 +210,32 @@ void side_by_side(std::size_t count, Interruption& interruption, const std::func
     visit(0);
     return;
   }
-  const auto stop_if_it_fails = [&](const auto& work) {
-    try {
-      work();
-    } catch (...) {
-      interruption.stop();
-      throw;
-    }
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto fail = [&] {
+    const std::lock_guard lock(mutex);
+    failure = failure ? failure : std::current_exception();
+    interruption.stop();
   };
-  std::vector<std::future<void>> visits;  // whose destructors wait
-  stop_if_it_fails([&] {
-    for (std::size_t i = 0; i < count; ++i) {
-      visits.push_back(std::async(std::launch::async, [&, i] { stop_if_it_fails([&] { visit(i); }); }));
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(count);
+    try {
+      for (std::size_t i = 0; i < count; ++i) {
+        threads.emplace_back([&, i] {
+          try {
+            visit(i);
+          } catch (...) {
+            fail();
+          }
+        });
+      }
+    } catch (...) {
+      fail();
     }
-  });
-  for (std::future<void>& one : visits) {
-    one.get();
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
   }
 }
 

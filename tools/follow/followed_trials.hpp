@@ -87,8 +87,8 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
                                                 Diagnostics& messages, Level announced, std::string_view hint = {});
 
 /// Calls `visit` with each number below `count`, all at once, each in a thread of its own; a single one in the
-/// caller's. An exception, or failure to start a thread, requests a stop of `interruption`, so that the others end too;
-/// the first one in the order of numbers is thrown when they have.
+/// caller's. The first exception, or failure to start a thread, requests a stop of `interruption`, so that the others
+/// end too, and is thrown when they have.
 void side_by_side(std::size_t count, Interruption& interruption, const std::function<void(std::size_t)>& visit);
 
 }  // namespace smd::tool

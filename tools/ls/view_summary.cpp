@@ -198,12 +198,15 @@ bool show_summary(Trial& trial, Showing& to) {
   std::vector<Cell> cells;
   for (const Key& key : keys) {
     cells.push_back(sheet || to.rows.wants(key.name) ? key.cell(summary) : Cell());
-    if (sheet && says_something(key.name, cells.back())) {
-      to.rows.row({key.name, cells.back()});
-    }
   }
   if (!sheet) {
     to.rows.row(cells);
+    return true;
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (says_something(keys[i].name, cells[i])) {
+      to.rows.row({keys[i].name, cells[i]});
+    }
   }
   return true;
 }

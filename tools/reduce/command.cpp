@@ -243,10 +243,11 @@ std::vector<std::string> rest_of(OperandSource& operands) {
 void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
 
 ExitStatus ReduceCommand::run(Diagnostics& messages) {
-  const bool several = may_be_several(options_.operands);
-  OperandSource operands(options_.operands, options_.output.null_separated);
+  const std::vector<std::string> given = options_.operands;
+  const bool several = may_be_several(given);
+  OperandSource operands(given, options_.output.null_separated);
   messages.name_trials(several);
-  if (operands.peek() == nullptr && lists_operands(options_.operands)) {
+  if (operands.peek() == nullptr && lists_operands(given)) {
     say_nothing_listed(messages);
   }
   OutputFile out = options_.output.open(options_.svg());
@@ -255,6 +256,13 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
     const bool found = merge_shards(rest_of(operands), picture.to(), options_, messages);
     picture.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
+  }
+  if (!options_.following.follow && given.size() > 1) {
+    // Options are copied for each trial, which asks only whether it is the first.
+    options_.operands = {given.front()};
+    if (lists_operands(given)) {
+      options_.operands.emplace_back("-");
+    }
   }
   Run run(picture.to(), options_, several, messages);
   if (options_.following.follow) {

@@ -31,19 +31,29 @@ bool is_widened(Dtype dtype) {
 }
 
 bool write_strings(std::size_t width, std::span<const std::byte> bytes, const ByteWriter& write) {
+  constexpr std::size_t block = 16384;
   bool utf8 = true;
   std::vector<char32_t> padded;
+  const auto put = [&](char32_t character) {
+    padded.push_back(character);
+    if (padded.size() == block) {
+      write(std::as_bytes(std::span(padded)));
+      padded.clear();
+    }
+  };
   for (std::string_view text : strings(TensorView(Dtype::string, {}, bytes))) {
-    padded.clear();
-    while (!text.empty()) {
+    std::size_t left = width / sizeof(char32_t);
+    for (; !text.empty(); left -= left > 0 ? 1 : 0) {
       const DecodedCharacter point = decode_utf8(text);
       utf8 = utf8 && point.valid;
-      padded.push_back(point.valid ? point.value : replacement);
+      put(point.valid ? point.value : replacement);
       text.remove_prefix(point.size);
     }
-    padded.resize(std::max(padded.size(), width / sizeof(char32_t)));
-    write(std::as_bytes(std::span(padded)));
+    for (; left > 0; --left) {
+      put(U'\0');
+    }
   }
+  write(std::as_bytes(std::span(padded)));
   return utf8;
 }
 

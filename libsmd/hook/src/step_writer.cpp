@@ -197,6 +197,7 @@ void StepWriter::join(IndexContent there) {
   joined_events_ = !there.records.empty();
   if (joined_events_) {
     AtomicFile joined(output_, event_name_);
+    joined.write({});  // the file must be there, even if no record has a byte
     try {
       carry_over(*or_throw(output_.open(event_name_)), joined, there.records);
     } catch (const ReadError& error) {

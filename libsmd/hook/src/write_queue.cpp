@@ -126,8 +126,8 @@ void WriteQueue::run(Waiting& next, std::unique_lock<std::mutex>& lock) {
   std::optional<Problem> problem;
   try {
     next.task();
-  } catch (const ReadError& error) {
-    problem = error.problem;
+  } catch (ReadError& error) {
+    problem = std::move(error.problem);
   } catch (const std::bad_alloc&) {
     problem = Problem{ProblemKind::io, {}, {}, "memory ran out while writing"};
   }

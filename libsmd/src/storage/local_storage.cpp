@@ -461,8 +461,8 @@ class LocalStorage final : public Storage {
   }
 
   std::optional<FolderIdentity> identity(std::string_view folder) override {
-    const auto status = status_of(folder);
-    if (!status || !S_ISDIR(status->st_mode)) {
+    const auto status = status_of(folder, O_PATH | O_DIRECTORY);
+    if (!status) {
       return std::nullopt;
     }
     return FolderIdentity{static_cast<std::uint64_t>(status->st_dev), static_cast<std::uint64_t>(status->st_ino)};
@@ -584,9 +584,9 @@ class LocalStorage final : public Storage {
 
  private:
   /// Nullopt if the file does not exist.
-  [[nodiscard]] std::optional<struct stat> status_of(std::string_view name) const {
+  [[nodiscard]] std::optional<struct stat> status_of(std::string_view name, int flags = O_PATH) const {
     const auto root = root_->anchor();
-    const Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, O_PATH);
+    const Descriptor fd = open_beneath(root->fd.get(), root->resolve, name, flags);
     struct stat status = {};
     return fd && ::fstat(fd.get(), &status) == 0 ? std::optional(status) : std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -24,11 +25,17 @@ namespace smd::text {
   if (end != last || error == std::errc::invalid_argument) {
     return std::nullopt;
   }
-  if (error == std::errc::result_out_of_range) {
-    const std::size_t exponent = text.find_first_of("eE");
-    const bool small = exponent != text.npos ? text.substr(exponent + 1).starts_with('-')
-                                             : text.find_first_of("123456789") > text.find('.');
-    number = small ? 0.0 : std::numeric_limits<double>::infinity();
+  if (error == std::errc::result_out_of_range) {  // the place of the first digit other than 0 tells the side
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    const std::size_t end_of_digits = std::min(text.find_first_of("eE"), text.size());
+    const std::string_view digits = text.substr(0, end_of_digits);
+    std::string_view written = text.substr(std::min(end_of_digits + 1, text.size()));
+    written.remove_prefix(written.starts_with('+') ? 1 : 0);
+    std::int64_t power = written.empty() ? 0 : written.starts_with('-') ? -most : most;  // if no integer can hold it
+    std::from_chars(written.data(), last, power);
+    const auto point = static_cast<std::int64_t>(std::min(digits.find('.'), digits.size()));
+    const auto first = static_cast<std::int64_t>(digits.find_first_of("123456789"));
+    number = point - first + std::clamp(power, -most, most) < 0 ? 0.0 : std::numeric_limits<double>::infinity();
     return text.starts_with('-') ? -number : number;
   }
   return number;

@@ -586,6 +586,11 @@ Reader::Bytes Reader::flat_view(std::uint64_t first, std::uint64_t at_most) {
 
 Status Reader::flat_read(std::uint64_t first, std::span<std::byte> into) {
   if (held_ != nullptr) {
+    if (!verified_) {
+      if (Status checked = verify(); !checked) {
+        return checked;
+      }
+    }
     if (item_size(dtype_) == 0) {
       std::memcpy(into.data(), held_, std::min<std::uint64_t>(into.size(), stored_bytes_));
     } else {

@@ -420,6 +420,32 @@ TEST_CASE("a step that exists is refused, or joined") {
   CHECK(sound(folder / "run"));
 }
 
+TEST_CASE("appending to a step of which no record has a byte keeps its event file") {
+  const TempDir folder;
+  const std::string events = folder / "run/events/000000000005/000000000005_worker_0.tfevents";
+  HookConfig config = every_step(folder);
+  {
+    Hook hook(config);
+    hook.set_step(GlobalStep(5), Mode::train, ModeStep(3));
+    hook.save_scalar("a", 1);
+    hook.close();
+  }
+  (void)folder.write("run/index/000000000/000000000005_worker_0.json",
+                     R"({"meta":{"mode":"TRAIN","mode_step":3,"event_file_name":)"
+                     R"("events/000000000005/000000000005_worker_0.tfevents"},)"
+                     R"("tensor_payload":[{"tensorname":"a","start_idx":0,"length":0}],"shape_payload":[]})");
+  REQUIRE(std::filesystem::exists(events));
+  config.existing_step = ExistingStep::append;
+  {
+    Hook hook(config);
+    hook.set_step(GlobalStep(5), Mode::train, ModeStep(3));
+    hook.save_shape("s", {2, 3});
+    hook.close();
+  }
+  CHECK(std::filesystem::exists(events));
+  CHECK(Trial::open(folder / "run").tensor("s").shape(GlobalStep(5)) == Shape{2, 3});
+}
+
 // The reference's test_outdir_non_sagemaker.
 TEST_CASE("the trial of a job that has ended is refused, unless the hook adds to it") {
   const TempDir folder;

@@ -19,8 +19,35 @@ namespace {
 /// Returns the pattern that matches one name.
 std::string exactly(std::string_view name) { return "^" + escaped(name, R"(\^$.|?*+()[]{})") + "$"; }
 
-/// How often each label was predicted as each class.
-using Matrix = PerClass<PerClass<std::uint64_t, 64>, 64>;
+/// How often each label was predicted as each class: a table for small classes, and a map for all others.
+class Matrix {
+ public:
+  using Cells = std::map<std::pair<double, double>, std::uint64_t>;
+
+  void add(double label, double prediction) {
+    if (label < small && prediction < small) {
+      ++small_[static_cast<std::size_t>(label) * small + static_cast<std::size_t>(prediction)];
+    } else {
+      ++others_[{label, prediction}];
+    }
+  }
+  /// Returns all counts that are not 0, by label, then prediction.
+  [[nodiscard]] Cells cells() const {
+    Cells cells = others_;
+    for (std::size_t i = 0; i < small_.size(); ++i) {
+      if (small_[i] != 0) {
+        const std::size_t label = i / small;
+        cells.emplace(std::pair(static_cast<double>(label), static_cast<double>(i % small)), small_[i]);
+      }
+    }
+    return cells;
+  }
+
+ private:
+  static constexpr std::size_t small = 64;
+  std::vector<std::uint64_t> small_ = std::vector<std::uint64_t>(small * small);
+  Cells others_;
+};
 
 /// Where the labels, or the predictions, are: the tensor with a given name, else the first of a given collection, else
 /// the first of the collection with that name.
@@ -129,7 +156,7 @@ class Confusion final : public Rule {
     const auto add = [&](const Classes& predicted) {
       for_class_pairs(true_classes, predicted, [&](double label, double prediction) {
         if (in_range(label) && in_range(prediction)) {
-          ++matrix[label][prediction];
+          matrix.add(label, prediction);
         }
       });
     };
@@ -143,14 +170,7 @@ class Confusion final : public Rule {
   }
 
   void evaluate(StepView& step, const Matrix& matrix, std::string_view tensor) const {
-    std::map<std::pair<double, double>, std::uint64_t> cells;  // without zeros, by label, then prediction
-    matrix.for_each([&](double label, const auto& row) {
-      row.for_each([&](double prediction, std::uint64_t n) {
-        if (n != 0) {
-          cells.emplace(std::pair(label, prediction), n);
-        }
-      });
-    });
+    const Matrix::Cells cells = matrix.cells();
     if (cells.empty()) {
       return;
     }

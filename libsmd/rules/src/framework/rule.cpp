@@ -42,6 +42,10 @@ void RuleTick::evaluated() { run_->count_evaluated(); }
 void RuleTick::trigger(Finding finding) {
   if (run_->last()) {
     detail::rules::place_at(finding, *run_->last());
+  } else {
+    finding.step.reset();
+    finding.mode = Mode::global;
+    finding.mode_step = {};
   }
   run_->add_finding(std::move(finding));
 }
