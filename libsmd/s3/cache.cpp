@@ -186,8 +186,8 @@ std::uint64_t measure(int folder, const std::string& folder_name, std::vector<Ke
   return bytes;
 }
 
-/// Opens the folder of two digits for an entry; not open, with errno, if there is none or something else has its name.
-/// `make`: create it if needed.
+/// Opens the folder of two digits for an entry. If it does not exist, or is no folder, the result is not open and errno
+/// says why. `make`: create it if needed.
 Descriptor open_entry_folder(int root, const std::string& name, bool make) {
   if (make && ::mkdirat(root, name.c_str(), 0700) != 0 && errno != EEXIST) {
     return {};

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 namespace smd::tool {
 
@@ -34,6 +35,13 @@ inline constexpr std::array exit_status_order = {
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Refuses a command line, such as one with options that contradict each other. @throws UsageError.
+inline void refuse_if(bool wrong, const std::string& why) {
+  if (wrong) {
+    throw UsageError(why);
+  }
+}
 
 /// An option's value is invalid. The text says what is wrong with the value and does not name the option:
 /// `CommandLine::convert` adds the name and throws a UsageError.

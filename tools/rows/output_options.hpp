@@ -16,13 +16,6 @@
 
 namespace smd::tool {
 
-/// Refuses options that contradict each other. @throws UsageError.
-inline void refuse_if(bool contradiction, const std::string& text) {
-  if (contradiction) {
-    throw UsageError(text);
-  }
-}
-
 /// Which one of some flags was given, from 1; 0: none. @throws UsageError for two of them.
 [[nodiscard]] std::size_t only_flag(const CommandLine& line, std::span<const std::string_view> flags);
 

@@ -246,12 +246,6 @@ std::string first_operand(const RuleCommandOptions& options) {
   return options.operands.empty() ? std::string() : single_quoted(options.operands.front());
 }
 
-void refuse_if(bool contradiction, const std::string& why) {
-  if (contradiction) {
-    throw UsageError(why);
-  }
-}
-
 // Options that say what is evaluated, and how, must be given when the results are made.
 void check_merging(const RuleCommandOptions& options, const CommandLine& line) {
   refuse_if(options.shard.has_value(), "--shard makes parts and --merge takes them: one at a time");

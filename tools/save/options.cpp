@@ -82,12 +82,6 @@ std::span<const std::string_view> saved_reductions() {
   return words;
 }
 
-void refuse_if(bool wrong, const std::string& why) {
-  if (wrong) {
-    throw UsageError(why);
-  }
-}
-
 }  // namespace
 
 Assignment Assignment::parse(const std::string& operand) {

@@ -81,7 +81,7 @@ class PolledWatch : public Watch {
   [[nodiscard]] std::string method() const override { return "polling"; }
 
  protected:
-  /// Returns a descriptor that is readable when there are events; -1 if there is none.
+  /// Returns a descriptor that is readable when there are events; -1 without inotify.
   [[nodiscard]] virtual int events() const noexcept { return -1; }
   /// Reads the pending events. Returns whether there may be something new.
   virtual bool take_events() { return false; }

@@ -213,7 +213,7 @@ class Catalog::Merger {
   }
 
  private:
-  /// Returns the id of the list that is `same`. If there is none, adds what `make()` returns.
+  /// Returns the id of the list that is `same`. Adds what `make()` returns if no list is.
   template <class List, class Same, class Make>
   static std::uint32_t known_or_added(GrowingColumn<std::shared_ptr<const List>>& lists, IdsByHash& known,
                                       std::uint64_t hash, const Same& same, const Make& make) {

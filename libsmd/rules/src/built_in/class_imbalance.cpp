@@ -116,7 +116,7 @@ class ClassImbalance final : public Rule {
     std::uint64_t smallest = 0;
     std::uint64_t largest = 0;
     double worst = -1;
-    counts.classes.for_each([&](double /*number*/, const Count& one) {
+    counts.classes.for_each([&](const Count& one) {
       if (one.labels > 0) {
         smallest = smallest == 0 ? one.labels : std::min(smallest, one.labels);
         largest = std::max(largest, one.labels);

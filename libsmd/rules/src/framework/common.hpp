@@ -38,7 +38,8 @@ void trigger_if(StepView& step, const Unit& unit, std::string_view check, double
 /// Returns a text with a backslash before each of some special characters.
 [[nodiscard]] std::string escaped(std::string_view text, std::string_view special);
 
-/// Returns the error about a word that is none of `known`: `text; did you mean NEAREST?`, or `text; otherwise`.
+/// Returns the error about an unknown word, where these are `known`: `text; did you mean NEAREST?`, or `text;
+/// otherwise`.
 [[nodiscard]] ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text,
                                               std::string_view word, std::span<const std::string_view> known,
                                               const std::string& otherwise, std::string parameter);

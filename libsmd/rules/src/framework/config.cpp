@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 12> profiler_rules = {
     "overallsystemusage", "profilerreport",        "stepoutlier"};
 constexpr std::string_view report_rule = "createxgboostreport";
 
-/// Returns the rule with this name or alias; nullopt if there is none.
+/// Returns the rule with this name or alias; nullopt if no rule has it.
 std::optional<RuleDescription> rule_named(const std::string& name) {
   try {
     return describe_rule(name);

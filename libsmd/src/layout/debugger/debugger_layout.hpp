@@ -76,7 +76,7 @@ class DebuggerListing final : public Listing {
 /// A folder of index files that its listing left open.
 struct OpenFolder {
   std::uint32_t id = no_id;                 ///< In `DebuggerListing::folders`.
-  std::unique_ptr<storage::Folder> folder;  ///< Null: there is none.
+  std::unique_ptr<storage::Folder> folder;  ///< Null: none is open.
 };
 
 /// Lists the files below `index/`, by names and folders' stamps alone. `before` is an earlier listing of the same
