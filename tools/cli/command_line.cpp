@@ -164,9 +164,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     const OptionSpec* spec = specs.at(option);
     std::string value = without_mark(option->results().at(taken[option]++));
     if (spec->metavar.empty()) {
-      if (value != "true") {
-        throw UsageError("option '--" + std::string(spec->name) + "' takes no value");
-      }
+      refuse_if(value != "true", "option '--" + std::string(spec->name) + "' takes no value");
       value.clear();
     } else {
       check_choice(*spec, value, definition);
@@ -193,6 +191,10 @@ std::size_t CommandLine::count(std::string_view name) const noexcept {
 std::optional<std::string> CommandLine::value(std::string_view name) const {
   const GivenOption* last = last_of({name});
   return last == nullptr ? std::nullopt : std::optional(last->value);
+}
+
+std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int64_t least, std::int64_t most) const {
+  return convert(name, [=](const std::string& text) { return parse_integer(text, least, most); });
 }
 
 std::vector<std::string> CommandLine::values(std::string_view name) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,9 @@ class CommandLine {
       throw UsageError("--" + std::string(name) + ": " + error.what());
     }
   }
+  /// The same for a decimal integer within bounds.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, std::int64_t least,
+                                                    std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   /// As `convert`, for each of `values`.
   template <class Parser>
   auto convert_all(std::string_view name, Parser&& parser) const

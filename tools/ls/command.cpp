@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "cli/message_options.hpp"
-#include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "select/explanations.hpp"
 #include "view.hpp"

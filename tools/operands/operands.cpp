@@ -9,6 +9,8 @@
 #include <smd/error.hpp>
 #include <smd/find.hpp>
 #include <smd/limits.hpp>
+#include <smd/parallel.hpp>
+#include <smd/remote.hpp>
 
 #include <boost/filesystem/directory.hpp>
 #include <boost/filesystem/operations.hpp>
@@ -20,7 +22,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
+#include <exception>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -93,19 +99,6 @@ std::string meant_instead(const std::string& path, std::string_view hint) {
   return std::string(hint);
 }
 
-bool for_each_listed(std::span<const std::string> operands, bool null_separated,
-                     const std::function<bool(const std::string&)>& visit) {
-  OperandSource source(operands, null_separated);
-  bool any = false;
-  while (const std::optional<std::string> operand = source.next()) {
-    any = true;
-    if (!visit(*operand)) {
-      break;
-    }
-  }
-  return any;
-}
-
 void say_nothing_listed(Diagnostics& messages) {
   messages.nothing("TensorUnavailable", "nothing is selected: standard input lists nothing");
 }
@@ -113,18 +106,23 @@ void say_nothing_listed(Diagnostics& messages) {
 void for_each_operand(std::span<const std::string> operands, bool null_separated, Diagnostics& messages,
                       const std::function<bool(const std::string&)>& visit) {
   messages.name_trials(may_be_several(operands));
-  if (!for_each_listed(operands, null_separated, visit) && lists_operands(operands)) {
+  OperandSource source(operands, null_separated);
+  if (source.peek() == nullptr && lists_operands(operands)) {
     say_nothing_listed(messages);
+  }
+  for (auto operand = source.next(); operand && visit(*operand);) {
+    operand = source.next();
   }
 }
 
 std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
                                       Diagnostics& messages) {
-  std::vector<std::string> all;
-  for_each_operand(operands, null_separated, messages, [&](const std::string& operand) {
-    all.push_back(operand);
-    return true;
-  });
+  messages.name_trials(may_be_several(operands));
+  OperandSource source(operands, null_separated);
+  std::vector<std::string> all = source.rest();
+  if (all.empty() && lists_operands(operands)) {
+    say_nothing_listed(messages);
+  }
   return all;
 }
 
@@ -266,9 +264,7 @@ bool wait_for_input(const std::stop_token& stop) {
 OperandSource::OperandSource(std::span<const std::string> operands, bool null_separated)
     : given_(operands), separator_(null_separated ? '\0' : '\n'), ended_(operands.empty() || operands.back() != "-") {
   for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
-    if (operands[i] == "-") {
-      throw UsageError("'-' must be the last operand");
-    }
+    refuse_if(operands[i] == "-", "'-' must be the last operand");
   }
   if (!ended_) {
     given_ = given_.first(given_.size() - 1);
@@ -314,6 +310,14 @@ std::optional<std::string> OperandSource::next(const std::stop_token& stop) {
   return std::exchange(first_, std::nullopt);
 }
 
+std::vector<std::string> OperandSource::rest() {
+  std::vector<std::string> all;
+  while (std::optional<std::string> operand = next()) {
+    all.push_back(*std::move(operand));
+  }
+  return all;
+}
+
 std::optional<std::size_t> OperandSource::total() const noexcept {
   return ended_ ? std::optional(given_.size() + listed_count_) : std::nullopt;
 }
@@ -340,9 +344,7 @@ void OperandSource::read_list() {
     end_item();
     return;
   }
-  if (unfinished_ > limits::json_bytes) {
-    throw UsageError("standard input: a line is longer than 256 MiB: this is no list");
-  }
+  refuse_if(unfinished_ > limits::json_bytes, "standard input: a line is longer than 256 MiB: this is no list");
   for (const char byte : std::string_view(block.data(), static_cast<std::size_t>(got))) {
     if (byte == separator_) {
       end_item();
@@ -379,6 +381,208 @@ std::vector<std::string> found_trials(const std::string& place, const ReadingOpt
     fail_to_open(error, place, messages);
   }
   return paths;
+}
+
+namespace {
+
+/// Trials on S3 that are visited at once. Each may have as many requests as -j says, but all share a client, which has
+/// at most that many under way; most of the time a small trial waits for a single one.
+constexpr unsigned remote_visits = 16;
+/// How many visits for each thread may be under way or wait to be shown.
+constexpr std::size_t visits_ahead = 8;
+
+/// The visits of a command, and whose turn it is.
+class Visits {
+ public:
+  Visits(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
+         const std::function<Show(const Visit&)>& visit, unsigned threads, unsigned jobs)
+      : alone_(threads == 1 && operands.total() == 1),
+        operands_(operands),
+        messages_(messages),
+        visit_(visit),
+        threads_(threads),
+        jobs_(jobs),
+        interrupted_(plan.interruption, [this] { no_more_.request_stop(); }) {
+    if (!alone_) {
+      progress_.emplace(plan.doing, 0);
+      silence_.emplace();
+    }
+  }
+
+  /// Returns when all visits have been shown, or have ended early (`over_`).
+  void run() {
+    parallel_for_each({.count = threads_, .jobs = threads_}, [this](const LoopIndex&) { work(); });
+  }
+
+  [[nodiscard]] std::size_t shown() const noexcept { return shown_; }
+
+ private:
+  class NumberedTurn : public Turn {
+   public:
+    NumberedTurn(Visits& visits, std::size_t number) : visits_(visits), number_(number) {}
+
+    bool mine() override {
+      const std::lock_guard lock(visits_.mutex_);
+      check();
+      return visits_.shown_ == number_;
+    }
+    void wait() override {
+      std::unique_lock lock(visits_.mutex_);
+      visits_.changed_.wait(lock, [this] { return visits_.over_ || visits_.shown_ == number_; });
+      check();
+    }
+
+   private:
+    void check() const {
+      if (visits_.over_) {
+        throw VisitsOver();
+      }
+    }
+    Visits& visits_;
+    std::size_t number_;
+  };
+
+  struct Next {
+    std::string operand;
+    std::size_t number;
+    unsigned jobs;
+  };
+
+  void work() {
+    try {
+      while (std::optional<Next> next = take()) {
+        finish(next->number, result_of(*next));
+      }
+    } catch (const VisitsOver&) {  // its result is not needed
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      end();
+      throw;
+    }
+  }
+
+  /// Nullopt if there are no more operands, or the visits have ended.
+  std::optional<Next> take() {
+    const std::lock_guard one_reads(reading_);
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return over_ || started_ - shown_ < threads_ * visits_ahead; });
+      if (over_) {
+        return std::nullopt;
+      }
+    }
+    std::optional<std::string> operand = operands_.next(no_more_.get_token());
+    if (!operand || no_more_.stop_requested()) {
+      return std::nullopt;
+    }
+    const std::optional<std::size_t> total = operands_.total();
+    const std::lock_guard lock(mutex_);
+    total_ = total;
+    if (is_remote_path(*operand) || threads_ == 1) {
+      return Next{*std::move(operand), started_++, 0};
+    }
+    // The last visits share the jobs that finished threads leave idle.
+    const std::size_t left = total ? *total - started_ : threads_;
+    const auto at_once = static_cast<unsigned>(std::clamp<std::size_t>(left, 1, threads_));
+    return Next{*std::move(operand), started_++, std::max(jobs_ / at_once, 1U)};
+  }
+
+  /// Visits an operand. Show prints its result, or throws its exception, when its turn has come.
+  Show result_of(const Next& next) {
+    std::shared_ptr<HeldMessages> held;
+    if (!alone_) {  // with one thread too: messages must not depend on the number of threads
+      held = std::make_shared<HeldMessages>(messages_);
+    }
+    Show show;
+    try {
+      NumberedTurn turn(*this, next.number);
+      show = visit_({next.operand, next.jobs, turn});
+    } catch (const VisitsOver&) {
+      throw;  // `held` goes, with all that it holds
+    } catch (...) {
+      show = [failure = std::current_exception()]() -> bool { std::rethrow_exception(failure); };
+    }
+    if (held) {
+      held->release();
+    }
+    return [held, show = std::move(show)] {
+      if (held) {
+        held->say();
+      }
+      return show();
+    };
+  }
+
+  /// Shows a result if its turn has come, and then the next ones that are ready.
+  void finish(std::size_t number, Show show) {
+    std::unique_lock lock(mutex_);
+    ready_.emplace(number, std::move(show));
+    if (number != shown_) {
+      return;  // the visit whose turn it is shows it later
+    }
+    for (auto first = ready_.find(shown_); first != ready_.end() && !over_; first = ready_.find(shown_)) {
+      const Show next = std::move(first->second);
+      ready_.erase(first);
+      const std::optional<std::size_t> total = total_;
+      lock.unlock();
+      const bool more = next();
+      if (progress_) {
+        progress_->at(number + 1, total.value_or(0));
+      }
+      lock.lock();
+      ++number;
+      ++shown_;
+      if (!more) {
+        end();
+      }
+      changed_.notify_all();
+    }
+  }
+
+  /// Call it with `mutex_` held.
+  void end() noexcept {
+    over_ = true;
+    no_more_.request_stop();
+    changed_.notify_all();
+  }
+
+  const bool alone_;  // a single trial, which says things at once and shows its own progress
+  OperandSource& operands_;
+  Diagnostics& messages_;
+  const std::function<Show(const Visit&)>& visit_;
+  const unsigned threads_;
+  const unsigned jobs_;
+  std::mutex reading_;        // held while an operand is taken
+  std::stop_source no_more_;  // requested when no more operands are to be taken
+  std::stop_callback<std::function<void()>> interrupted_;
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::size_t started_ = 0;
+  std::size_t shown_ = 0;  // the number whose turn it is
+  std::optional<std::size_t> total_;
+  std::map<std::size_t, Show> ready_;  // of visits whose turn has not come
+  bool over_ = false;
+  std::optional<Progress> progress_;          // of the visit whose turn it is
+  std::optional<Progress::Silence> silence_;  // of single trials
+};
+
+}  // namespace
+
+std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
+                          const std::function<Show(const Visit&)>& visit) {
+  const std::string* const first = operands.peek(plan.interruption);
+  if (first == nullptr) {
+    return 0;
+  }
+  unsigned jobs = plan.jobs != 0 ? plan.jobs : usable_cpus();
+  if (is_remote_path(*first)) {
+    jobs = plan.jobs != 0 ? std::min(plan.jobs, remote_visits) : remote_visits;
+  }
+  const std::size_t most = operands.total().value_or(jobs);
+  const auto threads = plan.one_at_a_time ? 1 : static_cast<unsigned>(std::min<std::size_t>(jobs, most));
+  Visits visits(operands, plan, messages, visit, threads, jobs);
+  visits.run();
+  return visits.shown();
 }
 
 }  // namespace smd::tool

@@ -32,10 +32,6 @@ void for_each_operand(std::span<const std::string> operands, bool null_separated
 [[nodiscard]] std::vector<std::string> all_operands(std::span<const std::string> operands, bool null_separated,
                                                     Diagnostics& messages);
 
-/// As `for_each_operand`, but an empty list is not reported. Returns whether there was any operand.
-bool for_each_listed(std::span<const std::string> operands, bool null_separated,
-                     const std::function<bool(const std::string&)>& visit);
-
 /// Reports an empty list, as `for_each_operand` does.
 void say_nothing_listed(Diagnostics& messages);
 
@@ -130,6 +126,8 @@ class OperandSource {
   /// The next operand; nullopt if there is none, or if a stop was requested while standard input had none ready.
   /// @throws ReadError (io) if standard input cannot be read.
   [[nodiscard]] std::optional<std::string> next(const std::stop_token& stop = {});
+  /// All that `next` would still return.
+  [[nodiscard]] std::vector<std::string> rest();
   /// What `next` will return; null if there is none. Valid until the call of `next`.
   [[nodiscard]] const std::string* peek(const std::stop_token& stop = {});
   /// How many operands there are in all, taken ones included; nullopt if standard input may list more.
@@ -149,5 +147,43 @@ class OperandSource {
   std::size_t unfinished_ = 0;        // bytes of a part of an item at the end of `ahead_`
   bool ended_;                        // standard input lists no more
 };
+
+/// Ends a visit whose result is no longer needed. Thrown by `Turn`; visits let it pass.
+struct VisitsOver {};
+
+/// Tells a visit when it may show its results.
+class Turn {
+ public:
+  virtual ~Turn() = default;
+  /// Whether all operands before this one were shown, so that this visit can show its results at once.
+  /// @throws VisitsOver.
+  [[nodiscard]] virtual bool mine() = 0;
+  /// Waits until `mine` is true. Only a visit that has more than it can hold should wait. @throws VisitsOver.
+  virtual void wait() = 0;
+};
+
+/// Shows what a visit still holds, once all operands before it were shown. Returns whether further visits are needed.
+using Show = std::function<bool()>;
+
+struct Visit {
+  const std::string& operand;
+  unsigned jobs;  ///< Threads for this visit; 0: what -j says.
+  Turn& turn;
+};
+
+struct VisitPlan {
+  std::string_view doing;          ///< For the line of progress: `evaluating trials`.
+  unsigned jobs = 0;               ///< As -j: threads in all; 0: one per CPU. On S3: requests at once, in all.
+  bool one_at_a_time = false;      ///< Visits have side effects, whose order counts.
+  std::stop_token interruption{};  ///< Ends the waiting for operands; a visit checks it itself.
+};
+
+/// Visits operands, several at the same time, each in one thread; their output and messages come in the order of the
+/// operands. Few visits run ahead of the one whose turn it is, so that what they hold is bounded. `visit` must be
+/// thread-safe, unless there is one thread; Show, and what a visit shows while `Turn::mine`, run in one thread at a
+/// time. An exception from `visit` or Show ends all visits when its turn has come, and is thrown here. Returns how many
+/// were shown.
+std::size_t visit_in_turn(OperandSource& operands, const VisitPlan& plan, Diagnostics& messages,
+                          const std::function<Show(const Visit&)>& visit);
 
 }  // namespace smd::tool

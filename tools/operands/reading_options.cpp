@@ -68,19 +68,15 @@ std::span<const OptionSpec> ReadingOptions::table() noexcept {
 
 ReadingOptions ReadingOptions::from(const CommandLine& line) {
   ReadingOptions options;
-  const auto jobs = line.convert("jobs", [](const std::string& text) { return parse_integer(text, 1, 1024); });
-  options.jobs = static_cast<unsigned>(jobs.value_or(0));
+  options.jobs = static_cast<unsigned>(line.integer("jobs", 1, 1024).value_or(0));
   options.verify = !line.has("no-verify");
   const bool only = line.has("superseded");
   const bool included = line.has("with-superseded");
   options.superseded = only ? Superseded::only : included ? Superseded::included : Superseded::left_out;
-  if (only && included) {
-    throw UsageError("--superseded shows nothing but superseded values, --with-superseded all: one at a time");
-  }
-  if ((only || included) && line.has("follow")) {
-    throw UsageError(std::string(only ? "--superseded" : "--with-superseded") +
-                     " and --follow: what comes counts when it comes; leave out one of the two");
-  }
+  refuse_if(only && included, "--superseded shows nothing but superseded values, --with-superseded all: one at a time");
+  refuse_if((only || included) && line.has("follow"),
+            std::string(only ? "--superseded" : "--with-superseded") +
+                " and --follow: what comes counts when it comes; leave out one of the two");
   options.layout = line.value("layout").value_or(std::string());
   options.step_name = line.value("step-name").value_or(std::string());
   options.remote = remote_options(line);
@@ -155,9 +151,8 @@ RemoteOptions remote_options(const CommandLine& line) {
   options.profile = line.value("profile").value_or(std::string());
   options.sign_requests = !line.has("no-sign-request");
   options.requester_pays = line.has("request-payer");
-  if (options.requester_pays && !options.sign_requests) {
-    throw UsageError("--request-payer: who pays must be known, which --no-sign-request leaves out");
-  }
+  refuse_if(options.requester_pays && !options.sign_requests,
+            "--request-payer: who pays must be known, which --no-sign-request leaves out");
   return options;
 }
 

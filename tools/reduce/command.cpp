@@ -4,7 +4,6 @@
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "hist.hpp"
-#include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "result_view.hpp"
 
@@ -230,14 +229,6 @@ class Run {
   std::optional<HistView> hist_;
 };
 
-std::vector<std::string> rest_of(OperandSource& operands) {
-  std::vector<std::string> rest;
-  while (std::optional<std::string> operand = operands.next()) {
-    rest.push_back(*std::move(operand));
-  }
-  return rest;
-}
-
 }  // namespace
 
 void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
@@ -253,7 +244,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
   OutputFile out = options_.output.open(options_.svg());
   PictureOutput picture(out, options_.output);
   if (options_.merge) {
-    const bool found = merge_shards(rest_of(operands), picture.to(), options_, messages);
+    const bool found = merge_shards(operands.rest(), picture.to(), options_, messages);
     picture.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
   }
@@ -266,7 +257,7 @@ ExitStatus ReduceCommand::run(Diagnostics& messages) {
   }
   Run run(picture.to(), options_, several, messages);
   if (options_.following.follow) {
-    run.follow(rest_of(operands), picture);
+    run.follow(operands.rest(), picture);
   } else {
     run.reduce(operands);
     picture.close(messages);

@@ -12,7 +12,7 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
-#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "options.hpp"
 #include "session.hpp"
 #include "statistic.hpp"

@@ -12,7 +12,7 @@
 
 #include "cli/command_definition.hpp"
 #include "cli/output_file.hpp"
-#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_order.hpp"

@@ -9,7 +9,6 @@
 #include "cli/interruption.hpp"
 #include "cli/text.hpp"
 #include "evaluate.hpp"
-#include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "python_rules.hpp"
 #include "record.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/diagnostics.hpp"
-#include "operands/in_turn.hpp"
+#include "operands/operands.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "rows/output_options.hpp"

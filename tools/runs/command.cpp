@@ -13,7 +13,6 @@
 #include "cli/interruption.hpp"
 #include "cli/message_options.hpp"
 #include "cli/terminal.hpp"
-#include "operands/in_turn.hpp"
 #include "operands/operands.hpp"
 #include "run_facts.hpp"
 #include "run_table.hpp"

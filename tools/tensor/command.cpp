@@ -3,7 +3,7 @@
 
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
-#include "values.hpp"
+#include "value_view.hpp"
 
 #include <optional>
 #include <span>
@@ -51,9 +51,7 @@ std::vector<std::string> take_names(TensorOptions& options, Diagnostics& message
   std::optional<Trial> trial;  // opened once, for the first place
   bool opened = false;
   for (const std::string& operand : operands.subspan(1)) {
-    if (operand == "-") {
-      throw UsageError("'-' must be the last operand");
-    }
+    refuse_if(operand == "-", "'-' must be the last operand");
     const bool place = is_place(operand);
     if (place && !std::exchange(opened, true)) {
       trial = opened_or_none(first, opening);
@@ -63,10 +61,8 @@ std::vector<std::string> take_names(TensorOptions& options, Diagnostics& message
   options.several_trials = trials.size() > 1;
   if (listed) {
     const std::string list = "-";
-    for_each_listed(std::span(&list, 1), null_separated, [&](const std::string& name) {
-      names.push_back(name);
-      return true;
-    });
+    const std::vector<std::string> more = OperandSource(std::span(&list, 1), null_separated).rest();
+    names.insert(names.end(), more.begin(), more.end());
   }
   return trials;
 }

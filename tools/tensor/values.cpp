@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "values.hpp"
+#include "value_view.hpp"
 
 #include "cli/text.hpp"
 #include "follow/following.hpp"
@@ -11,7 +11,6 @@
 #include "select/select.hpp"
 #include "select/slice.hpp"
 #include "select/trial_times.hpp"
-#include "value_view.hpp"
 
 #include <smd/column.hpp>
 
