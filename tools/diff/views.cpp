@@ -17,10 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 7> state_names = {"equal",  "differs", "dtype", "shape",
                                                          "only_a", "only_b",  "unread"};
 
-Cell cell_of(std::uint64_t number) { return number; }
-Cell cell_of(const std::optional<double>& number) { return number ? Cell(*number) : Cell(); }
-Cell cell_of(const std::optional<GlobalStep>& step) { return step ? Cell(step->value) : Cell(); }
-
 /// A row, and what its cells borrow.
 struct ShownRow {
   const DiffRow& row;
@@ -38,7 +34,7 @@ struct RowColumn {
 
 template <auto statistic>
 Cell statistic_cell(const ShownRow& of) {
-  return of.row.statistics ? cell_of((*of.row.statistics).*statistic) : Cell();
+  return of.row.statistics ? Cell((*of.row.statistics).*statistic) : Cell();
 }
 template <auto value>
 Cell shape_cell(const ShownRow& of) {
@@ -58,8 +54,8 @@ constexpr Column number_column(std::string_view name, bool in_table = false) {
 std::vector<RowColumn> row_columns(By by) {
   std::vector<RowColumn> columns = {
       {{"tensor"}, [](const ShownRow& of) { return Cell(of.row.tensor); }, &By::tensor},
-      {number_column("step", true), [](const ShownRow& of) { return cell_of(of.row.step); }, &By::step},
-      {number_column("step_b"), [](const ShownRow& of) { return cell_of(of.row.step_b); }, &By::step},
+      {number_column("step", true), [](const ShownRow& of) { return Cell(of.row.step); }, &By::step},
+      {number_column("step_b"), [](const ShownRow& of) { return Cell(of.row.step_b); }, &By::step},
       {{.name = "worker", .in_table = false}, [](const ShownRow& of) { return Cell(of.row.worker); }, &By::worker},
       {{"state"}, [](const ShownRow& of) { return Cell(state_names[static_cast<std::size_t>(of.row.state)]); }},
       {number_column("size"), statistic_cell<&Difference::size>},
@@ -187,8 +183,7 @@ class SummaryView : public DiffView {
     }
     rows_.row({tensors_.size(), counts[State::equal],
                counts[State::differs] + counts[State::dtype] + counts[State::shape], counts[State::only_a],
-               counts[State::only_b], cell_of(first_step_), cell_of(max_abs_), counts[State::dtype],
-               counts[State::shape]});
+               counts[State::only_b], first_step_, max_abs_, counts[State::dtype], counts[State::shape]});
   }
 
   /// Returns the state of a tensor that has one at some steps and another at others.

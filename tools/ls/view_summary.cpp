@@ -35,11 +35,6 @@ struct Summary {
   }
 };
 
-template <class Number>
-Cell cell_of(const std::optional<Number>& number) {
-  return number ? Cell(*number) : Cell();
-}
-
 /// The elements of values at the last step whose headers tell their shapes, and their types; nullopt: there are none.
 /// Numbers of a training log beside them are no parameters.
 std::optional<std::uint64_t> parameters_of(const Summary& of, std::set<std::string>& types) {
@@ -112,17 +107,12 @@ Cell superseded_cell(Summary& of) {
 
 Cell parameters_cell(Summary& of) {
   std::set<std::string> types;
-  return cell_of(parameters_of(of, types));
+  return parameters_of(of, types);
 }
 
 Cell dtypes_cell(Summary& of) {
   std::set<std::string> types;
   return parameters_of(of, types) ? of.list(types) : Cell();
-}
-
-Cell last_complete_cell(Summary& of) {
-  const std::optional<GlobalStep> step = of.trial.last_complete_step();
-  return step ? Cell(step->value) : Cell();
 }
 
 struct Key {
@@ -142,15 +132,15 @@ constexpr Key keys[] = {
     {"steps", Align::right, [](Summary& of) { return Cell(of.steps.size()); }},
     {"first_step", Align::right, [](Summary& of) { return of.steps.empty() ? Cell() : Cell(of.steps.front().value); }},
     {"last_step", Align::right, [](Summary& of) { return of.steps.empty() ? Cell() : Cell(of.steps.back().value); }},
-    {"last_complete_step", Align::right, last_complete_cell},
+    {"last_complete_step", Align::right, [](Summary& of) { return Cell(of.trial.last_complete_step()); }},
     {"bytes", Align::right, bytes_cell},
     {"superseded", Align::right, superseded_cell},
     {"hparams", Align::right, [](Summary& of) { return Cell(std::uint64_t{of.trial.hyperparameters().records}); }},
     {"parameters", Align::right, parameters_cell},
     {"dtypes", Align::left, dtypes_cell},
     {"disk", Align::right, [](Summary& of) { return of.files() ? Cell(of.files()->bytes) : Cell(); }},
-    {"duration", Align::right, [](Summary& of) { return cell_of(pace_of(of.trial, of.steps, of.messages).duration); }},
-    {"exit", Align::right, [](Summary& of) { return cell_of(of.trial.exit_code()); }},
+    {"duration", Align::right, [](Summary& of) { return Cell(pace_of(of.trial, of.steps, of.messages).duration); }},
+    {"exit", Align::right, [](Summary& of) { return Cell(of.trial.exit_code()); }},
 };
 
 std::vector<Column> summary_columns(const LsOptions& options) {

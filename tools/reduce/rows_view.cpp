@@ -92,7 +92,7 @@ class RowsView : public ResultView {
       cells_.emplace_back(row.trials);
     }
     add_group_cells(cells_, row, context_.by);
-    cells_.push_back(row.source.empty() ? Cell() : Cell(row.source));
+    cells_.push_back(or_missing(row.source));
     for (const Statistic& statistic : row.statistics) {
       cells_.push_back(statistic.cell());
     }
@@ -100,15 +100,11 @@ class RowsView : public ResultView {
       if (!counted_) {
         cells_.push_back(row.partial.empty() ? Cell() : Cell(row.count));
       }
-      cells_.push_back(row.partial.empty() ? Cell() : Cell(row.partial));
+      cells_.push_back(or_missing(row.partial));
     }
     if (!context_.options.merge) {
       time_text_ = row.wall_time && timed_ ? time_text(*row.wall_time) : std::string();
-      cells_.push_back(row.wall_time ? Cell(*row.wall_time) : Cell());
-      cells_.push_back(time_text_.empty() ? Cell() : Cell(time_text_));
-      cells_.push_back(row.elapsed ? Cell(*row.elapsed) : Cell());
-      cells_.emplace_back(row.superseded);
-      cells_.emplace_back(row.written);
+      cells_.insert(cells_.end(), {row.wall_time, or_missing(time_text_), row.elapsed, row.superseded, row.written});
     }
     rows_.row(cells_);
   }

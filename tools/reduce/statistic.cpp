@@ -21,24 +21,10 @@ Statistic Statistic::of(const TensorView& saved) {
 }
 
 Statistic Statistic::of(const ReducedValue& computed) {
-  switch (computed.kind) {
-    case ReducedValue::Kind::real:
-      return Statistic(computed.real);
-    case ReducedValue::Kind::complex:
-      return Statistic(std::complex<double>(computed.real, computed.imaginary));
-    case ReducedValue::Kind::integer:
-      break;
-    case ReducedValue::Kind::undefined:
-      return {};
+  Statistic statistic(reduced_cell(computed));
+  if (statistic.missing() && computed.kind == ReducedValue::Kind::integer) {
+    statistic.digits_ = to_string(computed);
   }
-  if (computed.high == 0) {
-    return Statistic(computed.low);
-  }
-  if (computed.high == -1 && computed.low >> 63 != 0) {
-    return Statistic(static_cast<std::int64_t>(computed.low));
-  }
-  Statistic statistic;
-  statistic.digits_ = to_string(computed);
   return statistic;
 }
 
@@ -151,9 +137,7 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
       add(abs && !name.starts_with("abs_") ? "abs_" + name : name, false);
     }
   }
-  if (result.empty() && std::find(list.begin(), list.end(), "saved") == list.end()) {
-    throw UsageError("-r: no reduction is named");
-  }
+  refuse_if(result.empty() && std::find(list.begin(), list.end(), "saved") == list.end(), "-r: no reduction is named");
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -88,8 +89,12 @@ class Cell {
   template <OtherIntegerThan<Value> Integer>
   Cell(Integer number) noexcept  // NOLINT(google-explicit-constructor)
       : value_(static_cast<std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>>(number)) {}
-  Cell(const std::string& text) noexcept : value_(std::string_view(text)) {}  // NOLINT
-  Cell(const char* text) noexcept : value_(std::string_view(text)) {}         // NOLINT
+  template <class Type>
+  Cell(const std::optional<Type>& value) noexcept : Cell(value ? Cell(*value) : Cell()) {}  // NOLINT
+  Cell(GlobalStep step) noexcept : value_(step.value) {}                                    // NOLINT
+  Cell(ModeStep step) noexcept : value_(step.value) {}                                      // NOLINT
+  Cell(const std::string& text) noexcept : value_(std::string_view(text)) {}                // NOLINT
+  Cell(const char* text) noexcept : value_(std::string_view(text)) {}                       // NOLINT
 
   [[nodiscard]] const Value& value() const noexcept { return value_; }
   [[nodiscard]] bool missing() const noexcept { return value_.index() == 0; }
@@ -97,6 +102,9 @@ class Cell {
  private:
   Value value_;
 };
+
+/// A text; missing if it is empty.
+[[nodiscard]] inline Cell or_missing(std::string_view text) noexcept { return text.empty() ? Cell() : Cell(text); }
 
 /// A cell as a double; NaN if it is no real number.
 [[nodiscard]] double as_double(const Cell& cell);

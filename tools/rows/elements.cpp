@@ -62,4 +62,21 @@ Cell element_cell(double number, Dtype dtype) {
   });
 }
 
+Cell reduced_cell(const ReducedValue& value) {
+  switch (value.kind) {
+    case ReducedValue::Kind::real:
+      return value.real;
+    case ReducedValue::Kind::complex:
+      return std::complex<double>(value.real, value.imaginary);
+    case ReducedValue::Kind::integer:
+      if (value.high == 0) {
+        return value.low;
+      }
+      return value.high == -1 && value.low >> 63 != 0 ? Cell(static_cast<std::int64_t>(value.low)) : Cell();
+    case ReducedValue::Kind::undefined:
+      break;
+  }
+  return {};
+}
+
 }  // namespace smd::tool

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <smd/elements.hpp>
+#include <smd/reduction.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,5 +60,8 @@ class Elements {
 
 /// A number that an element of a real type has, as the cell of such an element: it prints as the type does.
 [[nodiscard]] Cell element_cell(double number, Dtype dtype);
+
+/// A statistic as a cell; missing if it is undefined, or an integer beyond 64 bits.
+[[nodiscard]] Cell reduced_cell(const ReducedValue& value);
 
 }  // namespace smd::tool

@@ -4,41 +4,11 @@
 #include "cli/text.hpp"
 #include "rows/row_format.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 namespace smd::tool {
 
 namespace {
-
-/// Builds a line: numbers are written in place, and memory is reused.
-class LineBuffer {
- public:
-  void clear() noexcept { size_ = 0; }
-  void put(char byte) {
-    *room_for(1) = byte;
-    ++size_;
-  }
-  void put(std::string_view text) { size_ += text.copy(room_for(text.size()), text.size()); }
-  template <class Number>
-  void put_number(Number number, int precision) {
-    char* const end = write_number(room_for(number_chars), number, precision);
-    size_ = static_cast<std::size_t>(end - memory_.data());
-  }
-  /// Valid until something is put.
-  [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), size_}; }
-
- private:
-  char* room_for(std::size_t more) {
-    if (memory_.size() - size_ < more) {
-      grow(more);
-    }
-    return memory_.data() + size_;
-  }
-  [[gnu::noinline]] void grow(std::size_t more) { memory_.resize(std::max(size_ + more, 2 * memory_.size())); }
-
-  std::string memory_;
-  std::size_t size_ = 0;
-};
 
 /// How a format writes text that it cannot write as it is.
 struct Escape {
@@ -62,18 +32,18 @@ class DelimitedFormat : public RowFormat {
       return;
     }
     line_.clear();
-    for (const Column& column : context_.columns) {
-      separate();
-      put(column.name);
+    for (std::size_t i = 0; i < context_.columns.size(); ++i) {
+      separate(i);
+      put(context_.columns[i].name);
     }
     end_line();
   }
 
   void row(std::span<const Cell> cells) override {
     line_.clear();
-    for (const Cell& cell : cells) {
-      separate();
-      std::visit([&](const auto& value) { put(cell, value); }, cell.value());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      separate(i);
+      put_cell(cells[i]);
     }
     end_line();
   }
@@ -83,17 +53,16 @@ class DelimitedFormat : public RowFormat {
     pattern.precision = context_.options.precision;
     line_.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      separate();
+      separate(i);
       if (varies[i]) {
-        pattern.numbers.push_back({std::string(line_.text()), i});
+        pattern.numbers.push_back({fmt::to_string(line_), i});
         line_.clear();
       } else {
-        std::visit([&](const auto& value) { put(cells[i], value); }, cells[i].value());
+        put_cell(cells[i]);
       }
     }
-    first_ = true;
-    line_.put(end_);
-    pattern.end = line_.text();
+    line_.push_back(end_);
+    pattern.end = fmt::to_string(line_);
     return pattern;
   }
 
@@ -101,21 +70,27 @@ class DelimitedFormat : public RowFormat {
   [[nodiscard]] bool rows_stand_alone() const override { return true; }
 
  private:
-  template <class Value>
-  void put(const Cell& cell, const Value& value) {
-    if constexpr (requires(char* out) { write_number(out, value, 0); }) {
-      line_.put_number(value, context_.options.precision);
-    } else if constexpr (std::is_same_v<Value, std::string_view>) {
-      put(value);
-    } else {
-      plain_.clear();
-      append_text(plain_, cell, context_.options.precision);
-      put(plain_);
-    }
+  void put_cell(const Cell& cell) {
+    std::visit(
+        [&]<class Value>(const Value& value) {
+          if constexpr (requires(char* out) { write_number(out, value, 0); }) {
+            const std::size_t begin = line_.size();
+            line_.resize(begin + number_chars);
+            char* const end = write_number(line_.data() + begin, value, context_.options.precision);
+            line_.resize(static_cast<std::size_t>(end - line_.data()));
+          } else if constexpr (std::is_same_v<Value, std::string_view>) {
+            put(value);
+          } else {
+            plain_.clear();
+            append_text(plain_, cell, context_.options.precision);
+            put(plain_);
+          }
+        },
+        cell.value());
   }
   void put(std::string_view text) {
     if (!terminal_ && !escape_.needed(text)) {
-      line_.put(text);
+      line_.append(text);
       return;
     }
     escaped_.clear();
@@ -124,18 +99,16 @@ class DelimitedFormat : public RowFormat {
     } else {
       escape_.append(escaped_, text);
     }
-    line_.put(escaped_);
+    line_.append(escaped_);
   }
   void end_line() {
-    line_.put(end_);
-    context_.out.write(line_.text());
-    first_ = true;
+    line_.push_back(end_);
+    context_.out.write({line_.data(), line_.size()});
   }
-  void separate() {
-    if (!first_) {
-      line_.put(separator_);
+  void separate(std::size_t column) {
+    if (column != 0) {
+      line_.push_back(separator_);
     }
-    first_ = false;
   }
 
   FormatContext context_;
@@ -144,8 +117,7 @@ class DelimitedFormat : public RowFormat {
   char end_;
   Escape escape_;
   bool terminal_;
-  bool first_ = true;
-  LineBuffer line_;
+  fmt::memory_buffer line_;  // numbers are written in place, and memory is reused
   std::string plain_;
   std::string escaped_;
 };

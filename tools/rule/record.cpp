@@ -17,15 +17,6 @@ namespace smd::tool::rule {
 
 namespace {
 
-template <class Number>
-Cell step_cell(const std::optional<Number>& step) {
-  return step ? Cell(step->value) : Cell();
-}
-
-Cell text_cell(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
-
-Cell or_missing(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
-
 std::string params_json(const RuleResult& result) {
   std::string json = "{";
   for (const auto& [name, text] : result.params) {
@@ -102,11 +93,11 @@ std::span<const RecordKey> record_keys() {
       {"rule", true, left, nullptr, [](Record it, Cells) { return Cell(it.result.name); }},
       {"rule_to_invoke", false, left, nullptr, [](Record it, Cells) { return or_missing(it.result.rule); }},
       {"status", false, left, nullptr, [](Record it, Cells) { return Cell(to_string(it.result.status)); }},
-      {"step", true, right, [](Found it) { return step_cell(it.step); }, nullptr},
+      {"step", true, right, [](Found it) { return Cell(it.step); }, nullptr},
       {"mode", true, left, [](Found it) { return it.step ? Cell(to_string(it.mode)) : Cell(); }, nullptr},
       {"mode_step", true, right, [](Found it) { return it.step ? Cell(it.mode_step.value) : Cell(); }, nullptr},
-      {"tensor", true, left, [](Found it) { return text_cell(it.tensor); }, nullptr},
-      {"worker", true, left, [](Found it) { return text_cell(it.worker); }, nullptr},
+      {"tensor", true, left, [](Found it) { return Cell(it.tensor); }, nullptr},
+      {"worker", true, left, [](Found it) { return Cell(it.worker); }, nullptr},
       {"check", true, left, [](Found it) { return Cell(it.check); }, nullptr},
       {"value", true, right, [](Found it) { return measured(it) ? Cell(it.value) : Cell(); }, nullptr},
       {"threshold", true, right, [](Found it) { return measured(it) ? Cell(it.threshold) : Cell(); }, nullptr},
@@ -116,8 +107,8 @@ std::span<const RecordKey> record_keys() {
       {"steps_evaluated", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.steps_evaluated); }},
       {"steps_skipped", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.steps_skipped); }},
       {"findings", false, right, nullptr, [](Record it, Cells) { return Cell(it.findings); }},
-      {"first_step", false, right, nullptr, [](Record it, Cells) { return step_cell(it.result.first_step); }},
-      {"last_step", false, right, nullptr, [](Record it, Cells) { return step_cell(it.result.last_step); }},
+      {"first_step", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.first_step); }},
+      {"last_step", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.last_step); }},
       {"elapsed", false, right, nullptr, [](Record it, Cells) { return Cell(it.result.elapsed); }},
       {"kind", false, left, nullptr, [](Record it, Cells) { return or_missing(kind_of(it.result)); }},
       {"parameter", false, left, nullptr, [](Record it, Cells) { return or_missing(it.result.error_parameter); }},

@@ -53,8 +53,6 @@ constexpr std::array<Column, 7> check_columns = {{{.name = "rule"},
                                                   {.name = "parameter"},
                                                   {.name = "message"}}};
 
-Cell or_missing(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-
 /// Chooses all columns of the rows except `trial`: the rows are about no trial.
 OutputOptions without_trial(OutputOptions options, std::span<const Column> columns) {
   options.with_trial = false;

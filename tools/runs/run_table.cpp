@@ -16,11 +16,6 @@ namespace {
 /// The default number of scalars.
 constexpr std::size_t most_scalars = 4;
 
-template <class Value>
-Cell cell_of(const std::optional<Value>& value) {
-  return value ? Cell(*value) : Cell();
-}
-
 /// A column, and its cells. Those of a run that cannot be read are missing, but for its path and status.
 struct RunColumn {
   Column column;
@@ -34,12 +29,12 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
       {{.name = "run", .in_table = false}, [](const RunFacts& run) { return Cell(run.run); }},
       {{.name = "layout"}, [](const RunFacts& run) { return run.readable() ? Cell(run.layout) : Cell(); }},
       {{.name = "status"}, [](const RunFacts& run) { return Cell(run.status); }},
-      {number("age"), [](const RunFacts& run) { return cell_of(run.age); }},
+      {number("age"), [](const RunFacts& run) { return Cell(run.age); }},
       {number("steps"), [](const RunFacts& run) { return run.readable() ? Cell(run.steps) : Cell(); }},
-      {number("last_step"), [](const RunFacts& run) { return cell_of(run.last_step); }},
-      {number("duration"), [](const RunFacts& run) { return cell_of(run.duration); }},
-      {number("rate"), [](const RunFacts& run) { return cell_of(run.rate); }},
-      {number("disk"), [](const RunFacts& run) { return cell_of(run.disk); }}};
+      {number("last_step"), [](const RunFacts& run) { return Cell(run.last_step); }},
+      {number("duration"), [](const RunFacts& run) { return Cell(run.duration); }},
+      {number("rate"), [](const RunFacts& run) { return Cell(run.rate); }},
+      {number("disk"), [](const RunFacts& run) { return Cell(run.disk); }}};
   if (planned) {
     columns.push_back({{.name = "eta", .align = Align::right, .asked = true}, [step = *planned](const RunFacts& run) {
                          const double left = run.last_step ? static_cast<double>(step - *run.last_step) : 0;
