@@ -3,7 +3,6 @@
 
 #include "cli/environment.hpp"
 #include "cli/interruption.hpp"
-#include "cli/message_options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/signals.hpp"
@@ -38,17 +37,19 @@ void hold_standard_streams() noexcept {
 }
 
 void set_up_messages(const CommandLine& line, Diagnostics& messages) {
-  const MessageOptions options = MessageOptions::from(line);
-  if (options.quiet) {
+  if (line.has("quiet")) {
     messages.set_level(Level::error);
-  } else if (options.verbosity > 0) {
-    messages.set_level(options.verbosity == 1 ? Level::info : Level::debug);
+  } else if (line.has("verbose")) {
+    messages.set_level(line.count("verbose") == 1 ? Level::info : Level::debug);
   }
   const TerminalOptions terminal = TerminalOptions::from(line);
   messages.set_ascii(terminal.ascii);
   messages.set_color(use_color(terminal.color, STDERR_FILENO));
   messages.set_before_line(Progress::erase_line);
-  Progress::configure(options.quiet ? std::optional(false) : options.progress);
+  const GivenOption* const progress = line.last_of({"progress", "no-progress"});
+  Progress::configure(line.has("quiet")     ? std::optional(false)
+                      : progress != nullptr ? std::optional(progress->spec->name == "progress")
+                                            : std::nullopt);
 }
 
 ExitStatus print(const std::string& text) {

@@ -136,22 +136,6 @@ int make_temporary(std::string& name) {
   }
 }
 
-/// A second descriptor of a locked file; the lock ends with the last of them.
-class LockHeld {
- public:
-  explicit LockHeld(int descriptor) noexcept : descriptor_(descriptor) {}
-  LockHeld(const LockHeld&) = delete;
-  LockHeld& operator=(const LockHeld&) = delete;
-  ~LockHeld() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-  }
-
- private:
-  int descriptor_;
-};
-
 using Paths = std::array<std::string, 2>;  // without links, and as it was given
 
 Paths spellings(const std::string& path) {
@@ -377,22 +361,21 @@ void OutputFile::close() {
     fail(single_quoted(path_), errno);
   }
   // Holds the lock until the file has its name: else another command may take it for one that was left behind.
-  const LockHeld lock(temporary_.empty() ? -1 : fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
-  const auto check = [this](int result) {
-    if (result != 0) {
-      const int error = errno;
+  const int lock = temporary_.empty() ? -1 : fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+  int error =
+      ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno;  // some file systems report a full disk only here
+  if (!temporary_.empty()) {
+    const SignalsBlocked blocked;
+    error = error != 0 || std::rename(temporary_.c_str(), path_.c_str()) == 0 ? error : errno;
+    if (error != 0) {
       unlink(temporary_.c_str());
-      forget_on_signal(temporary_);
-      fail(single_quoted(path_), error);
     }
-  };
-  check(::close(std::exchange(descriptor_, -1)));  // some file systems report a full disk only here
-  if (temporary_.empty()) {
-    return;
+    forget_on_signal(temporary_);
+    ::close(lock);
   }
-  const SignalsBlocked blocked;
-  check(std::rename(temporary_.c_str(), path_.c_str()));
-  forget_on_signal(temporary_);
+  if (error != 0) {
+    fail(single_quoted(path_), error);
+  }
   temporary_.clear();
 }
 
