@@ -88,15 +88,14 @@ constexpr std::array<Prose, 9> prose = {{
          "--shard I/N takes the I-th of N runs of neighbouring steps, after all other selection.\n\n"
          "With --jsonl, rows of shards have two further keys, count and partial, from which --merge pools them. With "
          "steps among --by, merging gives what the whole would have given, byte for byte. Rows that are pooled have "
-         "the "
-         "same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
+         "the same counts, min, max and sums of integers; other statistics may differ from the whole's by two units in "
          "the last place. median and pN cannot be pooled. Where steps are pooled, shards read values also where "
          "statistics are saved, unless --source says saved: only all shards together determine which is needed. A "
          "statistic that the whole would not have is NA; if shards have it, a warning says so, and with --strict the "
          "status is 1.\n\n"
-         "Each row records its part and the steps that were divided. Parts of other steps than the first one's (a job "
-         "may have saved more since; then choose steps with -s) and parts given twice are refused. Missing parts are "
-         "named; with --strict the status is 1."},
+         "Each row records its part and the steps that were divided. Parts of other steps than the first one's (a "
+         "job may have saved more since; then choose steps with -s) and parts given twice are refused. Missing parts "
+         "are named; with --strict the status is 1."},
     {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
 }};
 

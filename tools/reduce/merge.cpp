@@ -384,9 +384,7 @@ class Merger {
     }
     Reducer reducer(computed, rows.front().partial.options);
     for (const ShardRow& row : rows) {
-      if (!row.partial.data) {
-        throw UsageError("--merge: complex numbers cannot be pooled without the values: reduce the whole");
-      }
+      refuse_if(!row.partial.data, "--merge: complex numbers cannot be pooled without the values: reduce the whole");
       reducer.merge(*row.partial.data);
     }
     for (std::size_t i = 0; i < computed.size(); ++i) {

@@ -18,82 +18,53 @@ constexpr std::array<std::string_view, 2> nan_policies = {"propagate", "omit"};
 constexpr std::array<std::string_view, 3> view_flags = {"hist", "pivot", "spark"};  // in the order of ReduceViewKind
 constexpr std::array<std::string_view, 4> by_row_words = {"tensor", "step", "worker", "row"};
 
-constexpr std::array<OptionSpec, 16> own_options = {{
-    {.short_name = 'r',  // its texts follow from the table of reductions: `ReductionTexts`
-     .name = "reduce",
-     .metavar = "LIST",
-     .group = group::view,
-     .kind = ArgumentKind::text,
-     .repeat = Repeat::adds_up,
-     .split_commas = true},
-    {.short_name = 'a', .name = "abs", .help = "put abs_ before each", .group = group::view},
-    {.name = "source",
-     .metavar = "S",
-     .help = "auto: saved statistics where there are any, else computed; saved; computed",
-     .group = group::view,
-     .kind = ArgumentKind::choice,
-     .choices = sources},
-    {.name = "ddof",
-     .metavar = "N",
-     .help = "computed std and variance divide by the number of elements less N (default: 0)",
-     .group = group::view,
-     .kind = ArgumentKind::number},
-    {.name = "nan",
-     .metavar = "P",
-     .help = "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out",
-     .group = group::view,
-     .kind = ArgumentKind::choice,
-     .choices = nan_policies},
-    {.short_name = by_option.short_name,
-     .name = by_option.name,
-     .metavar = by_option.metavar,
-     .help = "of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first "
-             "three)",
-     .group = group::view,
-     .kind = ArgumentKind::text,
-     .split_commas = true,
-     .choices = by_row_words,
-     .manual = "What has a row of its own, of tensor, step, worker and row; the default is the first three. What is "
-               "left out is pooled as one array. row, with tensor, is the index on the first axis of tensors with two "
-               "axes or more: which rows of an embedding are dead, which units are zero."},
-    {.name = "across",
-     .help = "pool the trials too: mean and std over seeds; column trials in place of trial",
-     .group = group::view},
-    {.name = "smooth",
-     .metavar = "W",
-     .help = "after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1",
-     .group = group::view,
-     .kind = ArgumentKind::number,
-     .manual =
-         "Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as TensorBoard "
-         "shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole series, whatever steps "
-         "are chosen; n counts finite numbers, and others stay as they are. --spark has a curve of it, and -f "
-         "svg draws it over the pale statistic."},
-    {.name = "hist",
-     .help = "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all",
-     .group = group::view},
-    {.name = "bins",
-     .metavar = "N[:LO:HI]",
-     .help = "how many bins, and between which bounds (default: 10, from the least to the greatest value)",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "pivot", .help = "one reduction, with a row per step and a column per tensor", .group = group::view},
-    {.name = "spark", .help = "a line per tensor, its curve over the steps", .group = group::view},
-    {.name = "slice",
-     .metavar = "S",
-     .help = "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ...",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "shard",
-     .metavar = "I/N",
-     .help = "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave",
-     .group = group::view,
-     .kind = ArgumentKind::text},
-    {.name = "merge",
-     .help = "operands are the JSON lines of shards made with the same options: pool them",
-     .group = group::view},
-    {.name = "strict", .help = "status 1 if something asked for is not available", .group = group::view},
-}};
+constexpr OptionSpec by_row_option = [] {
+  OptionSpec spec = by_option.of(by_row_words);
+  spec.help =
+      "of tensor,step,worker,row: a row for each; what is left out is pooled as one array (default: the first three)";
+  spec.manual =
+      "What has a row of its own, of tensor, step, worker and row; the default is the first three. What is left out is "
+      "pooled as one array. row, with tensor, is the index on the first axis of tensors with two axes or more: which "
+      "rows of an embedding are dead, which units are zero.";
+  return spec;
+}();
+
+constexpr auto own_options = in_group(
+    group::view,
+    {
+        // Its texts follow from the table of reductions: `ReductionTexts`.
+        valued('r', "reduce", "LIST", ArgumentKind::text, "").list(),
+        flag('a', "abs", "put abs_ before each"),
+        valued(no_letter, "source", "S", ArgumentKind::choice,
+               "auto: saved statistics where there are any, else computed; saved; computed")
+            .of(sources),
+        valued(no_letter, "ddof", "N", ArgumentKind::number,
+               "computed std and variance divide by the number of elements less N (default: 0)"),
+        valued(no_letter, "nan", "P", ArgumentKind::choice,
+               "propagate: NaN makes computed statistics NaN, as NumPy (default); omit: leave NaN out")
+            .of(nan_policies),
+        by_row_option,
+        flag(no_letter, "across", "pool the trials too: mean and std over seeds; column trials in place of trial"),
+        valued(no_letter, "smooth", "W", ArgumentKind::number,
+               "after each statistic its exponential mean over the steps, as TensorBoard shows it; 0 <= W < 1")
+            .explained("Add the column NAME_smooth after each statistic NAME: the exponential mean of its series as "
+                       "TensorBoard shows it, s = W s + (1 - W) x, divided by 1 - W^n. It is taken over the whole "
+                       "series, whatever steps are chosen; n counts finite numbers, and others stay as they are. "
+                       "--spark has a curve of it, and -f svg draws it over the pale statistic."),
+        flag(no_letter, "hist",
+             "histograms: bars in a table, rows bin lo hi count elsewhere; without bounds one range for all"),
+        valued(no_letter, "bins", "N[:LO:HI]", ArgumentKind::text,
+               "how many bins, and between which bounds (default: 10, from the least to the greatest value)"),
+        flag(no_letter, "pivot", "one reduction, with a row per step and a column per tensor"),
+        flag(no_letter, "spark", "a line per tensor, its curve over the steps"),
+        valued(no_letter, "slice", "S", ArgumentKind::text,
+               "reduce only this part, indexed as in NumPy: 0,:,::2,-1 and ..."),
+        valued(
+            no_letter, "shard", "I/N", ArgumentKind::text,
+            "part I (from 1) of N of the steps; auto or auto/N: the place that Slurm, AWS Batch or GNU parallel gave"),
+        flag(no_letter, "merge", "operands are the JSON lines of shards made with the same options: pool them"),
+        flag(no_letter, "strict", "status 1 if something asked for is not available"),
+    });
 
 // What an option's texts say of the reductions, and what shells offer.
 struct ReductionTexts {
@@ -228,7 +199,7 @@ std::span<const std::string_view> offered_reductions() { return reduction_texts(
 
 std::span<const OptionSpec> ReduceCommandOptions::table() {
   static const auto options = [] {
-    std::array<OptionSpec, own_options.size()> all = own_options;
+    auto all = own_options;
     all.front().help = reduction_texts().help;
     all.front().manual = reduction_texts().manual;
     all.front().choices = reduction_texts().choices;
@@ -259,9 +230,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
                      : *source == "computed" ? SourceChoice::computed
                                              : SourceChoice::automatic;
   }
-  options.reduce.ddof = static_cast<std::uint64_t>(
-      line.convert("ddof", [](const std::string& text) { return parse_integer(text, 0, std::int64_t{1} << 53); })
-          .value_or(0));
+  options.reduce.ddof = static_cast<std::uint64_t>(line.integer("ddof", 0, std::int64_t{1} << 53).value_or(0));
   options.reduce.nan = line.value("nan") == "omit" ? NanPolicy::omit : NanPolicy::propagate;
   options.by_given = line.has("by");
   if (options.by_given) {

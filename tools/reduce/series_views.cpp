@@ -125,10 +125,8 @@ class PivotView : public ResultView {
  public:
   explicit PivotView(const ResultContext& context)
       : context_(context), by_{.tensor = false, .worker = context.by.worker && context.options.selection.all_workers} {
-    if (context.wanted.size() != 1) {
-      throw UsageError("--pivot shows one reduction, and there are " + std::to_string(context.wanted.size()) +
-                       ": choose one with -r");
-    }
+    refuse_if(context.wanted.size() != 1, "--pivot shows one reduction, and there are " +
+                                              std::to_string(context.wanted.size()) + ": choose one with -r");
   }
 
   void set_trial(std::string_view name) override { trials_.emplace_back(name); }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace smd::tool {
 
@@ -76,9 +75,9 @@ constexpr auto output_table = in_group(
 std::vector<std::string> chosen_columns(const CommandLine& line) {
   std::vector<std::string> columns = line.values("columns");
   for (auto column = columns.begin(); column != columns.end(); ++column) {
-    if (std::find(columns.begin(), column, *column) != column) {  // an object of JSON has each key once
-      throw UsageError("--columns: " + single_quoted(*column) + " is given twice");
-    }
+    // An object of JSON has each key once.
+    refuse_if(std::find(columns.begin(), column, *column) != column,
+              "--columns: " + single_quoted(*column) + " is given twice");
   }
   return columns;
 }
@@ -88,12 +87,9 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
   for (const std::string& text : line.values("sort")) {
     const bool descending = text.starts_with('-');
     SortKey key = {text.substr(descending ? 1 : 0), descending};
-    if (key.column.empty()) {
-      throw UsageError("--sort: the name of a column is missing in " + single_quoted(text));
-    }
-    if (std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; })) {
-      throw UsageError("--sort: " + single_quoted(key.column) + " is given twice");
-    }
+    refuse_if(key.column.empty(), "--sort: the name of a column is missing in " + single_quoted(text));
+    refuse_if(std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; }),
+              "--sort: " + single_quoted(key.column) + " is given twice");
     keys.push_back(std::move(key));
   }
   return keys;
@@ -126,9 +122,7 @@ std::span<const OptionSpec> OutputOptions::table() noexcept { return output_tabl
 OutputOptions OutputOptions::from(const CommandLine& line) {
   OutputOptions options;
   options.file = line.value("output");
-  if (options.file && options.file->empty()) {
-    throw UsageError("--output: the name is empty");
-  }
+  refuse_if(options.file && options.file->empty(), "--output: the name is empty");
   if (options.file == "-") {  // as in most commands: standard output
     options.file.reset();
   }
@@ -141,19 +135,12 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   }
   options.columns = chosen_columns(line);
   options.sort = sort_keys(line);
-  const auto limit = line.convert("limit", [](const std::string& text) {
-    return parse_integer(text, 0, std::numeric_limits<std::int64_t>::max());
-  });
-  if (limit) {
-    options.limit = static_cast<std::uint64_t>(*limit);
-  }
+  options.limit = line.integer("limit", 0);
   options.where = line.convert_all("where", parse_comparison);
   options.header = !line.has("no-header");
   options.null_separated = line.has("null");
   options.with_trial = line.has("with-trial");
-  const auto digits =
-      line.convert("precision", [](const std::string& text) { return parse_integer(text, 1, max_precision); });
-  options.precision = static_cast<int>(digits.value_or(0));
+  options.precision = static_cast<int>(line.integer("precision", 1, max_precision).value_or(0));
   options.nonfinite = line.value("nonfinite") == "null" ? NonFinite::null : NonFinite::string;
   options.terminal = TerminalOptions::from(line);
   options.silent = line.has("quiet") && !options.file;
@@ -185,9 +172,7 @@ OutputFile OutputOptions::open(bool binary) const {
   if (silent) {
     return OutputFile::discard();
   }
-  if (binary && to_terminal()) {
-    throw UsageError("the terminal cannot show " + format + ": give -o FILE or a pipe");
-  }
+  refuse_if(binary && to_terminal(), "the terminal cannot show " + format + ": give -o FILE or a pipe");
   return OutputFile::standard();
 }
 

@@ -40,15 +40,11 @@ PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions
   PictureOptions options;
   if (output.format != svg_format) {
     for (const OptionSpec& option : picture_table) {
-      if (line.has(option.name)) {
-        throw UsageError(fmt::format("--{} needs -f svg", option.name));
-      }
+      refuse_if(line.has(option.name), fmt::format("--{} needs -f svg", option.name));
     }
     return options;
   }
-  if (output.asks_for_rows()) {
-    throw UsageError(fmt::format("{}: there are no rows in -f svg", output.row_option()));
-  }
+  refuse_if(output.asks_for_rows(), fmt::format("{}: there are no rows in -f svg", output.row_option()));
   options.scale = line.has("log") ? ScaleKind::logarithmic : ScaleKind::linear;
   options.title = line.value("title").value_or("");
   return options;
@@ -81,10 +77,9 @@ void PictureOutput::close(Diagnostics& messages) {
 
 void write_charts(OutputFile& out, std::span<const Chart> charts, const PictureOptions& options,
                   std::string_view instead) {
-  if (charts.size() > most_charts) {
-    throw UsageError(fmt::format("-f svg: {} charts are too many for one picture, which shows {}: {}", charts.size(),
-                                 most_charts, instead));
-  }
+  refuse_if(charts.size() > most_charts,
+            fmt::format("-f svg: {} charts are too many for one picture, which shows {}: {}", charts.size(),
+                        most_charts, instead));
   if (!charts.empty()) {
     out.write(svg_document(charts, options.title));
   }

@@ -60,9 +60,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
     where_.emplace_back(find_column("--where", condition.name), RowCondition(condition));
   }
   const MakeRowFormat make = find_row_format(options.format, chosen_.size());
-  if (make == nullptr) {
-    throw UsageError("--format: " + single_quoted(options.format) + " does not hold rows");
-  }
+  refuse_if(make == nullptr, "--format: " + single_quoted(options.format) + " does not hold rows");
   std::vector<Column> printed;
   for (const std::optional<std::size_t> index : chosen_) {
     Column& column = printed.emplace_back(index ? columns_[*index] : Column{.name = trial_column});

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace smd::tool {
@@ -209,11 +208,7 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
   if (!terms.empty()) {
     options.steps = StepSpec(std::move(terms));
   }
-  options.every = line.convert("every",
-                               [](const std::string& text) {
-                                 return parse_integer(text, 1, std::numeric_limits<std::int64_t>::max());
-                               })
-                      .value_or(1);
+  options.every = line.integer("every", 1).value_or(1);
   options.worker = line.value("worker");
   if (options.worker == "all") {
     options.worker.reset();
@@ -253,17 +248,14 @@ std::string_view mode_text(Mode mode) noexcept {
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {
   By by = {false, false, false};
   for (const std::string& name : line.values("by")) {
-    if (!name.empty() && std::find(words.begin(), words.end(), name) == words.end()) {
-      throw UsageError("--by: " + not_one_of(name, words));
-    }
+    refuse_if(!name.empty() && std::find(words.begin(), words.end(), name) == words.end(),
+              "--by: " + not_one_of(name, words));
     by.tensor = by.tensor || name == "tensor";
     by.step = by.step || name == "step";
     by.worker = by.worker || name == "worker";
     by.row = by.row || name == "row";
   }
-  if (by.row && !by.tensor) {
-    throw UsageError("--by: rows are of a tensor: --by tensor,row");
-  }
+  refuse_if(by.row && !by.tensor, "--by: rows are of a tensor: --by tensor,row");
   return by;
 }
 

@@ -34,10 +34,8 @@ constexpr std::array<ExitNote, 6> exit_notes = {{
 
 constexpr std::string_view tensor_pictures =
     "-f svg draws scalars as curves over their steps: all steps, without -s. With --hist it draws bars, or over "
-    "several "
-    "steps a heat map, in which the colour says what share of a step's elements a bin has; with --heatmap, the last "
-    "two "
-    "axes as a picture for each plane, such as the filters of a layer.";
+    "several steps a heat map, in which the colour says what share of a step's elements a bin has; with --heatmap, "
+    "the last two axes as a picture for each plane, such as the filters of a layer.";
 
 constexpr std::array<Prose, 8> prose = {{
     {.title = "OPERANDS",
@@ -59,11 +57,10 @@ constexpr std::array<Prose, 8> prose = {{
     {.title = "FORMATS",
      .text =
          "table shows arrays as NumPy prints them; the text formats print one row per element, with its index.\n\n"
-         "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest "
-         "that is unique for that tensor; STEP is the global step. With --stack it has two for each tensor, NAME and, "
-         "with the global steps, NAME@steps; if several workers are selected that saved it, two for each of these, "
-         "NAME@WORKER and NAME@WORKER@steps. Keys that would be the same are refused. bfloat16 is written as float32, "
-         "strings as "
+         "npy holds one array; npz one for each value, under NAME, NAME@STEP or NAME@STEP@WORKER, the shortest that is "
+         "unique for that tensor; STEP is the global step. With --stack it has two for each tensor, NAME and, with the "
+         "global steps, NAME@steps; if several workers are selected that saved it, two for each of these, NAME@WORKER "
+         "and NAME@WORKER@steps. Keys that would be the same are refused. bfloat16 is written as float32, strings as "
          "NumPy's <U (without NUL characters at their end), quantised types as their integers. In <U each text takes "
          "as much room as the longest: where that would be more than 64 MiB and sixteen times the tensor's own bytes, "
          "it is refused; use jsonl.\n\n"
@@ -73,22 +70,18 @@ constexpr std::array<Prose, 8> prose = {{
          "that are not UTF-8; a slash at the beginning or after another; the points of . and .. between slashes; a "
          "point or space before a slash; the colon of C: at the beginning; the first letter of a part that is a device "
          "to Windows (CON, NUL, COM1). Where two keys differ only in case, letters of the later one are encoded.\n\n"
-         "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a "
-         "string it is the bytes as they are, so a saved picture becomes a picture file; several strings of one value "
-         "are each preceded by their length in 4 bytes, and --slice chooses one; strings of several values are "
-         "refused. "
-         "pgm is an 8-bit grey image of a value with two "
-         "axes, from its least to its greatest finite value; NaN is black.\n\n"
+         "raw writes the elements' bytes, little-endian, in C order; several values follow one another. Of a string it "
+         "is the bytes as they are, so a saved picture becomes a picture file; several strings of one value are each "
+         "preceded by their length in 4 bytes, and --slice chooses one; strings of several values are refused. pgm is "
+         "an 8-bit grey image of a value with two axes, from its least to its greatest finite value; NaN is black.\n\n"
          "-o DIR/ with npy and raw writes a file for each value into the folder DIR, which is made if it is not there: "
          "NAME@STEP.EXT, or NAME@STEP@WORKER.EXT if several workers saved the tensor; NAME@STEP-0.EXT and so on for "
          "several strings. EXT is npy, or what the bytes are: png, jpg, gif, wav, txt (strings in UTF-8), else bin. "
-         "Bytes "
-         "of names other than letters, digits and ._- are written %XX, and so is a point at the beginning, so that "
-         "each "
-         "file is in DIR itself.\n\n"
+         "Bytes of names other than letters, digits and ._- are written %XX, and so is a point at the beginning, so "
+         "that each file is in DIR itself.\n\n"
          "Text formats show pictures and other strings that are no text by their length, npz leaves them out.\n\n"
-         "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status "
-         "is 4 and what was written must not be used."},
+         "npy and raw pass large values on while they are read: if a checksum then turns out wrong, the status is 4 "
+         "and what was written must not be used."},
     {.title = "HISTOGRAMS",
      .text = "Bins are those of numpy.histogram in double precision: of equal width, each without its upper bound but "
              "the last. Without bounds they reach from the least to the greatest finite value of each tensor value. "

@@ -19,9 +19,7 @@ namespace {
 void write_npy(OutputFile& out, const std::string& what, Dtype dtype, const Shape& shape,
                const std::vector<std::span<const std::byte>>& parts) {
   for (const std::span<const std::byte> part : parts) {
-    if (!Elements(TensorView(dtype, {}, part)).utf8()) {
-      throw UsageError(what + std::string(not_text));
-    }
+    refuse_if(!Elements(TensorView(dtype, {}, part)).utf8(), what + std::string(not_text));
   }
   const NpyType type = stacked_npy_type(dtype, parts);
   if (const std::string why = too_much_padding(type, dtype, shape, parts); !why.empty()) {
@@ -201,10 +199,8 @@ class StackView : public ValueView {
   }
 
   void write_npy() {
-    if (series_.size() != 1) {
-      throw UsageError("-f npy holds one array, and " + std::to_string(series_.size()) +
-                       " tensors, workers or trials are selected: use -f npz");
-    }
+    refuse_if(series_.size() != 1, "-f npy holds one array, and " + std::to_string(series_.size()) +
+                                       " tensors, workers or trials are selected: use -f npz");
     const Series& series = series_.begin()->second;
     tensor::write_npy(context_.out, "-f npy: ", series.values.front().dtype(), stacked_shape(series), parts_of(series));
   }

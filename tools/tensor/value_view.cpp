@@ -112,10 +112,9 @@ void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics
 
 void OneValue::announce(const ValueKey& key) {
   const std::string of_trial = key.trial.empty() ? std::string() : " of " + single_quoted(key.trial);
-  if (!first_.empty()) {
-    throw UsageError(std::string(view_) + " shows one value only, and there are " + first_ + " and " + value_name(key) +
-                     " of " + single_quoted(key.worker) + of_trial + ": " + std::string(instead_));
-  }
+  refuse_if(!first_.empty(), std::string(view_) + " shows one value only, and there are " + first_ + " and " +
+                                 value_name(key) + " of " + single_quoted(key.worker) + of_trial + ": " +
+                                 std::string(instead_));
   first_ = value_name(key) + of_trial;
 }
 
