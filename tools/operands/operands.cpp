@@ -417,30 +417,13 @@ class Visits {
   [[nodiscard]] std::size_t shown() const noexcept { return shown_; }
 
  private:
-  class NumberedTurn : public Turn {
-   public:
-    NumberedTurn(Visits& visits, std::size_t number) : visits_(visits), number_(number) {}
-
-    bool mine() override {
-      const std::lock_guard lock(visits_.mutex_);
-      check();
-      return visits_.shown_ == number_;
+  /// Call it with `mutex_` held. @throws VisitsOver.
+  [[nodiscard]] bool is_turn_of(std::size_t number) const {
+    if (over_) {
+      throw VisitsOver();
     }
-    void wait() override {
-      std::unique_lock lock(visits_.mutex_);
-      visits_.changed_.wait(lock, [this] { return visits_.over_ || visits_.shown_ == number_; });
-      check();
-    }
-
-   private:
-    void check() const {
-      if (visits_.over_) {
-        throw VisitsOver();
-      }
-    }
-    Visits& visits_;
-    std::size_t number_;
-  };
+    return shown_ == number;
+  }
 
   struct Next {
     std::string operand;
@@ -495,7 +478,15 @@ class Visits {
     }
     Show show;
     try {
-      NumberedTurn turn(*this, next.number);
+      Turn turn;
+      turn.mine = [&] {
+        const std::lock_guard lock(mutex_);
+        return is_turn_of(next.number);
+      };
+      turn.wait = [&] {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return is_turn_of(next.number); });
+      };
       show = visit_({next.operand, next.jobs, turn});
     } catch (const VisitsOver&) {
       throw;  // `held` goes, with all that it holds

@@ -151,15 +151,12 @@ class OperandSource {
 /// Ends a visit whose result is no longer needed. Thrown by `Turn`; visits let it pass.
 struct VisitsOver {};
 
-/// Tells a visit when it may show its results.
-class Turn {
- public:
-  virtual ~Turn() = default;
+/// Tells a visit when it may show its results. Both throw VisitsOver.
+struct Turn {
   /// Whether all operands before this one were shown, so that this visit can show its results at once.
-  /// @throws VisitsOver.
-  [[nodiscard]] virtual bool mine() = 0;
-  /// Waits until `mine` is true. Only a visit that has more than it can hold should wait. @throws VisitsOver.
-  virtual void wait() = 0;
+  std::function<bool()> mine;
+  /// Waits until `mine` is true. Only a visit that has more than it can hold should wait.
+  std::function<void()> wait;
 };
 
 /// Shows what a visit still holds, once all operands before it were shown. Returns whether further visits are needed.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -84,7 +85,9 @@ class RunTable {
         scalars_json_ = scalars_json(run, output);
         hyperparameters_json_ = hyperparameters_json(run, output);
       }
-      rows.row_of([&](std::size_t i) { return cells_[i](run); });
+      std::vector<Cell> cells;
+      std::transform(cells_.begin(), cells_.end(), std::back_inserter(cells), [&](const auto& of) { return of(run); });
+      rows.row(cells);
     }
     rows.finish();
   }
