@@ -35,13 +35,15 @@ const OptionSpec* CommandDefinition::find(std::string_view long_name) const {
   return found == all.end() ? nullptr : *found;
 }
 
-std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
-  std::span<const std::string_view> words;
+std::span<const std::string_view> CommandDefinition::choices_of(const OptionSpec& spec) const noexcept {
   if (spec.kind == ArgumentKind::format) {
-    words = formats;
-  } else if (spec.kind == ArgumentKind::choice) {
-    words = spec.choices;
+    return formats;
   }
+  return spec.kind == ArgumentKind::choice ? spec.choices : std::span<const std::string_view>();
+}
+
+std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
+  const std::span<const std::string_view> words = choices_of(spec);
   const bool named = std::all_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
   return named ? std::string() : fmt::format("{}", fmt::join(words, ", "));
 }

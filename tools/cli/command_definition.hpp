@@ -76,6 +76,8 @@ struct CommandDefinition {
   [[nodiscard]] std::vector<const OptionSpec*> options() const;
   /// The option of that long name; null if there is none.
   [[nodiscard]] const OptionSpec* find(std::string_view name) const;
+  /// The values that an option takes; empty: any.
+  [[nodiscard]] std::span<const std::string_view> choices_of(const OptionSpec& spec) const noexcept;
   /// `a, b, c`: the values that an option takes. Empty if it takes any value, or if `text` names each value already.
   [[nodiscard]] std::string words_beside(std::string_view text, const OptionSpec& spec) const;
 };

@@ -79,15 +79,8 @@ bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& argume
 }
 
 void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
-  std::span<const std::string_view> choices;
-  if (spec.kind == ArgumentKind::format) {
-    choices = definition.formats;
-  } else if (spec.kind == ArgumentKind::choice) {
-    choices = spec.choices;
-  } else {
-    return;
-  }
-  if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+  const std::span<const std::string_view> choices = definition.choices_of(spec);
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
     throw UsageError("--" + std::string(spec.name) + ": " + not_one_of(value, choices));
   }
 }

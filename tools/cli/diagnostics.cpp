@@ -31,16 +31,12 @@ thread_local Diagnostics* keeper_of_thread = nullptr;      // the one that keeps
 }  // namespace
 
 std::optional<Level> parse_level(const char* wanted) noexcept {
-  struct Name {
-    const char* text;
-    Level level;
-  };
-  constexpr Name names[] = {{"off", Level::error},   {"critical", Level::error}, {"fatal", Level::error},
-                            {"error", Level::error}, {"warn", Level::warning},   {"warning", Level::warning},
-                            {"info", Level::info},   {"debug", Level::debug}};
-  for (const Name& name : names) {
-    if (strcasecmp(wanted, name.text) == 0) {
-      return name.level;
+  constexpr std::pair<const char*, Level> names[] = {
+      {"off", Level::error},    {"critical", Level::error},  {"fatal", Level::error}, {"error", Level::error},
+      {"warn", Level::warning}, {"warning", Level::warning}, {"info", Level::info},   {"debug", Level::debug}};
+  for (const auto& [name, level] : names) {
+    if (strcasecmp(wanted, name) == 0) {
+      return level;
     }
   }
   return std::nullopt;

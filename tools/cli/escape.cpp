@@ -82,6 +82,8 @@ void append_csv(std::string& out, std::string_view text) {
 void append_csv_shown(std::string& out, std::string_view text, bool ascii) { append_csv(out, printable(text, ascii)); }
 
 bool append_json(std::string& out, std::string_view text) {
+  constexpr std::string_view with_letter = "\"\\\n\t\r";
+  constexpr std::string_view letters = "\"\\ntr";
   bool valid = true;
   out += '"';
   std::size_t copied = 0;  // everything before it is in `out`
@@ -103,15 +105,9 @@ bool append_json(std::string& out, std::string_view text) {
     if (byte >= 0x80) {
       out += "\xEF\xBF\xBD";
       valid = false;
-    } else if (byte == '"' || byte == '\\') {
+    } else if (const std::size_t which = with_letter.find(text[at]); which != with_letter.npos) {
       out += '\\';
-      out += text[at];
-    } else if (byte == '\n') {
-      out += "\\n";
-    } else if (byte == '\t') {
-      out += "\\t";
-    } else if (byte == '\r') {
-      out += "\\r";
+      out += letters[which];
     } else {
       append_unit(out, byte);
     }
@@ -149,13 +145,9 @@ std::string displayable(std::string_view text) {
   return shown;
 }
 
-void append_xml(std::string& out, std::string_view text) {
-  append_replaced(out, displayable(text), {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
-}
-
 std::string xml(std::string_view text) {
   std::string out;
-  append_xml(out, text);
+  append_replaced(out, displayable(text), {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
   return out;
 }
 

@@ -37,9 +37,8 @@ void append_json_shown(std::string& out, std::string_view text);
 /// U+FFFE and U+FFFF become `\u{N}` too.
 [[nodiscard]] std::string displayable(std::string_view text);
 
-/// Appends any bytes as the text of an element, or as the value of an attribute between double quotes: displayable,
+/// Returns any bytes as the text of an element, or as the value of an attribute between double quotes: displayable,
 /// and `& < > "` escaped.
-void append_xml(std::string& out, std::string_view text);
 [[nodiscard]] std::string xml(std::string_view text);
 
 }  // namespace smd::tool

@@ -271,10 +271,9 @@ OperandSource::OperandSource(std::span<const std::string> operands, bool null_se
   }
 }
 
-OperandSource OperandSource::of(std::vector<std::string> operands) {
+OperandSource OperandSource::of(std::span<const std::string> operands) {
   OperandSource source({}, false);
-  source.own_ = std::move(operands);
-  source.given_ = source.own_;
+  source.given_ = operands;
   return source;
 }
 

@@ -111,17 +111,11 @@ class KeptTrials {
 /// line (or NUL, with -0), each available as soon as it is read. Empty lines are skipped. Not thread-safe.
 class OperandSource {
  public:
-  OperandSource(OperandSource&&) noexcept = default;
-  OperandSource& operator=(OperandSource&&) noexcept = default;
-  OperandSource(const OperandSource&) = delete;
-  OperandSource& operator=(const OperandSource&) = delete;
-  ~OperandSource() = default;
-
   /// The operands must outlive this. @throws UsageError for a `-` elsewhere.
   OperandSource(std::span<const std::string> operands, bool null_separated);
 
-  /// Exactly these operands: `-` has no special meaning.
-  static OperandSource of(std::vector<std::string> operands);
+  /// Exactly these operands, which must outlive the source: `-` has no special meaning.
+  static OperandSource of(std::span<const std::string> operands);
 
   /// The next operand; nullopt if there is none, or if a stop was requested while standard input had none ready.
   /// @throws ReadError (io) if standard input cannot be read.
@@ -136,7 +130,6 @@ class OperandSource {
  private:
   void read_list();
 
-  std::vector<std::string> own_;
   std::span<const std::string> given_;
   std::size_t at_ = 0;  // of given_
   char separator_;

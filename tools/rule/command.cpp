@@ -118,8 +118,8 @@ class Runner {
   }
 
   void evaluate_side_by_side(Reports& reports, bool any_good) {
-    OperandSource trials = part_ ? OperandSource::of(std::move(trials_of_part_))
-                                 : OperandSource(options_.operands, options_.output.null_separated);
+    OperandSource trials =
+        part_ ? OperandSource::of(trials_of_part_) : OperandSource(options_.operands, options_.output.null_separated);
     messages_.name_trials(context_.several_trials);
     // Reports are closed even if a signal ends this.
     const Interruption interruption;

@@ -55,7 +55,8 @@ TEST_CASE("operands one after another, with their number") {
   const std::vector<std::string> list = {"a", "-"};
   CHECK_FALSE(OperandSource(list, false).total());  // standard input may list any number
 
-  OperandSource literal = OperandSource::of({"-", "x"});
+  const std::vector<std::string> paths = {"-", "x"};
+  OperandSource literal = OperandSource::of(paths);
   CHECK(literal.total() == 2);
   CHECK(literal.next() == "-");
   CHECK(literal.next() == "x");
