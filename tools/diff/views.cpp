@@ -105,11 +105,7 @@ class RowsView : public DiffView {
     find_first(row);
     const ShownRow shown = {row, index_, !only_reasons_ || row.state == State::shape,
                             !only_reasons_ || row.state == State::dtype};
-    cells_.clear();
-    for (const RowColumn& column : columns_) {
-      cells_.push_back(column.cell(shown));
-    }
-    rows_.row(cells_);
+    rows_.row_of([&](std::size_t i) { return columns_[i].cell(shown); });
   }
 
   void finish() override { rows_.finish(); }
@@ -136,7 +132,6 @@ class RowsView : public DiffView {
   std::vector<RowColumn> columns_;
   std::vector<Column> plain_;
   RowWriter rows_;
-  std::vector<Cell> cells_;  // of a row
   std::vector<std::int64_t> index_;
 };
 

@@ -4,11 +4,41 @@
 #include "cli/text.hpp"
 #include "rows/row_format.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace smd::tool {
 
 namespace {
+
+/// Builds a line: numbers are written in place, and memory is reused.
+class LineBuffer {
+ public:
+  void clear() noexcept { size_ = 0; }
+  void put(char byte) {
+    *room_for(1) = byte;
+    ++size_;
+  }
+  void put(std::string_view text) { size_ += text.copy(room_for(text.size()), text.size()); }
+  template <class Number>
+  void put_number(Number number, int precision) {
+    char* const end = write_number(room_for(number_chars), number, precision);
+    size_ = static_cast<std::size_t>(end - memory_.data());
+  }
+  /// Valid until something is put.
+  [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), size_}; }
+
+ private:
+  char* room_for(std::size_t more) {
+    if (memory_.size() - size_ < more) {
+      grow(more);
+    }
+    return memory_.data() + size_;
+  }
+  [[gnu::noinline]] void grow(std::size_t more) { memory_.resize(std::max(size_ + more, 2 * memory_.size())); }
+
+  std::string memory_;
+  std::size_t size_ = 0;
+};
 
 /// How a format writes text that it cannot write as it is.
 struct Escape {
@@ -32,18 +62,18 @@ class DelimitedFormat : public RowFormat {
       return;
     }
     line_.clear();
-    for (std::size_t i = 0; i < context_.columns.size(); ++i) {
-      separate(i);
-      put(context_.columns[i].name);
+    for (const Column& column : context_.columns) {
+      separate();
+      put(column.name);
     }
     end_line();
   }
 
   void row(std::span<const Cell> cells) override {
     line_.clear();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      separate(i);
-      put_cell(cells[i]);
+    for (const Cell& cell : cells) {
+      separate();
+      std::visit([&](const auto& value) { put(cell, value); }, cell.value());
     }
     end_line();
   }
@@ -53,16 +83,17 @@ class DelimitedFormat : public RowFormat {
     pattern.precision = context_.options.precision;
     line_.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      separate(i);
+      separate();
       if (varies[i]) {
-        pattern.numbers.push_back({fmt::to_string(line_), i});
+        pattern.numbers.push_back({std::string(line_.text()), i});
         line_.clear();
       } else {
-        put_cell(cells[i]);
+        std::visit([&](const auto& value) { put(cells[i], value); }, cells[i].value());
       }
     }
-    line_.push_back(end_);
-    pattern.end = fmt::to_string(line_);
+    first_ = true;
+    line_.put(end_);
+    pattern.end = line_.text();
     return pattern;
   }
 
@@ -70,27 +101,21 @@ class DelimitedFormat : public RowFormat {
   [[nodiscard]] bool rows_stand_alone() const override { return true; }
 
  private:
-  void put_cell(const Cell& cell) {
-    std::visit(
-        [&]<class Value>(const Value& value) {
-          if constexpr (requires(char* out) { write_number(out, value, 0); }) {
-            const std::size_t begin = line_.size();
-            line_.resize(begin + number_chars);
-            char* const end = write_number(line_.data() + begin, value, context_.options.precision);
-            line_.resize(static_cast<std::size_t>(end - line_.data()));
-          } else if constexpr (std::is_same_v<Value, std::string_view>) {
-            put(value);
-          } else {
-            plain_.clear();
-            append_text(plain_, cell, context_.options.precision);
-            put(plain_);
-          }
-        },
-        cell.value());
+  template <class Value>
+  void put(const Cell& cell, const Value& value) {
+    if constexpr (requires(char* out) { write_number(out, value, 0); }) {
+      line_.put_number(value, context_.options.precision);
+    } else if constexpr (std::is_same_v<Value, std::string_view>) {
+      put(value);
+    } else {
+      plain_.clear();
+      append_text(plain_, cell, context_.options.precision);
+      put(plain_);
+    }
   }
   void put(std::string_view text) {
     if (!terminal_ && !escape_.needed(text)) {
-      line_.append(text);
+      line_.put(text);
       return;
     }
     escaped_.clear();
@@ -99,16 +124,18 @@ class DelimitedFormat : public RowFormat {
     } else {
       escape_.append(escaped_, text);
     }
-    line_.append(escaped_);
+    line_.put(escaped_);
   }
   void end_line() {
-    line_.push_back(end_);
-    context_.out.write({line_.data(), line_.size()});
+    line_.put(end_);
+    context_.out.write(line_.text());
+    first_ = true;
   }
-  void separate(std::size_t column) {
-    if (column != 0) {
-      line_.push_back(separator_);
+  void separate() {
+    if (!first_) {
+      line_.put(separator_);
     }
+    first_ = false;
   }
 
   FormatContext context_;
@@ -117,7 +144,8 @@ class DelimitedFormat : public RowFormat {
   char end_;
   Escape escape_;
   bool terminal_;
-  fmt::memory_buffer line_;  // numbers are written in place, and memory is reused
+  bool first_ = true;
+  LineBuffer line_;
   std::string plain_;
   std::string escaped_;
 };

@@ -85,6 +85,27 @@ class RowWriter {
   /// One cell for each column given to the constructor, in that order.
   void row(std::span<const Cell> cells);
   void row(std::initializer_list<Cell> cells) { row(std::span<const Cell>(cells.begin(), cells.size())); }
+  /// As `row`, if most cells may not be wanted: `make(i)` returns the cell of column i.
+  template <class Make>
+  void row_of(const Make& make) {
+    if (sorted_ || !where_.empty()) {
+      std::vector<Cell> cells;
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        cells.push_back(make(i));
+      }
+      return row(cells);
+    }
+    const bool past_limit = full();
+    ++rows_;
+    if (out_.discards() || past_limit) {
+      return;
+    }
+    picked_.resize(chosen_.size());
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      picked_[i] = chosen_[i] ? make(*chosen_[i]) : Cell(trial_);
+    }
+    print(picked_);
+  }
   /// Whether text that another writer made of rows, with the same options but without a header, can be appended
   /// unchanged.
   [[nodiscard]] bool rows_stand_alone() const noexcept;

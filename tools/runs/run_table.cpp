@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -85,9 +84,7 @@ class RunTable {
         scalars_json_ = scalars_json(run, output);
         hyperparameters_json_ = hyperparameters_json(run, output);
       }
-      std::vector<Cell> cells;
-      std::transform(cells_.begin(), cells_.end(), std::back_inserter(cells), [&](const auto& of) { return of(run); });
-      rows.row(cells);
+      rows.row_of([&](std::size_t i) { return cells_[i](run); });
     }
     rows.finish();
   }

@@ -43,18 +43,17 @@ class RowsView final : public ValueView {
         columns_(row_columns(context.options.reading.superseded, context.options.smooth.has_value())),
         rows_(context.out, context.options.output, columns_, context.several_trials, context.messages),
         by_element_(!context.options.output.json() && (rows_.wants("index") || rows_.wants("value"))),
-        timed_(rows_.wants("time")),
-        numbers_suffice_(!rows_.wants("value_smooth") && !timed_ && !rows_.wants("elapsed")) {}
+        numbers_suffice_(!rows_.wants("value_smooth") && !rows_.wants("time") && !rows_.wants("elapsed")) {}
 
   void set_trial(std::string_view name) override { rows_.set_trial(name); }
 
   void show(const ValueKey& key, const TensorValue& value) override {
     const Elements elements(value.view());
     warn_unless_utf8(elements, key, context_.messages);
-    set_cells(key, value.dtype(), ShapeCell{value.shape()});
+    const ShapeCell shape{value.shape()};
+    const auto row = [&](Cell index, Cell element) { show_row(key, value.dtype(), shape, index, element); };
     if (value.shape().empty()) {
-      cells_[value_column] = elements.cell(0);
-      rows_.row(cells_);
+      row(Cell(), elements.cell(0));
       return;
     }
     if (!by_element_) {
@@ -62,35 +61,36 @@ class RowsView final : public ValueView {
         const OutputOptions& output = context_.options.output;
         write_json_value(out, elements, output.precision, output.nonfinite);
       };
-      cells_[value_column] = JsonCell{&write};
-      rows_.row(cells_);
+      row(Cell(), JsonCell{&write});
       return;
     }
     const std::uint64_t size = value.view().size();
     std::vector<std::int64_t> index(value.shape().size(), 0);
-    cells_[index_column] = IndexCell{index};
     for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
-      cells_[value_column] = elements.cell(place);
-      rows_.row(cells_);
+      row(IndexCell{index}, elements.cell(place));
       advance(index, value.shape());
     }
   }
+
   void show_number(const ValueKey& key, const Place& value) override {
     const TensorView view(value.type->dtype, {}, std::as_bytes(std::span(&value.number, 1)));
-    set_cells(key, value.type->dtype, ShapeCell{});
-    cells_[value_column] = Elements(view).cell(0);
-    rows_.row(cells_);
+    show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
   }
+
   [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) override {
     if (!numbers_suffice_) {
       return std::nullopt;
     }
-    set_cells(key, dtype, ShapeCell{});
+    static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
+    std::vector<Cell> cells;
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      cells.push_back(cell_of(column, key, dtype, ShapeCell{}, none, none));
+    }
     std::vector<bool> varies(columns_.size());
     for (const NumberColumn column : number_columns) {
       varies[static_cast<std::size_t>(column)] = true;
     }
-    return rows_.pattern_of(cells_, varies);
+    return rows_.pattern_of(cells, varies);
   }
   void append(std::string_view text, std::size_t numbers) override { rows_.append(text, numbers); }
   [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
@@ -99,28 +99,47 @@ class RowsView final : public ValueView {
   void finish() override { rows_.finish(); }
 
  private:
-  static constexpr std::size_t index_column = 7;
-  static constexpr auto value_column = static_cast<std::size_t>(NumberColumn::value);
-
-  /// Sets the cells of a value's rows, but neither an index nor an element.
-  void set_cells(const ValueKey& key, Dtype dtype, const ShapeCell& shape) {
-    time_text_ = timed_ ? time_text(key.wall_time) : std::string();
-    cells_ = {key.tensor,
-              key.step.value,
-              to_string(key.mode),
-              key.mode_step.value,
-              key.worker,
-              to_string(dtype),
-              shape,
-              Cell(),
-              Cell(),
-              key.smooth,
-              key.wall_time,
-              or_missing(time_text_),
-              key.elapsed,
-              key.superseded,
-              key.written};
+  void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
+    rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
   }
+
+  [[nodiscard]] Cell cell_of(std::size_t column, const ValueKey& key, Dtype dtype, const ShapeCell& shape,
+                             const Cell& index, const Cell& element) {
+    switch (column) {  // in the order of `row_columns`
+      case 0:
+        return key.tensor;
+      case 1:
+        return key.step.value;
+      case 2:
+        return to_string(key.mode);
+      case 3:
+        return key.mode_step.value;
+      case 4:
+        return key.worker;
+      case 5:
+        return to_string(dtype);
+      case 6:
+        return shape;
+      case 7:
+        return index;
+      case 8:
+        return element;
+      case 9:
+        return key.smooth;
+      case 10:
+        return key.wall_time;
+      case 11:
+        time_text_ = time_text(key.wall_time);
+        return or_missing(time_text_);
+      case 12:
+        return key.elapsed;
+      case 13:
+        return key.superseded;
+      default:
+        return key.written;
+    }
+  }
+
   static void advance(std::vector<std::int64_t>& index, const Shape& shape) {
     for (std::size_t axis = shape.size(); axis-- > 0;) {
       if (++index[axis] < shape[axis]) {
@@ -133,11 +152,9 @@ class RowsView final : public ValueView {
   ViewContext context_;
   RowColumns columns_;
   RowWriter rows_;
-  bool by_element_;  // else one row per value
-  bool timed_;
+  bool by_element_;       // else one row per value
   bool numbers_suffice_;  // no column needs more of a value than step, time and number
   std::string time_text_;
-  std::vector<Cell> cells_;  // of one row
 };
 
 constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"dtype"},
