@@ -2,7 +2,7 @@
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "base/map_pages.hpp"
-#include "layout/step_row_writer.hpp"
+#include "layout/series_rows.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "layout/series_rows.hpp"
 #include "layout/tensorboard/tensorboard_layout.hpp"
-#include "wire/plain_event.hpp"
+#include "wire/event_outline.hpp"
 #include "wire/summary.hpp"
 
 #include <cstddef>
