@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/series_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>

@@ -2,7 +2,6 @@
 #include "storage/local_storage.hpp"
 
 #include "base/parallel.hpp"
-#include "storage/local_watch.hpp"
 #include "storage/system_problem.hpp"
 
 #include <smd/limits.hpp>
@@ -20,14 +19,10 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace smd::detail::storage {
 

@@ -2,10 +2,7 @@
 // Determines up to which step all workers have written.
 #include "trial/snapshot.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <iterator>
-#include <utility>
 
 namespace smd::detail::trial {
 

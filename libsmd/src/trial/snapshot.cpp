@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/snapshot.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <iterator>
-#include <utility>
 
 namespace smd::detail::trial {
 

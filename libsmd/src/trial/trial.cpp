@@ -3,13 +3,9 @@
 
 #include <smd/last_written.hpp>
 #include <smd/refresh.hpp>
-#include <smd/trial.hpp>
 
 #include <algorithm>
 #include <set>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace smd {
 

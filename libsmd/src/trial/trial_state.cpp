@@ -10,12 +10,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <new>
 #include <system_error>
-#include <utility>
 
 namespace smd::detail::trial {
 

@@ -6,7 +6,6 @@
 #include "wire/little_endian.hpp"
 
 #include <array>
-#include <cstdint>
 
 namespace smd::detail::wire {
 

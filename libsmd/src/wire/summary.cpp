@@ -6,8 +6,6 @@
 #include "wire/message.hpp"
 #include "wire/tensor_proto.hpp"
 
-#include <smd/tensor.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

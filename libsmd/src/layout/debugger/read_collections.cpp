@@ -6,14 +6,9 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 #include "text/escape.hpp"
-#include "types/problem_list.hpp"
-
-#include <smd/limits.hpp>
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace smd::detail::layout {
 

@@ -95,12 +95,4 @@ class LogListing final : public SeriesListing {
   std::shared_ptr<const LogCursor> cursor;
 };
 
-/// Returns the layout of TensorBoard log directories: folders of event files, each a run, whose records hold
-/// everything.
-[[nodiscard]] std::unique_ptr<Layout> tensorboard_layout(const Opening& what = {});
-
-/// `LayoutKind::holds`: event files in the folder itself, with which the trial has all runs below; or in folders in it
-/// that are sides of one run.
-[[nodiscard]] std::optional<Held> holds_log_directory(FolderWalk& folder);
-
 }  // namespace smd::detail::layout
