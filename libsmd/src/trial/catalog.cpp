@@ -319,10 +319,9 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
         sequence.row.event_file = to.paths[sequence.row.event_file];
       }
     }
-    added.superseding.reserve(loaded.supersessions.size());
-    for (const layout::Supersession& later : loaded.supersessions) {
-      added.superseding.push_back(
-          {translations[later.tables].tensors.at(later.name), later.worker, later.from_step, later.before});
+    added.superseding = std::move(loaded.supersessions);
+    for (layout::Supersession& later : added.superseding) {
+      later.name = translations[later.tables].tensors.at(later.name);
     }
   }
   if (tensors_->size() != tensors_before) {

@@ -10,11 +10,11 @@ namespace {
 /// Removes superseded values from rows.
 class Superseder {
  public:
-  explicit Superseder(std::span<const Superseding> later) {
-    for (const Superseding& one : later) {
-      by_series_[{one.worker, one.tensor}].push_back({one.before, one.from_step});
-      tensors_.resize(std::max<std::size_t>(tensors_.size(), one.tensor + std::size_t{1}));
-      tensors_[one.tensor] = true;
+  explicit Superseder(std::span<const layout::Supersession> later) {
+    for (const layout::Supersession& one : later) {
+      by_series_[{one.worker, one.name}].push_back({one.before, one.from_step});
+      tensors_.resize(std::max<std::size_t>(tensors_.size(), one.name + std::size_t{1}));
+      tensors_[one.name] = true;
       first_step_ = std::min(first_step_, one.from_step);
     }
     for (auto& [series, events] : by_series_) {
@@ -217,7 +217,8 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   }
 }
 
-void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const Superseding> later, Superseded kept) {
+void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const layout::Supersession> later,
+                         Superseded kept) {
   Superseder superseder(later);
   if (!steps.empty() && superseder.reaches(steps.last().number)) {
     std::vector<layout::StepRow> known;
