@@ -118,6 +118,11 @@ struct NamedSteps {
   SortedChunks<StepPart> files;  ///< All that any look has seen, in the order of `Listing::before`.
   SortedChunks<StepPart> read;   ///< Those of `files` that were read or found empty, by step and ids.
   std::vector<StepPart> fresh;   ///< Those of `files` that are new in this look, in the same order.
+
+  [[nodiscard]] bool was_read(const StepPart& file) const {
+    const auto place = read.partition_point([&](const StepPart& other) { return other < file; });
+    return place != read.end() && *place == file;
+  }
 };
 
 /// What a trial has besides tensors.

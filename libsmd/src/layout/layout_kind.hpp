@@ -64,4 +64,52 @@ struct LayoutKind {
   std::unique_ptr<Layout> (*open)(const Opening& what) = nullptr;
 };
 
+// The layouts: each stands in a folder of its own.
+
+/// Returns the layout of docs/format.md: collections, index and event files.
+[[nodiscard]] std::unique_ptr<Layout> debugger_layout(const Opening& what = {});
+
+/// `LayoutKind::holds`: whether the folder has collections, index files, folders of steps in `events`, or the end
+/// marker.
+[[nodiscard]] std::optional<Held> holds_debugger_trial(FolderWalk& folder);
+
+/// Returns the layout of TensorBoard log directories: folders of event files, each a run, whose records hold
+/// everything.
+[[nodiscard]] std::unique_ptr<Layout> tensorboard_layout(const Opening& what = {});
+
+/// `LayoutKind::holds`: event files in the folder itself, with which the trial has all runs below; or in folders in it
+/// that are sides of one run.
+[[nodiscard]] std::optional<Held> holds_log_directory(FolderWalk& folder);
+
+/// Returns the layout of run files of the W&B SDK: all that a run logged, in one file for each time that it ran.
+[[nodiscard]] std::unique_ptr<Layout> wandb_layout(const Opening& what = {});
+
+/// `LayoutKind::holds`: a run file in the folder itself, or in the folders in it, if all of these are of one run.
+[[nodiscard]] std::optional<Held> holds_runs_of_wandb(FolderWalk& folder);
+
+/// `LayoutKind::holds_file`
+[[nodiscard]] bool is_wandb_file(const Opening& what, std::span<const std::byte> first);
+
+/// Returns the layout of folders of safetensors files and files of PyTorch: each checkpoint is a step, each of its
+/// files a part of the step.
+[[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(const Opening& what);
+
+/// `LayoutKind::holds`: files of checkpoints in the folder itself, or in folders in it whose names have a step, an
+/// epoch or a label.
+[[nodiscard]] std::optional<Held> holds_checkpoints(FolderWalk& folder);
+
+/// `LayoutKind::holds_file`: by its header, or if it has none, by its name.
+[[nodiscard]] bool is_tensor_file(const Opening& what, std::span<const std::byte> first);
+
+/// Returns the layout of metric logs: tables of numbers in CSV or JSON lines.
+[[nodiscard]] std::unique_ptr<Layout> metrics_layout(const Opening& what = {});
+
+/// `LayoutKind::holds`: a file with one of the names that loggers give.
+[[nodiscard]] std::optional<Held> holds_metric_log(FolderWalk& folder);
+/// `LayoutKind::reads_file`
+[[nodiscard]] bool is_metric_log_name(std::string_view name) noexcept;
+/// `LayoutKind::holds_file`, and `LayoutKind::why_not`.
+[[nodiscard]] bool is_metric_log(const Opening& what, std::span<const std::byte> first);
+[[nodiscard]] std::string why_no_metric_log(const Opening& what, std::span<const std::byte> first);
+
 }  // namespace smd::detail::layout

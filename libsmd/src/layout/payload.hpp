@@ -124,6 +124,11 @@ struct Fnv {
   std::uint64_t value = 14695981039346656037ULL;
 
   void add(std::uint64_t number) noexcept { value = (value ^ number) * 1099511628211ULL; }
+  void add(const Shape& sizes) noexcept {
+    for (const std::int64_t size : sizes) {
+      add(static_cast<std::uint64_t>(size));
+    }
+  }
   template <class List>
   [[nodiscard]] static std::uint64_t of(const List& numbers) noexcept {
     Fnv hash;

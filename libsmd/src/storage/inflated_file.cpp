@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/inflated_file.hpp"
 
-#include <smd/limits.hpp>
-
 #include <fmt/format.h>
 #include <zlib.h>
 

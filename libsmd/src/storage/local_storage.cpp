@@ -2,7 +2,6 @@
 #include "storage/local_storage.hpp"
 
 #include "base/parallel.hpp"
-#include "storage/local_watch.hpp"
 #include "storage/system_problem.hpp"
 
 #include <smd/limits.hpp>
@@ -20,14 +19,10 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace smd::detail::storage {
 
@@ -262,26 +257,13 @@ class LocalFile final : public File {
 constexpr std::size_t least_buffer = std::size_t{4} << 10;
 constexpr std::size_t most_rounded = std::size_t{64} << 10;
 
-/// A leaf name with the NUL that the kernel requires, without an allocation for each file.
-class LeafName {
- public:
-  explicit LeafName(std::string_view name) noexcept {
-    if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos || name.find('\0') != name.npos) {
-      error_ = EINVAL;
-    } else if (name.size() > NAME_MAX) {
-      error_ = ENAMETOOLONG;
-    } else {
-      std::memcpy(text_.data(), name.data(), name.size());
-      text_[name.size()] = '\0';
-    }
+/// Returns why a name cannot be that of a file in a folder, an `errno`; 0: it can.
+int refuse_leaf(std::string_view name) noexcept {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos || name.find('\0') != name.npos) {
+    return EINVAL;
   }
-  [[nodiscard]] int error() const noexcept { return error_; }
-  [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
-
- private:
-  std::array<char, NAME_MAX + 1> text_;
-  int error_ = 0;
-};
+  return name.size() > NAME_MAX ? ENAMETOOLONG : 0;
+}
 
 class LocalFolder final : public Folder {
  public:
@@ -289,14 +271,12 @@ class LocalFolder final : public Folder {
       : root_(std::move(root)), fd_(std::move(fd)), name_(std::move(name)) {}
 
   Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) override {
-    const LeafName leaf(name);
-    if (leaf.error() == EINVAL) {
-      return Problem{ProblemKind::damaged, path_of(name), {}, "is not the name of a file in a directory"};
+    if (const int error = refuse_leaf(name); error != 0) {
+      return error != EINVAL
+                 ? system_problem(error, path_of(name))
+                 : Problem{ProblemKind::damaged, path_of(name), {}, "is not the name of a file in a directory"};
     }
-    if (leaf.error() != 0) {
-      return system_problem(leaf.error(), path_of(name));
-    }
-    const Descriptor fd = open(leaf, name);
+    const Descriptor fd = open(name);
     if (!fd) {
       return system_problem(errno, path_of(name));
     }
@@ -314,10 +294,9 @@ class LocalFolder final : public Folder {
   /// many files before reading the first keeps the disk busy with all of them.
   void announce(std::span<const std::string_view> names) override {
     const auto open_leaf = [this](std::string_view name) {
-      const LeafName leaf(name);
-      return leaf.error() != 0 ? Descriptor()
-                               : Descriptor(::openat(fd_.get(), leaf.c_str(),
-                                                     O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW));
+      return refuse_leaf(name) != 0 ? Descriptor()
+                                    : Descriptor(::openat(fd_.get(), std::string(name).c_str(),
+                                                          O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW));
     };
     const auto is_cold = [&](std::string_view name) {
       const Descriptor fd = open_leaf(name);
@@ -341,9 +320,8 @@ class LocalFolder final : public Folder {
   }
 
   [[nodiscard]] std::optional<FileStamp> stamp(std::string_view name) const override {
-    const LeafName leaf(name);
     struct stat status = {};
-    if (leaf.error() != 0 || ::fstatat(fd_.get(), leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (refuse_leaf(name) != 0 || ::fstatat(fd_.get(), std::string(name).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       return std::nullopt;
     }
     if (S_ISLNK(status.st_mode)) {
@@ -360,8 +338,9 @@ class LocalFolder final : public Folder {
     return name_.empty() ? std::string(name) : name_ + '/' + std::string(name);
   }
 
-  [[nodiscard]] Descriptor open(const LeafName& leaf, std::string_view name) const {
+  [[nodiscard]] Descriptor open(std::string_view name) const {
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    const std::string leaf(name);
     const int fd = uninterrupted([&] { return ::openat(fd_.get(), leaf.c_str(), flags | O_NOFOLLOW); });
     if (fd < 0 && errno == ELOOP) {  // A link: good if it stays beneath the root.
       return open_beneath(root_->fd.get(), root_->resolve, path_of(name), flags);

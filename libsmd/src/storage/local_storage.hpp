@@ -54,6 +54,10 @@ class LocalRoot {
 /// See Storage::open.
 [[nodiscard]] Outcome<std::unique_ptr<File>> open_local_file(const Anchor& root, std::string_view name);
 
+/// See Storage::watch.
+[[nodiscard]] std::unique_ptr<Watch> watch_local(std::shared_ptr<LocalRoot> root, bool inotify,
+                                                 std::chrono::milliseconds poll_interval, const WatchScope& scope);
+
 /// Settings that only tests change.
 struct LocalOptions {
   std::optional<Resolve> resolve;  ///< Default: the best that works here.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/local_watch.hpp"
+#include "storage/local_storage.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,19 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <memory>
-#include <string>
 #include <system_error>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace smd::detail::storage {
 

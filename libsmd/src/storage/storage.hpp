@@ -201,6 +201,9 @@ class Storage {
 /// URLs.
 [[nodiscard]] std::unique_ptr<Watch> watch_for_path(const std::string& path, std::chrono::milliseconds poll_interval);
 
+/// Returns a watch that reports a possible change each `poll_interval`, which is enough for any storage.
+[[nodiscard]] std::unique_ptr<Watch> polled_watch(std::chrono::milliseconds poll_interval);
+
 /// Returns whether a problem is that descriptors ran out: a retry with fewer at a time may succeed.
 [[nodiscard]] bool too_many_open_files(const Problem& problem) noexcept;
 

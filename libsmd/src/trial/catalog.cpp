@@ -58,25 +58,11 @@ class GrowingTable {
   std::shared_ptr<NameTable> own_;
 };
 
-std::uint64_t hash_ids(const std::vector<std::uint32_t>& ids) noexcept {
-  layout::Fnv hash;
-  for (const std::uint32_t id : ids) {
-    hash.add(id);
-  }
-  return hash.value;
-}
-
-void add_sizes(layout::Fnv& hash, const Shape& shape) noexcept {
-  for (const std::int64_t size : shape) {
-    hash.add(static_cast<std::uint64_t>(size));
-  }
-}
-
 std::uint64_t hash_shapes(const std::vector<ShapeList::Saved>& shapes) noexcept {
   layout::Fnv hash;
   for (const ShapeList::Saved& saved : shapes) {
     hash.add(saved.tensor);
-    add_sizes(hash, saved.shape);
+    hash.add(saved.shape);
   }
   return hash.value;
 }
@@ -86,7 +72,7 @@ std::uint64_t hash_types(const layout::TypeList& types) noexcept {
   for (std::size_t i = 0; i < types.size(); ++i) {
     hash.add(static_cast<std::uint64_t>(types[i].dtype));
     hash.add(static_cast<std::uint64_t>(types[i].form));
-    add_sizes(hash, types[i].shape);
+    hash.add(types[i].shape);
   }
   return hash.value;
 }
@@ -199,7 +185,7 @@ class Catalog::Merger {
     auto merged = std::make_shared<ItemList>();
     merged->names = std::move(stored);
     return known_or_added(
-        catalog_.lists_, catalog_.known_->lists, hash_ids(merged->names),
+        catalog_.lists_, catalog_.known_->lists, layout::Fnv::of(merged->names),
         [&](const ItemList& known) { return known.names == merged->names; },
         [&] { return with_items(std::move(merged)); });
   }
@@ -333,10 +319,9 @@ Catalog::Added Catalog::add(LoadedSteps&& loaded) {
         sequence.row.event_file = to.paths[sequence.row.event_file];
       }
     }
-    added.superseding.reserve(loaded.supersessions.size());
-    for (const layout::Supersession& later : loaded.supersessions) {
-      added.superseding.push_back(
-          {translations[later.tables].tensors.at(later.name), later.worker, later.from_step, later.before});
+    added.superseding = std::move(loaded.supersessions);
+    for (layout::Supersession& later : added.superseding) {
+      later.name = translations[later.tables].tensors.at(later.name);
     }
   }
   if (tensors_->size() != tensors_before) {

@@ -48,14 +48,6 @@ struct ShapeList {
   [[nodiscard]] const Saved* of(std::uint32_t tensor) const noexcept;
 };
 
-/// A later value of a tensor: `layout::Supersession` with the catalog's ids.
-struct Superseding {
-  std::uint32_t tensor = 0;
-  std::uint32_t worker = 0;
-  std::int64_t from_step = 0;
-  std::uint64_t before = 0;
-};
-
 /// The entries of all rows, in compact columns (ids, 4 and 8 byte numbers). Has value semantics; copies share the
 /// columns.
 class Catalog {
@@ -64,8 +56,8 @@ class Catalog {
 
   /// The added rows, with ids of this catalog.
   struct Added {
-    std::vector<layout::RowSequence> rows;  ///< Those with entries, in the order loaded.
-    std::vector<Superseding> superseding;
+    std::vector<layout::RowSequence> rows;          ///< Those with entries, in the order loaded.
+    std::vector<layout::Supersession> superseding;  ///< Their names are tensors' ids.
   };
   /// Adds loaded steps. Other threads may read copies meanwhile, but not add to them.
   [[nodiscard]] Added add(layout::LoadedSteps&& loaded);

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>

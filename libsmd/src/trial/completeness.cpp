@@ -2,10 +2,7 @@
 // Determines up to which step all workers have written.
 #include "trial/snapshot.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <iterator>
-#include <utility>
 
 namespace smd::detail::trial {
 
@@ -42,12 +39,6 @@ std::size_t distinct_workers(const Items& items, const FileOf& file_of) {
   return count;
 }
 
-bool was_read(const Snapshot& snapshot, const layout::StepPart& file) {
-  const SortedChunks<layout::StepPart>& read = snapshot.listing->named->read;
-  const auto place = read.partition_point([&](const layout::StepPart& other) { return other < file; });
-  return place != read.end() && *place == file;
-}
-
 /// Reads of step files that are out of range, to find which workers wrote them.
 struct Probes {
   const Probe& probe;
@@ -66,7 +57,7 @@ bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Prob
       std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
                        [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
   const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
-  if (failed || was_read(snapshot, files.front())) {
+  if (failed || snapshot.listing->named->was_read(files.front())) {
     return false;  // in range, and found to list nothing
   }
   if (++probes.done <= most_probes) {

@@ -3,14 +3,8 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "trial/trial_state.hpp"
 

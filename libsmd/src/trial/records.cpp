@@ -6,7 +6,6 @@
 #include "wire/first_bytes.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace smd::detail::trial {
 

@@ -1,12 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/snapshot.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <iterator>
-#include <utility>
 
 namespace smd::detail::trial {
+
+namespace {
+
+/// Removes superseded values from rows.
+class Superseder {
+ public:
+  explicit Superseder(std::span<const layout::Supersession> later) {
+    for (const layout::Supersession& one : later) {
+      by_series_[{one.worker, one.name}].push_back({one.before, one.from_step});
+      tensors_.resize(std::max<std::size_t>(tensors_.size(), one.name + std::size_t{1}));
+      tensors_[one.name] = true;
+      first_step_ = std::min(first_step_, one.from_step);
+    }
+    for (auto& [series, events] : by_series_) {
+      std::sort(events.begin(), events.end(), [](const Later& a, const Later& b) { return a.before < b.before; });
+      for (std::size_t i = events.size(); i-- > 1;) {
+        events[i - 1].from_step = std::min(events[i - 1].from_step, events[i].from_step);
+      }
+    }
+  }
+
+  /// Returns whether rows at that step may have superseded values.
+  [[nodiscard]] bool reaches(std::int64_t step) const noexcept { return !by_series_.empty() && step >= first_step_; }
+
+  /// Removes superseded values from `rows`. Returns whether there were any.
+  bool apply(Catalog& catalog, std::vector<layout::StepRow>& rows) {
+    bool changed = false;
+    std::vector<std::uint32_t> stay;
+    std::vector<std::uint32_t> go;
+    std::erase_if(rows, [&](layout::StepRow& row) {
+      if (!reaches(row.file.step)) {
+        return false;
+      }
+      stay.clear();
+      go.clear();
+      std::uint32_t last = no_id;
+      bool last_goes = false;
+      for (const Item& item : catalog.items(row).items) {
+        if (item.tensor != last) {
+          last = item.tensor;
+          last_goes = is_superseded(row, last);
+          if (last_goes) {
+            ++counts[last];
+          }
+        }
+        (last_goes ? go : stay).push_back(item.position);
+      }
+      if (go.empty()) {
+        return false;
+      }
+      changed = true;
+      std::sort(go.begin(), go.end());
+      superseded.push_back(stay.empty() ? row : catalog.part_of(row, go));
+      superseded.back().superseded = true;
+      if (stay.empty()) {
+        return true;
+      }
+      std::sort(stay.begin(), stay.end());
+      row = catalog.part_of(row, stay);
+      return false;
+    });
+    return changed;
+  }
+
+  /// The removed values: rows with only superseded values, in the order of `rows`; and the number of values, by tensor.
+  std::vector<layout::StepRow> superseded;
+  std::map<std::uint32_t, std::uint64_t> counts;
+
+ private:
+  /// A later value of one worker and tensor. Sorted by arrival.
+  struct Later {
+    std::uint64_t before = 0;
+    std::int64_t from_step = 0;  ///< The least of this value and all later ones.
+  };
+
+  [[nodiscard]] bool is_superseded(const layout::StepRow& row, std::uint32_t tensor) const noexcept {
+    if (tensor >= tensors_.size() || !tensors_[tensor]) {
+      return false;
+    }
+    const auto series = by_series_.find({row.file.worker, tensor});
+    if (series == by_series_.end()) {
+      return false;
+    }
+    const auto later = std::partition_point(series->second.begin(), series->second.end(),
+                                            [&](const Later& event) { return event.before <= row.file.id; });
+    return later != series->second.end() && later->from_step <= row.file.step;
+  }
+
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Later>> by_series_;
+  std::vector<bool> tensors_;  // by id: whether the tensor may have superseded values
+  std::int64_t first_step_ = INT64_MAX;
+};
+
+}  // namespace
 
 StepChunk::StepChunk(std::vector<Step> steps)
     : size_(steps.size()), last_(steps.back()), made_(true), steps_(std::move(steps)) {}
@@ -124,6 +215,45 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   if (by_path) {
     row_of_path = std::move(by_path);
   }
+}
+
+void Snapshot::supersede(std::vector<layout::StepRow>& rows, std::span<const layout::Supersession> later,
+                         Superseded kept) {
+  Superseder superseder(later);
+  if (!steps.empty() && superseder.reaches(steps.last().number)) {
+    std::vector<layout::StepRow> known;
+    for (const Step& step : steps) {
+      const std::span<const layout::StepRow> of_step = rows_of(step);
+      known.insert(known.end(), of_step.begin(), of_step.end());
+    }
+    if (superseder.apply(catalog, known)) {
+      steps = {};
+      claims = {};
+      row_of_path.reset();
+      add(std::move(known));
+    }
+  }
+  superseder.apply(catalog, rows);
+  auto all = std::make_shared<Snapshot>();
+  all->listing = listing;
+  all->collections = collections;
+  all->catalog = catalog;
+  all->counts = std::move(superseder.counts);
+  all->several_count = true;
+  if (superseded) {
+    all->steps = superseded->steps;
+    for (const auto& [tensor, count] : superseded->counts) {
+      all->counts[tensor] += count;
+    }
+  }
+  if (kept == Superseded::only) {
+    rows.clear();
+  }
+  if (kept != Superseded::left_out) {
+    rows.insert(rows.end(), superseder.superseded.begin(), superseder.superseded.end());
+  }
+  all->add(std::move(superseder.superseded));
+  superseded = all->steps.empty() ? nullptr : std::move(all);
 }
 
 const Step* Snapshot::find(std::int64_t number) const noexcept {

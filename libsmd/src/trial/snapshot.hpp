@@ -9,6 +9,7 @@
 #include <smd/limits.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
+#include <smd/trial_options.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -193,6 +194,8 @@ struct Snapshot {
   void add(std::vector<layout::StepRow> rows);
   /// As above. Long sequences that come after all known steps stay sequences.
   void add(std::vector<layout::RowSequence> rows);
+  /// Moves superseded values of new rows, and of its own, to `superseded`. `kept`: which values stay in `rows`.
+  void supersede(std::vector<layout::StepRow>& rows, std::span<const layout::Supersession> later, Superseded kept);
 
   /// Calls `visit(sequence)` for all rows, in order. Rows that are not stored in sequences are passed as sequences of
   /// one row.

@@ -12,13 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace smd {
 

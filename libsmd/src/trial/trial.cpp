@@ -3,13 +3,9 @@
 
 #include <smd/last_written.hpp>
 #include <smd/refresh.hpp>
-#include <smd/trial.hpp>
 
 #include <algorithm>
 #include <set>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace smd {
 
@@ -134,14 +130,9 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
 
 }  // namespace
 
-Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Trial::Trial(Trial&&) noexcept = default;
 Trial& Trial::operator=(Trial&&) noexcept = default;
 Trial::~Trial() = default;
-
-Trial Trial::open(const std::string& path, const TrialOptions& options) {
-  return Trial(std::make_shared<Impl>(path, options));
-}
 
 const std::string& Trial::name() const noexcept { return impl_->name(); }
 const std::string& Trial::path() const noexcept { return impl_->path(); }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/trial_state.hpp"
 
-#include "trial/snapshot.hpp"
+#include "base/parallel.hpp"
+#include "text/escape.hpp"
+
+#include <smd/error.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <new>
 #include <system_error>
-#include <utility>
 
 namespace smd::detail::trial {
 
@@ -37,6 +41,37 @@ std::optional<Number> number_from_environment(const char* name) {
   const char* const last = text + std::strlen(text);
   const auto [end, error] = std::from_chars(text, last, number);
   return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+}
+
+/// Returns the steps whose completeness may have changed.
+std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
+  std::vector<std::int64_t> touched;
+  if (!found.listing->named) {
+    return touched;
+  }
+  if (rows) {
+    for (const layout::LoadedSteps::Row& row : found.loaded.rows) {
+      touched.push_back(row.row.file.step);
+    }
+    for (const layout::LoadedSteps::Failure& failure : found.loaded.failures) {
+      touched.push_back(failure.file.step);
+    }
+  }
+  for (const layout::StepPart& file : found.listing->named->fresh) {
+    touched.push_back(file.step);
+  }
+  return touched;
+}
+
+/// Fixes a range that counts steps to certain steps. `steps`: all steps.
+void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
+  if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
+    range = *newest >= steps.size() ? StepRange()
+                                    : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
+  } else if (const std::optional<std::size_t> oldest = range.oldest();
+             oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
+    range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
+  }
 }
 
 }  // namespace
@@ -76,8 +111,7 @@ TrialState::TrialState(const std::string& path, TrialOptions options, const Envi
       auto_refresh_(options_.auto_refresh),
       opened_(open_trial(path, options_, environment)),
       name_(options_.name.empty() ? last_part(path) : options_.name),
-      records_(storage(), layout()),
-      maker_(storage(), layout(), traits(), options_, limits_) {
+      records_(storage(), layout()) {
   make_snapshot();
 }
 
@@ -177,19 +211,252 @@ void TrialState::require_readable(const Snapshot& snapshot) const {
 }
 
 void TrialState::load_range(const StepRange& range) {
-  if (maker_.add_range(range)) {
-    make_snapshot();
+  {
+    const std::lock_guard lock(making_);
+    if (layout::takes_all(ranges_)) {
+      return;
+    }
+    ranges_.push_back(range);
+    ranges_changed_ = true;
   }
+  make_snapshot();
 }
 
 void TrialState::make_snapshot() {
-  maker_.make(
-      clock().now(), [this] { return current(); },
-      [this](std::shared_ptr<const Snapshot> next) {
-        records_.forget_again();
-        const std::lock_guard lock(mutex_);
-        latest_ = std::move(next);
-      });
+  const Time now = clock().now();
+  const std::lock_guard making(making_);
+  std::shared_ptr<const Snapshot> next = next_snapshot(now, current());
+  records_.forget_again();
+  const std::lock_guard lock(mutex_);
+  latest_ = std::move(next);
+}
+
+unsigned TrialState::jobs(unsigned wanted) const noexcept {
+  const unsigned asked = wanted != 0 ? wanted : options_.jobs;
+  return asked != 0           ? storage().readers(asked)
+         : storage().remote() ? std::max(1u, storage().parallelism())
+                              : storage().readers(default_jobs());
+}
+
+/// Throws if the look was stopped: its result is incomplete, and the snapshot must stay unchanged.
+void TrialState::require_not_stopped() const {
+  if (stopped_ || (storage().remote() && options_.remote.stop())) {
+    throw ReadError({ProblemKind::stopped,
+                     storage().root(),
+                     {},
+                     storage().remote() ? "the request was stopped before the server had answered"
+                                        : "reading was stopped before all was read"});
+  }
+}
+
+layout::Found TrialState::find_news(Time now, const Snapshot* before, bool everything) {
+  const std::function<bool()> own = storage().remote() ? options_.remote.stop : unless_short(options_.remote.stop);
+  const std::function<bool()> stop = [&] {
+    stopped_ = stopped_ || (own && own());
+    return stopped_.load();
+  };
+  stopped_ = false;
+  const layout::LookRequest request{.ranges = ranges_,
+                                    .ranges_changed = ranges_changed_,
+                                    .everything = everything,
+                                    .incomplete_steps = window_,
+                                    .as_it_stands = options_.as_it_stands,
+                                    .half_written = limits_.half_written,
+                                    .now = now,
+                                    .jobs = jobs(),
+                                    .progress = &options_.progress,
+                                    .stop = &stop};
+  auto found = layout().look(storage(), request, before == nullptr ? nullptr : before->listing.get(),
+                             before == nullptr ? nullptr : before->collections);
+  require_not_stopped();
+  if (!found) {
+    throw ReadError(std::move(found.problem()));
+  }
+  return *std::move(found);
+}
+
+/// For a layout that returns all rows, whatever the ranges. Returns those in range. Ranges that count steps are fixed
+/// to certain steps as soon as there are that many: the newest, and all later ones. `for_each_row` calls its argument
+/// with the step of each new row, and with a function that makes the row.
+template <class ForEachRow>
+std::vector<layout::StepRow> TrialState::rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot) {
+  const auto count_steps = [&] {
+    return std::any_of(ranges_.begin(), ranges_.end(),
+                       [](const StepRange& range) { return range.newest() || range.oldest(); });
+  };
+  layout::StepCounts counts;
+  if (count_steps()) {
+    std::vector<std::int64_t> steps;
+    std::transform(snapshot.steps.begin(), snapshot.steps.end(), std::back_inserter(steps),
+                   [](const Step& step) { return step.number; });
+    for_each_row([&](std::int64_t step, const auto&) { steps.push_back(step); });
+    sort_each_once(steps);
+    std::for_each(ranges_.begin(), ranges_.end(), [&](StepRange& range) { fix_range(range, steps); });
+    if (count_steps()) {  // there are fewer
+      std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
+                     [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+    }
+  }
+  const layout::RangeFilter filter(ranges_, counts);
+  std::vector<layout::StepRow> rows;
+  std::vector<std::int64_t> left_out;
+  for_each_row([&](std::int64_t step, const auto& row) {
+    if (filter.holds(step)) {
+      rows.push_back(row());
+    } else {
+      left_out.push_back(step);
+    }
+  });
+  sort_each_once(left_out);
+  snapshot.left_out.merge(std::move(left_out), std::less<>());
+  return rows;
+}
+
+void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
+  snapshot.failures = std::move(found.loaded.failures);
+  snapshot.notes.add(std::move(found.loaded.notes));
+  const bool named = found.listing->named.has_value();
+  if (found.loaded.rows.empty() && named) {
+    return;
+  }
+  Catalog::Added added = snapshot.catalog.add(std::move(found.loaded));
+  std::map<std::uint64_t, std::uint32_t> seen;  // numbers of rows that have successive ids, by the first id
+  for (const layout::RowSequence& sequence : added.rows) {
+    if (sequence.seen) {
+      seen.emplace(sequence.row.file.id, sequence.count);
+    }
+  }
+  const auto was_seen = [&](std::uint64_t id) {
+    const auto after = seen.upper_bound(id);
+    return after != seen.begin() && id - std::prev(after)->first < std::prev(after)->second;
+  };
+  const std::uint64_t known = snapshot.last_arrival;
+  const auto arrived = [&](const layout::StepPart& part) {
+    snapshot.last_arrival = std::max(snapshot.last_arrival, part.id);
+    if (!first && part.id > known && !was_seen(part.id)) {
+      snapshot.arrivals.push_back(part);
+    }
+  };
+  const bool supersedes = !added.superseding.empty() || options_.superseded == Superseded::only;
+  if (!named && !supersedes && layout::takes_all(ranges_)) {
+    for (const layout::RowSequence& rows : added.rows) {
+      for (std::uint32_t i = first ? rows.count - 1 : 0; i < rows.count; ++i) {
+        arrived(rows.nth(i).file);
+      }
+    }
+    return snapshot.add(std::move(added.rows));
+  }
+  std::vector<layout::StepRow> rows;
+  if (named || supersedes) {
+    rows = layout::rows_of(added.rows);
+    added.rows = {};
+  }
+  if (supersedes) {
+    snapshot.supersede(rows, added.superseding, options_.superseded);
+  }
+  if (!named) {
+    // Sequences are not taken apart before it is known which few of their rows are wanted.
+    const auto of_sequences = [&](const auto& visit) {
+      for (const layout::RowSequence& sequence : added.rows) {
+        for (std::uint32_t i = 0; i < sequence.count; ++i) {
+          visit(sequence.step(i), [&] { return sequence.nth(i); });
+        }
+      }
+    };
+    const auto of_rows = [&, all = std::move(rows)](const auto& visit) {
+      std::for_each(all.begin(), all.end(),
+                    [&](const layout::StepRow& row) { visit(row.file.step, [&] { return row; }); });
+    };
+    rows = supersedes ? rows_in_range(of_rows, snapshot) : rows_in_range(of_sequences, snapshot);
+    std::for_each(rows.begin(), rows.end(), [&](const layout::StepRow& row) { arrived(row.file); });
+  }
+  snapshot.add(std::move(rows));
+}
+
+/// Sets whether the snapshot is settled, and otherwise when to look again.
+void TrialState::settle(Snapshot& snapshot, bool news, Time now) {
+  if (!snapshot.ended) {
+    quiet_since_.reset();
+    return;
+  }
+  if (!quiet_since_ || news) {
+    quiet_since_ = now;
+  } else {
+    snapshot.settled = now - *quiet_since_ >= limits_.end_delay;
+  }
+  if (!snapshot.settled) {
+    const Time believed = *quiet_since_ + limits_.end_delay;
+    snapshot.due = std::min(snapshot.due.value_or(believed), believed);
+  }
+}
+
+std::shared_ptr<Snapshot> TrialState::next_snapshot(Time now, std::shared_ptr<const Snapshot> before) try {
+  const std::uint64_t generation = storage().generation();
+  if (before && before->generation != generation) {
+    before = nullptr;  // another directory took the trial's place
+    quiet_since_.reset();
+  }
+  // If steps are not known by names, a further range needs all rows. So do superseded values: the snapshot before does
+  // not have the others.
+  const bool everything =
+      before && (ranges_changed_ || options_.superseded != Superseded::left_out) && !before->listing->named;
+  layout::Found found = find_news(now, before.get(), everything);
+  if (everything) {
+    found.afresh = true;
+  }
+  require_not_stopped();
+  if (const layout::CollectionsInfo& collections = *found.collections; !collections.found) {
+    if (!collections.problems.empty() && collections.problems.front().kind != ProblemKind::note) {
+      throw ReadError(collections.problems.front());
+    }
+    throw_missing_collections();
+  }
+  auto next = before && !found.afresh ? std::make_shared<Snapshot>(*before) : std::make_shared<Snapshot>();
+  if (before && found.afresh) {
+    next->catalog = before->catalog;  // keeps ids, and views of names valid
+    next->arrivals = before->arrivals;
+    next->last_arrival = before->last_arrival;
+  }
+  next->generation = generation;
+  next->listing = found.listing;
+  next->collections = found.collections;
+  next->ended = found.listing->ended || (options_.as_it_stands && !traits().marks_steps);
+  next->several_count = options_.superseded != Superseded::left_out;
+  next->settled = false;
+  next->due = found.due;
+  if (found.listing->named) {
+    ranges_ = std::move(found.ranges);
+  }
+  const bool news = found.news;
+  const bool afresh = before == nullptr || ranges_changed_ || found.afresh;
+  std::vector<std::int64_t> touched = touched_steps(found, before != nullptr);
+  take(*next, std::move(found), before == nullptr);
+  find_last_complete(*next, afresh ? std::nullopt : std::optional(std::move(touched)), window_,
+                     [&](std::span<const layout::StepPart> files) {
+                       return layout().load(storage(), *next->listing, files, storage().remote() ? jobs() : 1);
+                     });
+  settle(*next, news, now);
+  require_not_stopped();
+  if (options_.strict) {
+    for (const auto& failure : next->failures) {
+      if (failure.problem.kind == ProblemKind::damaged) {
+        throw IndexReaderException(failure.problem);
+      }
+    }
+  }
+  ranges_changed_ = false;
+  return next;
+} catch (const std::bad_alloc&) {
+  throw ReadError({ProblemKind::io, std::string(layout().folders().front()), {}, "memory ran out"});
+}
+
+void TrialState::throw_missing_collections() const {
+  const bool ended = layout().ended(storage());
+  throw MissingCollectionFiles("'" + printable(storage().root()) + "' has no collection files " +
+                                   what_lies_in(storage()) +
+                                   (ended ? "; the job has ended: nothing was saved, check the hook configuration"
+                                          : "; wait for them with smd-wait, or check the path"),
+                               storage().root(), ended);
 }
 
 std::vector<Problem> TrialState::problems() const {
@@ -253,3 +520,13 @@ void throw_unavailable(StepKey key, std::string_view tag) {
 }
 
 }  // namespace smd::detail::trial
+
+namespace smd {
+
+Trial::Trial(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+
+Trial Trial::open(const std::string& path, const TrialOptions& options) {
+  return Trial(std::make_shared<Impl>(path, options));
+}
+
+}  // namespace smd

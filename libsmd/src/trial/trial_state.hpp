@@ -26,7 +26,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -99,57 +98,6 @@ struct WaitLimits {
   static WaitLimits from_environment();
 };
 
-/// Makes the snapshots of a trial: looks for what is new in range, and adds it. One thread at a time makes one.
-class SnapshotMaker {
- public:
-  /// All arguments must outlive this. Precondition: for a remote store, `RemoteOptions::stop` is set.
-  SnapshotMaker(storage::Storage& storage, const layout::Layout& layout, const LayoutTraits& traits,
-                const TrialOptions& options, const WaitLimits& limits);
-
-  /// Adds a range, which is read from the next snapshot on. Returns false if all steps are in range already.
-  [[nodiscard]] bool add_range(const StepRange& range);
-
-  /// Makes the snapshot after `latest()`, which may be null, and passes it to `publish`. Calls both while no other
-  /// thread can make one. @throws ReadError, MissingCollectionFiles, and IndexReaderException if the options are
-  /// strict; then nothing has changed.
-  template <class Latest, class Publish>
-  void make(std::chrono::steady_clock::time_point now, const Latest& latest, const Publish& publish) {
-    const std::lock_guard lock(making_);
-    publish(make_next(now, latest()));
-  }
-
-  /// Returns the number of threads for reading, at most `wanted`; 0: the number in the options.
-  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
-
- private:
-  using Time = std::chrono::steady_clock::time_point;
-
-  [[nodiscard]] std::shared_ptr<const Snapshot> make_next(Time now, std::shared_ptr<const Snapshot> before);
-  [[nodiscard]] std::shared_ptr<Snapshot> load(Time now, std::shared_ptr<const Snapshot> before);
-  [[nodiscard]] layout::Found look(Time now, const Snapshot* before, bool everything);
-  template <class ForEachRow>
-  std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
-  void take(Snapshot& snapshot, layout::Found&& found, bool first);
-  void supersede(Snapshot& snapshot, std::vector<layout::StepRow>& rows, std::span<const Superseding> later) const;
-  void settle(Snapshot& snapshot, bool news, Time now);
-  void require_not_stopped() const;
-  [[noreturn]] void throw_missing_collections() const;
-
-  storage::Storage& storage_;
-  const layout::Layout& layout_;
-  const LayoutTraits& traits_;
-  const TrialOptions& options_;
-  const WaitLimits& limits_;
-  std::size_t window_;
-
-  std::mutex making_;
-  // Guarded by `making_`:
-  std::vector<StepRange> ranges_;
-  bool ranges_changed_ = false;
-  std::atomic<bool> stopped_ = false;  // the look
-  std::optional<Time> quiet_since_;    // since when the job has ended and nothing new came
-};
-
 /// Ends requests, besides the caller's own `RemoteOptions::stop`, when the wait of the current look ends. Of several
 /// concurrent waits, the one that looked last counts. Thread-safe.
 class LookLimit {
@@ -172,8 +120,8 @@ class LookLimit {
   std::optional<Time> end_;
 };
 
-/// A trial and its latest snapshot. Shared by the `Trial` and its `Tensor`s. Other threads use the last snapshot while
-/// one thread makes the next.
+/// A trial and its latest snapshot: it looks for what is new in range, and adds it. Shared by the `Trial` and its
+/// `Tensor`s. Other threads use the last snapshot while one thread makes the next.
 class TrialState {
  public:
   TrialState(const std::string& path, TrialOptions options, const Environment& environment = {});
@@ -189,8 +137,8 @@ class TrialState {
   /// Returns the name of the only file that is the trial; empty if all of the folder is.
   [[nodiscard]] const std::string& only_file() const noexcept { return opened_.file; }
   [[nodiscard]] const Records& records() const noexcept { return records_; }
-  /// Returns the number of threads to use for reading.
-  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept { return maker_.jobs(wanted); }
+  /// Returns the number of threads for reading, at most `wanted`; 0: the number in the options.
+  [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
 
   /// Returns the snapshot for a query. Refreshes first if automatic refresh is on.
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot();
@@ -223,8 +171,21 @@ class TrialState {
   [[nodiscard]] std::vector<Problem> problems() const;
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Makes the snapshot after the latest, which then is the latest. @throws ReadError, MissingCollectionFiles, and
+  /// IndexReaderException if the options are strict; then nothing has changed.
   void make_snapshot();
   [[nodiscard]] std::shared_ptr<const Snapshot> look_once();
+  // For the thread that makes a snapshot:
+  [[nodiscard]] std::shared_ptr<Snapshot> next_snapshot(Time now, std::shared_ptr<const Snapshot> before);
+  [[nodiscard]] layout::Found find_news(Time now, const Snapshot* before, bool everything);
+  template <class ForEachRow>
+  std::vector<layout::StepRow> rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot);
+  void take(Snapshot& snapshot, layout::Found&& found, bool first);
+  void settle(Snapshot& snapshot, bool news, Time now);
+  void require_not_stopped() const;
+  [[noreturn]] void throw_missing_collections() const;
 
   std::shared_ptr<LookLimit> look_limit_ = std::make_shared<LookLimit>();
   const std::function<bool()> stop_;
@@ -235,7 +196,14 @@ class TrialState {
   const OpenedTrial opened_;
   const std::string name_;
   Records records_;
-  SnapshotMaker maker_;
+  const std::size_t window_ = options_.incomplete_step_wait_window.value_or(limits_.incomplete_steps);
+
+  std::mutex making_;
+  // Guarded by `making_`:
+  std::vector<StepRange> ranges_{options_.range_steps};
+  bool ranges_changed_ = false;
+  std::atomic<bool> stopped_ = false;  // the look
+  std::optional<Time> quiet_since_;    // since when the job has ended and nothing new came
 
   mutable std::mutex noticed_mutex_;
   ProblemList noticed_{limits::problems_per_trial};  // by queries; guarded by noticed_mutex_, like its texts
@@ -244,7 +212,7 @@ class TrialState {
   mutable std::mutex mutex_;
   // Guarded by `mutex_`:
   std::shared_ptr<const Snapshot> latest_;
-  std::optional<std::chrono::steady_clock::time_point> gone_since_;  // when looks began to find the trial missing
+  std::optional<Time> gone_since_;  // when looks began to find the trial missing
 };
 
 /// While an object lives, queries by this thread do not refresh its trials. Objects may nest.

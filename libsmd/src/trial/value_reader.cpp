@@ -5,16 +5,10 @@
 #include "trial/trial_state.hpp"
 #include "values/reader.hpp"
 
-#include <smd/error.hpp>
-#include <smd/parallel.hpp>
 #include <smd/trial.hpp>
 
-#include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace smd {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for steps, for a condition, and for a trial to be made; follows the steps of a trial.
-#include "storage/local_watch.hpp"
-#include "storage/storage.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/error.hpp>
@@ -11,16 +9,10 @@
 #include <smd/wait.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <stop_token>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace smd::detail::trial {
 

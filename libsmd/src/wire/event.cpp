@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <vector>
 
 namespace smd::detail::wire {
@@ -62,8 +61,6 @@ struct ValueParts {
   bool other_kind = false;  ///< It holds a `simple_value`, an image or another kind.
   bool replaced = false;    ///< Such a value replaced a tensor.
   Pieces tensor;
-  std::optional<std::int64_t> mode;
-  std::optional<std::int64_t> mode_step;
 };
 
 /// One Event.
@@ -78,27 +75,17 @@ struct EventParts {
   std::string_view other_tag;
 };
 
-std::optional<std::int64_t> decimal(std::string_view text) noexcept {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-void scan_plugin(pbf_reader plugin, ValueParts& parts) {
-  std::string_view name;
-  std::string_view content;
-  for_each_field(plugin, [&](pbf_reader& field) {
-    if (field.tag() == field_number::plugin_name) {
-      name = text_of(field);
-    } else if (field.tag() == field_number::plugin_content) {
-      content = text_of(field);
+/// Checks what writers say of a value's mode: its index file says it too, and counts.
+void check_metadata(pbf_reader metadata) {
+  for_each_field(metadata, [](pbf_reader& field) {
+    if (field.tag() == field_number::metadata_plugin) {
+      for_each_field(message_of(field), [](pbf_reader& part) {
+        if (part.tag() == field_number::plugin_name || part.tag() == field_number::plugin_content) {
+          (void)view_of(part);
+        }
+      });
     }
   });
-  if (name == "mode") {
-    parts.mode = decimal(content);
-  } else if (name == "mode_step") {
-    parts.mode_step = decimal(content);
-  }
 }
 
 ValueParts scan_value(pbf_reader value) {
@@ -125,11 +112,7 @@ ValueParts scan_value(pbf_reader value) {
         parts.tensor.add(bytes_of(field));
         break;
       case field_number::value_metadata:
-        for_each_field(message_of(field), [&](pbf_reader& part) {
-          if (part.tag() == field_number::metadata_plugin) {
-            scan_plugin(message_of(part), parts);
-          }
-        });
+        check_metadata(message_of(field));
         break;
       default:
         break;
@@ -212,8 +195,6 @@ Outcome<std::optional<Value>> parse_unguarded(std::span<const std::byte> payload
   }
   value->wall_time = event.wall_time;
   value->step = event.step;
-  value->mode = wanted.mode;
-  value->mode_step = wanted.mode_step;
   return std::optional<Value>(std::move(*value));
 }
 

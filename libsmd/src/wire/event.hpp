@@ -20,12 +20,9 @@ namespace smd::detail::wire {
 struct Value {
   Dtype dtype = Dtype::float32;
   Shape shape;
-  double wall_time = 0;                   ///< Seconds since 1970.
-  std::int64_t step = 0;                  ///< Global step in the record; the index file takes precedence.
-  std::optional<std::int64_t> mode;       ///< Mode in the plugin data, if it is a number. Informative: the index file
-                                          ///< takes precedence.
-  std::optional<std::int64_t> mode_step;  ///< Mode step in the plugin data; informative too.
-  std::span<const std::byte> bytes;       ///< Borrowed from the payload or from `owned`.
+  double wall_time = 0;              ///< Seconds since 1970.
+  std::int64_t step = 0;             ///< Global step in the record; the index file takes precedence.
+  std::span<const std::byte> bytes;  ///< Borrowed from the payload or from `owned`.
   /// Set if the elements had to be decoded (`*_val` fields, strings, booleans other than 0 and 1): `bytes` begins
   /// there. Otherwise null.
   std::shared_ptr<std::byte[]> owned;

@@ -4,6 +4,7 @@
 #include <smd/dtype.hpp>
 #include <smd/place.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,13 +54,14 @@ class FileTensors {
     std::uint32_t unread_bytes = 0;
     Dtype dtype = Dtype::float32;
     bool strided = false;      ///< The strides follow the sizes.
-    std::uint32_t source = 0;  ///< Index in `sources`, plus one; 0: none.
+    std::uint32_t source = 0;  ///< Index in `sources`.
   };
   struct Columns {
     std::vector<Position> places;
     std::vector<Type> types;
     std::vector<std::int64_t> sizes;
-    std::vector<std::shared_ptr<const storage::ElementSource>> sources;
+    /// The first is that of all tensors whose type has none.
+    std::vector<std::shared_ptr<const storage::ElementSource>> sources{1};
     std::shared_ptr<char[]> texts;
   };
 
@@ -83,7 +85,7 @@ class FileTensors {
             place.sound,
             place.further,
             place.part,
-            type.source == 0 ? nullptr : columns_.sources[type.source - 1]};
+            columns_.sources[type.source]};
   }
   [[nodiscard]] std::string_view name(std::size_t i) const noexcept {
     return {columns_.texts.get() + columns_.places[i].name, columns_.places[i].name_bytes};
@@ -100,18 +102,25 @@ class FileTensors {
 /// Collects the tensors of a file.
 class FileTensorsMaker {
  public:
-  /// Adds one; `type.form` is not used. `where.type` and the name's place follow from the other arguments.
-  void add(std::string_view name, const ValueType& type, FileTensors::Position where);
+  void reserve(std::size_t tensors, std::size_t name_bytes);
+  /// Returns the number of a type, whose form is not used.
+  [[nodiscard]] std::uint32_t type_of(const ValueType& type);
+  /// Adds one; its name's place follows from `name`.
+  void add(std::string_view name, FileTensors::Position where);
+  void add(std::string_view name, const ValueType& type, FileTensors::Position where) {
+    where.type = type_of(type);
+    add(name, where);
+  }
   [[nodiscard]] std::size_t size() const noexcept { return columns_.places.size(); }
   /// `source`: that of all tensors whose type has none, or null.
   [[nodiscard]] FileTensors make(std::shared_ptr<const storage::ElementSource> source) &&;
 
  private:
-  std::uint32_t type_of(const ValueType& type);
+  [[nodiscard]] bool is(const FileTensors::Type& kept, const ValueType& type) const noexcept;
+  std::uint32_t keep_text(std::string_view text);
 
   FileTensors::Columns columns_;
-  std::vector<ValueType> types_;
-  std::vector<std::uint32_t> recent_;  ///< Indexes in `types_`, by hash.
+  std::array<std::uint32_t, 64> recent_{};  ///< Indexes in the types, by hash.
   std::vector<char> texts_;
 };
 

@@ -11,7 +11,6 @@
 #include <smd/shape.hpp>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -53,15 +52,6 @@ constexpr SafetensorsType safetensors_types[] = {
 };
 // clang-format on
 
-/// A dtype and a shape, as some entries have them.
-struct RawType {
-  std::string_view name;
-  std::uint32_t first_size = 0;
-  std::uint32_t dimensions = 0;
-  const SafetensorsType* known = nullptr;
-  std::optional<std::uint64_t> bytes;  // of the elements, if the type is known
-};
-
 /// An entry that is not yet checked.
 struct RawEntry {
   std::string_view name;
@@ -98,7 +88,7 @@ class SafetensorsParser {
     map_pages(raw_);
     if (read()) {
       find_repeated();
-      check_types();
+      tell_faults();
       check_ranges();
       keep();
     }
@@ -153,8 +143,8 @@ class SafetensorsParser {
       name = name.substr(0, text::quoted_bytes);
     }
     raw.name = name;
-    const auto first_size = static_cast<std::uint32_t>(sizes_.size());
     std::string_view type;
+    type_.shape.clear();
     bool dtype = false;
     bool shape = false;
     bool range = false;
@@ -164,7 +154,7 @@ class SafetensorsParser {
         read_dtype(raw, member, type);
       } else if (key == "shape") {
         set(raw, std::exchange(shape, true), "shape stands there twice");
-        read_shape(raw, member, first_size);
+        read_shape(raw, member);
       } else if (key == "data_offsets") {
         set(raw, std::exchange(range, true), "data_offsets stands there twice");
         read_range(raw, member);
@@ -174,38 +164,16 @@ class SafetensorsParser {
     set(raw, !dtype, "its entry has no dtype");
     set(raw, !shape, "its entry has no shape");
     set(raw, !range, "its entry has no data_offsets");
-    raw.type = type_of(type, first_size);
-  }
-
-  /// Returns the number of the type with a name and the sizes from `first_size` on. Takes these out of `sizes_` if an
-  /// entry shortly before has the same type.
-  std::uint32_t type_of(std::string_view name, std::uint32_t first_size) {
-    const std::span<const std::int64_t> shape = std::span(sizes_).subspan(first_size);
-    std::uint64_t hash = name.size();
-    for (const char c : name.substr(0, sizeof hash)) {
-      hash = hash << 8 ^ static_cast<unsigned char>(c);
+    if (known_ == std::end(safetensors_types) || known_->name != type) {  // most entries have that of the one before
+      known_ = std::ranges::find(safetensors_types, type, &SafetensorsType::name);
     }
-    for (const std::int64_t size : shape) {
-      hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9E3779B97F4A7C15;
-    }
-    std::uint32_t& recent = recent_types_[(hash ^ hash >> 32) % recent_types_.size()];
-    if (recent < types_.size() && types_[recent].name == name && std::ranges::equal(shape, shape_of(types_[recent]))) {
-      sizes_.resize(first_size);
-      return recent;
-    }
-    recent = static_cast<std::uint32_t>(types_.size());
-    RawType& type = types_.emplace_back(RawType{name, first_size, static_cast<std::uint32_t>(shape.size()), {}, {}});
-    const auto* const known = std::find_if(std::begin(safetensors_types), std::end(safetensors_types),
-                                           [&](const SafetensorsType& one) { return one.name == name; });
-    if (known != std::end(safetensors_types)) {
-      type.known = known;
-      type.bytes = element_bytes(Shape(shape.begin(), shape.end()), known->bits);
-    }
-    return recent;
-  }
-
-  [[nodiscard]] std::span<const std::int64_t> shape_of(const RawType& type) const noexcept {
-    return std::span(sizes_).subspan(type.first_size, type.dimensions);
+    const bool known = known_ != std::end(safetensors_types);
+    const bool is_read = known && known_->dtype;
+    set(raw, known && element_bytes(type_.shape, known_->bits) != raw.end - raw.begin,
+        "dtype, shape and data_offsets disagree");
+    type_.dtype = is_read ? *known_->dtype : Dtype::float32;
+    type_.unread_type = is_read ? std::string_view() : type;
+    raw.type = tensors_.type_of(type_);
   }
 
   /// Records the first fault of an entry.
@@ -233,8 +201,9 @@ class SafetensorsParser {
     return list && right;
   }
 
-  void read_shape(RawEntry& raw, text::JsonValue& value, std::uint32_t first_size) {
-    sizes_.resize(first_size);
+  void read_shape(RawEntry& raw, text::JsonValue& value) {
+    Shape& shape = type_.shape;
+    shape.clear();
     static_assert(limits::dimensions == 64);  // as the message says
     const char* fault = "shape is not a list of sizes";
     const bool right = read_numbers(value, [&](std::uint64_t size) {
@@ -242,11 +211,11 @@ class SafetensorsParser {
         fault = "shape has a size above 9223372036854775807";
         return false;
       }
-      if (sizes_.size() - first_size == limits::dimensions) {
+      if (shape.size() == limits::dimensions) {
         fault = "shape has more dimensions than the limit (dimensions) of 64";
         return false;
       }
-      sizes_.push_back(static_cast<std::int64_t>(size));
+      shape.push_back(static_cast<std::int64_t>(size));
       return true;
     });
     set(raw, !right, fault);
@@ -286,10 +255,8 @@ class SafetensorsParser {
     raw_.resize(kept);
   }
 
-  void check_types() {
+  void tell_faults() {
     for (RawEntry& raw : raw_) {
-      const RawType& type = types_[raw.type];
-      set(raw, type.known != nullptr && type.bytes != raw.end - raw.begin, "dtype, shape and data_offsets disagree");
       raw.sound = raw.fault == nullptr && raw.end <= data_bytes();
       if (raw.fault != nullptr) {
         fail(raw.at, "tensor " + quote(raw) + ": " + raw.fault);
@@ -352,37 +319,12 @@ class SafetensorsParser {
     for (const RawEntry& raw : raw_) {
       bytes += raw.name.size();
     }
-    for (const RawType& type : types_) {
-      bytes += is_read(type) ? 0 : type.name.size();
-    }
-    FileTensors::Columns kept;
-    kept.texts = std::make_shared_for_overwrite<char[]>(bytes);
-    kept.places.reserve(raw_.size());
-    map_pages(kept.texts.get(), bytes);
-    map_pages(kept.places);
-    char* next = kept.texts.get();
-    const auto keep_text = [&](std::string_view text) {
-      const auto at = static_cast<std::uint32_t>(next - kept.texts.get());
-      next = std::copy(text.begin(), text.end(), next);
-      return at;
-    };
+    tensors_.reserve(raw_.size(), bytes);
     for (const RawEntry& raw : raw_) {
-      kept.places.push_back({data_ + raw.begin, raw.end - raw.begin, keep_text(raw.name),
-                             static_cast<std::uint32_t>(raw.name.size()), raw.type, raw.sound});
+      tensors_.add(raw.name,
+                   {.offset = data_ + raw.begin, .length = raw.end - raw.begin, .type = raw.type, .sound = raw.sound});
     }
-    kept.types.reserve(types_.size());
-    for (const RawType& type : types_) {
-      const std::string_view unread = is_read(type) ? std::string_view() : type.name;
-      kept.types.push_back({type.first_size, type.dimensions, keep_text(unread),
-                            static_cast<std::uint32_t>(unread.size()),
-                            is_read(type) ? *type.known->dtype : Dtype::float32});
-    }
-    kept.sizes = std::move(sizes_);
-    header_.entries = FileTensors(std::move(kept));
-  }
-
-  [[nodiscard]] static bool is_read(const RawType& type) noexcept {
-    return type.known != nullptr && type.known->dtype.has_value();
+    header_.entries = std::move(tensors_).make(nullptr);
   }
 
   SafetensorsHeader header_;
@@ -392,9 +334,9 @@ class SafetensorsParser {
   std::uint64_t file_bytes_;
   bool has_metadata_ = false;
   std::vector<RawEntry> raw_;
-  std::vector<RawType> types_;  ///< A type may occur twice.
-  std::vector<std::int64_t> sizes_;
-  std::array<std::uint32_t, 64> recent_types_{};  ///< Indexes in `types_`, by hash.
+  FileTensorsMaker tensors_;
+  ValueType type_;                                              ///< Of the entry that is read,
+  const SafetensorsType* known_ = std::end(safetensors_types);  ///< and what its dtype names.
 };
 
 bool looks_like_safetensors(std::span<const std::byte> first) noexcept {

@@ -4,10 +4,7 @@
 #include "text/escape.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/message.hpp"
-#include "wire/plain_event.hpp"
 #include "wire/tensor_proto.hpp"
-
-#include <smd/tensor.hpp>
 
 #include <fmt/format.h>
 
@@ -16,7 +13,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 namespace smd::detail::wire {
 
@@ -24,173 +20,6 @@ namespace {
 
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
-
-struct TagNotUtf8 : protozero::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "tag that is no UTF-8"; }
-};
-
-void scan_metadata(pbf_reader message, SummaryMetadata& metadata) {
-  for_each_field(message, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      for_each_field(message_of(field), [&](pbf_reader& plugin) {
-        if (plugin.tag() == 1) {
-          metadata.plugin = text_of(plugin);
-        } else if (plugin.tag() == 2) {
-          metadata.content = bytes_of(plugin);
-        }
-      });
-    } else if (field.tag() == 4) {
-      metadata.data_class = varint_of(field);
-    }
-  });
-}
-
-/// Scans one Summary.Value into another of `event.values`.
-void scan_value(pbf_reader message, EventOutline& event) {
-  SummaryValue& value = event.values.emplace_back();
-  std::vector<std::byte>* whole = nullptr;
-  const auto hold = [&](SummaryKind kind) {  // in a oneof, the last field counts
-    if (value.kind != kind) {
-      event.plain = event.plain && value.kind == SummaryKind::none;
-      value.kind = kind;
-      value.message = {};
-      whole = nullptr;
-    }
-  };
-  // Repeated occurrences of a message are parts of one message, so they are concatenated.
-  const auto hold_message = [&](SummaryKind kind, std::span<const std::byte> part) {
-    const bool again = value.kind == kind;
-    hold(kind);
-    if (!again) {
-      value.message = part;
-      return;
-    }
-    event.plain = false;
-    if (whole == nullptr) {
-      whole = &event.whole.emplace_front(value.message.begin(), value.message.end());
-    }
-    whole->insert(whole->end(), part.begin(), part.end());
-    value.message = *whole;
-  };
-  std::string_view node_name;
-  for_each_field(message, [&](pbf_reader& field) {
-    switch (field.tag()) {
-      case 1:
-        value.tag = text_of(field);
-        break;
-      case 2:
-        value.number = float_of(field);
-        hold(SummaryKind::simple_value);
-        break;
-      case 3:  // histogram, in the old format
-        (void)view_of(field);
-        hold(SummaryKind::none);
-        break;
-      case 4:
-        hold_message(SummaryKind::image, bytes_of(field));
-        break;
-      case 5:
-        hold_message(SummaryKind::histogram, bytes_of(field));
-        break;
-      case 6:
-        hold_message(SummaryKind::audio, bytes_of(field));
-        break;
-      case 7:
-        node_name = text_of(field);
-        break;
-      case 8:
-        hold_message(SummaryKind::tensor, bytes_of(field));
-        break;
-      case 9:
-        if (!value.metadata) {
-          value.metadata.emplace();
-        }
-        scan_metadata(message_of(field), *value.metadata);
-        break;
-      default:
-        break;
-    }
-  });
-  if (value.tag.empty()) {
-    value.tag = node_name;
-  }
-  if (!valid_utf8(value.tag)) {
-    throw TagNotUtf8{};
-  }
-}
-
-void scan_summary(pbf_reader summary, EventOutline& event) {
-  for_each_field(summary, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      scan_value(message_of(field), event);
-    }
-  });
-}
-
-void scan_session(pbf_reader session, EventOutline& event) {
-  for_each_field(session, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      const std::uint64_t status = varint_of(field);
-      event.session = status <= 3 ? static_cast<SessionStatus>(status) : SessionStatus::unspecified;
-    }
-  });
-}
-
-/// In a oneof, the last field counts.
-void become(EventOutline& event, EventKind kind) {
-  if (event.kind != kind) {
-    event.plain = event.plain && event.kind == EventKind::nothing;
-    event.kind = kind;
-    event.session = SessionStatus::unspecified;
-    event.values.clear();
-  }
-}
-
-/// Kinds of events by field number, from 3 on.
-constexpr EventKind kind_of_field[] = {EventKind::file_version, EventKind::graph,       EventKind::summary,
-                                       EventKind::log_message,  EventKind::session_log, EventKind::run_metadata,
-                                       EventKind::meta_graph};
-
-void scan_event(pbf_reader event_message, EventOutline& event) {
-  for_each_field(event_message, [&](pbf_reader& field) {
-    if (field.tag() == 1) {
-      event.wall_time = double_of(field);
-    } else if (field.tag() == 2) {
-      event.step = static_cast<std::int64_t>(varint_of(field));
-    } else if (field.tag() >= 3 && field.tag() - 3 < std::size(kind_of_field)) {
-      const EventKind kind = kind_of_field[field.tag() - 3];
-      become(event, kind);
-      const pbf_reader message = message_of(field);
-      if (kind == EventKind::summary) {
-        scan_summary(message, event);
-      } else if (kind == EventKind::session_log) {
-        scan_session(message, event);
-      }
-    }
-  });
-}
-
-}  // namespace
-
-Status outline_event(std::span<const std::byte> payload, EventOutline& event) {
-  if (outline_plain_event(payload, event)) {
-    return ok();
-  }
-  event.wall_time = 0;
-  event.step = 0;
-  event.kind = EventKind::nothing;
-  event.session = SessionStatus::unspecified;
-  event.values.clear();
-  event.plain = true;
-  event.whole.clear();
-  return guarded([&]() -> Status {
-    scan_event(reader_of(payload), event);
-    return ok();
-  });
-}
-
-// Reads histograms.
-namespace {
 
 double double_in(std::span<const std::byte> bytes) noexcept {
   return std::bit_cast<double>(load_little<std::uint64_t>(bytes));

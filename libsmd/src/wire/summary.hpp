@@ -3,67 +3,18 @@
 
 #include "types/outcome.hpp"
 #include "wire/event.hpp"
+#include "wire/event_outline.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <forward_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// Outlines events as TensorBoard's writers store them, without copying their values.
-/// [tensorboard/compat/proto: event.proto, summary.proto, tensor.proto]
+/// Reads the values of summaries as TensorBoard's writers store them.
 namespace smd::detail::wire {
-
-/// The kind of a Summary.Value.
-enum class SummaryKind : std::uint8_t { none, simple_value, tensor, histogram, image, audio };
-
-/// SummaryMetadata. Writers store it with a tag's first value only.
-struct SummaryMetadata {
-  std::string_view plugin;             ///< `scalars`, `histograms`, `images`, `audio`, `text`, `hparams`, …
-  std::span<const std::byte> content;  ///< The plugin's own message.
-  std::uint64_t data_class = 0;        ///< 1 scalar, 2 tensor, 3 blob sequence.
-};
-
-/// One Summary.Value. Borrows the payload.
-struct SummaryValue {
-  std::string_view tag;  ///< `node_name` if the tag is empty.
-  SummaryKind kind = SummaryKind::none;
-  float number = 0;                    ///< Of `simple_value`.
-  std::span<const std::byte> message;  ///< The message of the other kinds.
-  std::optional<SummaryMetadata> metadata;
-};
-
-/// The kind of an event.
-enum class EventKind : std::uint8_t {
-  nothing,
-  file_version,
-  graph,
-  summary,
-  log_message,
-  session_log,
-  run_metadata,
-  meta_graph,
-};
-
-/// SessionLog.status.
-enum class SessionStatus : std::uint8_t { unspecified, start, stop, checkpoint };
-
-/// One Event. Borrows the payload, unless a writer split a message; `values` is reused by the next call.
-struct EventOutline {
-  double wall_time = 0;  ///< Seconds since 1970.
-  std::int64_t step = 0;
-  EventKind kind = EventKind::nothing;
-  SessionStatus session = SessionStatus::unspecified;
-  std::vector<SummaryValue> values;
-  bool plain = true;                                ///< No value was split, and nothing replaced an earlier part of it.
-  std::forward_list<std::vector<std::byte>> whole;  ///< Messages that were split, put together.
-};
-
-/// Parses the payload of a record into `event`. Returns a problem of kind damaged if it is not an Event. Never throws.
-Status outline_event(std::span<const std::byte> payload, EventOutline& event);
 
 /// Type and value of a scalar.
 struct ScalarBits {

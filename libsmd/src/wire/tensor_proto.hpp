@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 namespace smd::detail::wire {
 
@@ -51,38 +50,5 @@ TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
 /// @throws protozero::exception, std::bad_alloc
 Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
                              std::optional<std::uint64_t> outlined, ValueKinds kinds);
-
-// Elements that are in the `*_val` fields of a TensorProto instead of in `tensor_content`:
-
-/// Returns the field that holds values of a type; 0 for types that event files do not hold.
-[[nodiscard]] std::uint32_t value_field(Dtype dtype);
-
-/// Returns the field's name, such as `float_val`.
-[[nodiscard]] std::string_view value_field_name(std::uint32_t field) noexcept;
-
-/// Writes all values in the `*_val` field `field` of `pieces` to `into`, which has room for exactly as many as
-/// `scan_tensor` counted. Returns the first number that the type cannot represent; nullopt if there is none.
-/// @throws protozero::exception
-std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
-                                          std::span<const std::span<const std::byte>> pieces,
-                                          std::span<std::byte> into);
-
-/// Returns true if `half_val` holds anything wider than 16 bits. PyTorch stores the bits of a float32 there for each
-/// element. [torch/utils/tensorboard/summary.py]
-/// @throws protozero::exception
-[[nodiscard]] bool has_wide_halves(std::span<const std::span<const std::byte>> pieces);
-
-/// Writes the elements of a wide `half_val` as float16 or bfloat16. @throws protozero::exception
-void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into);
-
-/// The sizes of strings in packed form, each preceded by its length in four bytes.
-struct PackedStrings {
-  std::uint64_t all = 0;
-  std::uint64_t last = 4;  ///< Of the last one; without strings, of an empty one.
-};
-[[nodiscard]] PackedStrings packed_strings(std::span<const std::span<const std::byte>> pieces);
-
-/// Writes all strings in packed form.
-void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into);
 
 }  // namespace smd::detail::wire

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric logs and run files of W&B that grow: whatever a look sees, each value comes once.
+#include "layout/layout_kind.hpp"
 #include "layout/metrics/look_at_metrics.hpp"
-#include "layout/metrics/metrics_layout.hpp"
 #include "layout/wandb/run_file.hpp"
-#include "layout/wandb/wandb_layout.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>

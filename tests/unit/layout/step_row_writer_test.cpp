@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/step_row_writer.hpp"
+#include "layout/series_rows.hpp"
 
 #include "layout/tensorboard/tensorboard_layout.hpp"
 

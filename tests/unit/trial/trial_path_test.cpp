@@ -2,7 +2,7 @@
 // What lies at a path: the trial that is opened for it, and what messages say if there is none.
 #include "layout/kinds/kinds.hpp"
 #include "layout/name_collections.hpp"
-#include "layout/step_row_writer.hpp"
+#include "layout/series_rows.hpp"
 #include "support/temp_dir.hpp"
 
 #include <smd/error.hpp>

@@ -77,8 +77,6 @@ TEST_CASE("the outline of a large record has all of its fields") {
   CHECK((*value)->dtype == Dtype::uint8);
   CHECK((*value)->shape == Shape{100, 1000});
   CHECK((*value)->step == 30);
-  CHECK((*value)->mode_step == 12);
-  CHECK((*value)->mode == 2);
   CHECK((*value)->wall_time == 1743847424.0);  // Python: struct.unpack("<d", struct.pack("<Q", 0x41d9fc4000000000))
 }
 
@@ -177,8 +175,6 @@ TEST_CASE("with any bit flipped outside the elements, an outline agrees with the
       CHECK((*part)->dtype == whole->dtype);
       CHECK((*part)->shape == whole->shape);
       CHECK((*part)->step == whole->step);
-      CHECK((*part)->mode == whole->mode);
-      CHECK((*part)->mode_step == whole->mode_step);
     } else {
       ++refused;
     }

@@ -8,15 +8,9 @@
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace smd::detail::layout {
 

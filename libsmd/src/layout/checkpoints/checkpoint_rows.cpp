@@ -2,16 +2,12 @@
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "base/map_pages.hpp"
-#include "layout/step_row_writer.hpp"
+#include "layout/series_rows.hpp"
 #include "text/escape.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <map>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <variant>
 
 namespace smd::detail::layout {
@@ -36,9 +32,7 @@ class RowEntries {
     Fnv hash;
     hash.add(static_cast<std::uint64_t>(type.form) << 8 | static_cast<std::uint64_t>(type.dtype));
     hash.add(type.shape.size());
-    for (const std::int64_t size : type.shape) {
-      hash.add(static_cast<std::uint64_t>(size));
-    }
+    hash.add(type.shape);
     const std::uint32_t kind = types_.add_kind(std::move(type));
     type_hashes_.resize(types_.kinds().size());
     type_hashes_[kind] = hash.value;

@@ -155,15 +155,4 @@ struct FreshNames {
 [[nodiscard]] FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
                                    LoadedSteps& loaded, ProblemList& problems);
 
-/// Returns the layout of folders of safetensors files and files of PyTorch: each checkpoint is a step, each of its
-/// files a part of the step.
-[[nodiscard]] std::unique_ptr<Layout> checkpoints_layout(const Opening& what);
-
-/// `LayoutKind::holds`: files of checkpoints in the folder itself, or in folders in it whose names have a step, an
-/// epoch or a label.
-[[nodiscard]] std::optional<Held> holds_checkpoints(FolderWalk& folder);
-
-/// `LayoutKind::holds_file`: by its header, or if it has none, by its name.
-[[nodiscard]] bool is_tensor_file(const Opening& what, std::span<const std::byte> first);
-
 }  // namespace smd::detail::layout

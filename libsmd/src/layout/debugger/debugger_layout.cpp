@@ -84,12 +84,6 @@ class Look {
     }
   }
 
-  [[nodiscard]] bool was_read(const StepPart& file) const {
-    const SortedChunks<StepPart>& read = listing_.named->read;
-    const auto place = read.partition_point([&](const StepPart& other) { return other < file; });
-    return place != read.end() && *place == file;
-  }
-
   /// Returns the files in range that were not read. If the ranges are those of the look before, these are the new files
   /// and those that failed.
   [[nodiscard]] std::vector<StepPart> wanted_files() const {
@@ -103,7 +97,7 @@ class Look {
     std::vector<StepPart> wanted;
     if (first || request_.ranges_changed || counts) {
       for (const StepPart& file : listing_.named->files) {
-        if ((everything || filter.holds(file.step)) && (first || !was_read(file))) {
+        if ((everything || filter.holds(file.step)) && (first || !listing_.named->was_read(file))) {
           wanted.push_back(file);
         }
       }

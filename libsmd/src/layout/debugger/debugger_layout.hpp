@@ -97,11 +97,4 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before);
 
-/// Returns the layout of docs/format.md: collections, index and event files.
-[[nodiscard]] std::unique_ptr<Layout> debugger_layout(const Opening& what = {});
-
-/// `LayoutKind::holds`: whether the folder has collections, index files, folders of steps in `events`, or the end
-/// marker.
-[[nodiscard]] std::optional<Held> holds_debugger_trial(FolderWalk& folder);
-
 }  // namespace smd::detail::layout

@@ -370,8 +370,7 @@ std::uint32_t IndexParser::keep_payload() {
     Fnv hash;
     for (const SavedShape& saved : shapes_) {
       hash.add(saved.name);
-      std::for_each(saved.shape.begin(), saved.shape.end(),
-                    [&](std::int64_t size) { hash.add(static_cast<std::uint64_t>(size)); });
+      hash.add(saved.shape);
     }
     payload.shapes = shape_lists_.id_of(shapes_, hash.value);
   }

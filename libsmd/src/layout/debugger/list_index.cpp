@@ -4,14 +4,10 @@
 #include "base/parallel.hpp"
 #include "layout/debugger/trial_paths.hpp"
 
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 

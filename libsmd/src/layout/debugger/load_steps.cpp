@@ -6,14 +6,9 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
 
-#include <smd/limits.hpp>
-
 #include <algorithm>
 #include <atomic>
-#include <iterator>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 

@@ -2,15 +2,9 @@
 #include "layout/kinds/kinds.hpp"
 
 #include "layout/checkpoints/checkpoint_names.hpp"
-#include "layout/checkpoints/checkpoints_layout.hpp"
-#include "layout/debugger/debugger_layout.hpp"
-#include "layout/metrics/metrics_layout.hpp"
 #include "layout/tensorboard/event_files.hpp"
-#include "layout/tensorboard/tensorboard_layout.hpp"
 #include "layout/wandb/run_file.hpp"
-#include "layout/wandb/wandb_layout.hpp"
 
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>

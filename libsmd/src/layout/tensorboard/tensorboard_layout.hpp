@@ -95,12 +95,17 @@ class LogListing final : public SeriesListing {
   std::shared_ptr<const LogCursor> cursor;
 };
 
-/// Returns the layout of TensorBoard log directories: folders of event files, each a run, whose records hold
-/// everything.
-[[nodiscard]] std::unique_ptr<Layout> tensorboard_layout(const Opening& what = {});
+/// What reading found.
+struct LogNews {
+  bool intact = false;     ///< No file must be read from its start.
+  bool unchanged = false;  ///< There is nothing new.
+  bool in_order = false;   ///< All is read. Else all events must be taken again: one came late, or from another writer.
+  std::vector<NamedValues> names;  ///< Tensors with kinds of values that they did not have before.
+};
 
-/// `LayoutKind::holds`: event files in the folder itself, with which the trial has all runs below; or in folders in it
-/// that are sides of one run.
-[[nodiscard]] std::optional<Held> holds_log_directory(FolderWalk& folder);
+/// Reads what is new in the files of a log directory, from `cursor` on, into `loaded`. `seen`: how far earlier looks
+/// read the files that are read again; null: not at all.
+[[nodiscard]] LogNews read_logs(storage::Storage& storage, const LookRequest& request, const EventFiles& files,
+                                LogCursor& cursor, const LogCursor* seen, LoadedSteps& loaded, bool may_be_unchanged);
 
 }  // namespace smd::detail::layout

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "layout/wandb/wandb_layout.hpp"
-
 #include "layout/series_rows.hpp"
 #include "layout/wandb/look_at_wandb.hpp"
 #include "layout/wandb/run_file.hpp"

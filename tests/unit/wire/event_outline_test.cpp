@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/plain_event.hpp"
+#include "wire/event_outline.hpp"
 
 #include "hex.hpp"
 #include "message_builder.hpp"

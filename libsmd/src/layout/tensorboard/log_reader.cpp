@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layout/tensorboard/tensorboard_layout.hpp"
+
+#include "layout/forward_reader.hpp"
+#include "layout/tensorboard/record_scanner.hpp"
+#include "storage/inflated_file.hpp"
+#include "text/escape.hpp"
+#include "wire/event_outline.hpp"
+#include "wire/first_bytes.hpp"
+#include "wire/framing.hpp"
+#include "wire/little_endian.hpp"
+#include "wire/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace smd::detail::layout {
+
+namespace {
+
+// clang-format off
+constexpr std::array<std::pair<std::string_view, SeriesPlugin>, 8> plugins = {{
+    {"scalars", SeriesPlugin::scalars}, {"histograms", SeriesPlugin::histograms},
+    {"images", SeriesPlugin::images}, {"audio", SeriesPlugin::audio}, {"text", SeriesPlugin::text},
+    // What these three hold are no values:
+    {"hparams", SeriesPlugin::hparams}, {"custom_scalars", SeriesPlugin::custom_scalars},
+    {"graph", SeriesPlugin::graph},
+}};
+// clang-format on
+
+SeriesPlugin plugin_of(const wire::SummaryMetadata& metadata) noexcept {
+  if (metadata.plugin.starts_with("graph")) {  // graph_keras_model, graph_run_metadata, …
+    return SeriesPlugin::graph;
+  }
+  const auto* const known = std::ranges::find(plugins, metadata.plugin, &decltype(plugins)::value_type::first);
+  constexpr std::uint64_t scalar_class = 1;
+  return known != plugins.end()                ? known->second
+         : metadata.data_class == scalar_class ? SeriesPlugin::scalars
+                                               : SeriesPlugin::none;
+}
+
+/// Returns the name of a plugin of which no values are read; else an empty one.
+std::string_view name_of_plugin(SeriesPlugin plugin) noexcept {
+  const auto others = std::span(plugins).last<3>();
+  const auto named = std::ranges::find(others, plugin, &decltype(plugins)::value_type::second);
+  return named == others.end() ? std::string_view() : named->first;
+}
+
+/// Returns the users' name of an event that holds no values; empty if it is not reported.
+std::string_view name_of_event(const wire::EventOutline& event) noexcept {
+  constexpr std::array<std::string_view, 8> kinds = {"",          "", "graph", "", "log_message", "", "run_metadata",
+                                                     "meta_graph"};
+  constexpr std::array<std::string_view, 4> sessions = {"session", "session_start", "session_stop",
+                                                        "session_checkpoint"};
+  static_assert(static_cast<std::size_t>(wire::EventKind::meta_graph) + 1 == kinds.size());
+  return event.kind == wire::EventKind::session_log ? sessions[static_cast<std::size_t>(event.session)]
+                                                    : kinds[static_cast<std::size_t>(event.kind)];
+}
+
+/// Turns the events of files into rows, and records which values later ones supersede. Events must come in order of
+/// time: file by file, the files of a run in its order.
+class EventTaker {
+ public:
+  /// Continues the series of `cursor`. Both must outlive this.
+  EventTaker(LogCursor& cursor, LoadedSteps& loaded)
+      : cursor_(cursor), rows_(cursor, loaded), writer_(rows_.writer()) {}
+
+  /// `seen`: an earlier look took the events that follow, until `end_seen`.
+  void begin_file(std::uint32_t file, bool seen) {
+    stop_repeating();
+    file_ = file;
+    LogRun& run = cursor_.runs[this->file().run];
+    if (run.lanes.size() <= this->file().worker) {
+      run.lanes.resize(this->file().worker + std::size_t{1});
+    }
+    lane_ = &lane();
+    rows_.begin_file(*lane_, run.name, this->file().path, file, this->file().worker, seen);
+  }
+
+  void end_seen() {
+    stop_repeating();
+    writer_.set_seen(false);
+  }
+
+  /// Takes an event if it holds a number of the series that is expected next, at a step after all values of the series.
+  /// For any other event returns false and has no effect.
+  [[nodiscard]] bool take_expected(std::span<const std::byte> payload, double& wall_time) {
+    stop_repeating();
+    if (rows_.previous() == no_id || (lane_->started && is_later(*lane_->started))) {
+      return false;
+    }
+    const std::uint32_t id = lane_->series[rows_.previous()].next;
+    if (id == no_id) {
+      return false;
+    }
+    Series& series = lane_->series[id];
+    const std::string& between = lane_->facts[id].between;
+    wire::PlainNumber event;
+    if (between.empty() || series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
+        !wire::plain_number(payload, std::as_bytes(std::span(between)), event) || event.step <= series.last_step ||
+        std::isnan(event.wall_time)) {
+      return false;
+    }
+    file().stopped = false;
+    writer_.begin_values(event.step);
+    series.last_step = event.step;
+    series.last_row = writer_.row();
+    writer_.add(series.name, ValueForm::number, Dtype::float32, event.bits,
+                std::bit_cast<std::uint64_t>(event.wall_time));
+    rows_.set_previous(id);
+    wall_time = event.wall_time;
+    if (writer_.repeats()) {
+      start_repeating();
+    }
+    return true;
+  }
+
+  /// Takes the events of `records`, whole and sound, as long as rows have the same numbers as the row before. Returns
+  /// the length of the records that were taken, and sets the wall time of the last one, if any. Not inlined: what
+  /// changes with each record would not stay in registers.
+  [[nodiscard, gnu::noinline]] std::size_t take_repeated(std::span<const std::byte> records, double& wall_time) {
+    if (!repeating_) {
+      return 0;
+    }
+    StepRowWriter::RepeatedRows rows(writer_);
+    const std::span<const Expected> expected(expected_);
+    std::size_t taken = 0;
+    while (taken < records.size()) {
+      const auto payload_bytes = wire::load_little<std::uint64_t>(records.subspan(taken));
+      wire::PlainNumber event;
+      if (!wire::plain_number(records.subspan(taken + wire::header_bytes, payload_bytes),
+                              expected[rows.complete() ? 0 : rows.filled()].between, event) ||
+          std::isnan(event.wall_time)) {
+        break;
+      }
+      if (!rows.complete()) {
+        if (event.step != rows.step()) {
+          break;
+        }
+      } else {
+        const std::int64_t step_before = rows.step();
+        if (event.step <= step_before || !rows.begin_row(event.step)) {
+          break;
+        }
+        step_before_ = step_before;
+      }
+      rows.add(event.bits, event.wall_time);
+      wall_time = event.wall_time;
+      taken += payload_bytes + wire::frame_bytes;
+    }
+    rows.end();
+    return taken;
+  }
+
+  /// Takes any event. `event` is the outline of `payload`; `offset` and `length` are those of its record in the file.
+  void take(const wire::EventOutline& event, std::span<const std::byte> payload, std::uint64_t offset,
+            std::uint64_t length) {
+    stop_repeating();
+    const Place place{event, offset, length};
+    if (const auto& started = lane().started; started && is_later(*started)) {
+      out_of_order_ = true;
+    }
+    if (event.kind == wire::EventKind::summary) {
+      file().stopped = false;
+      for (const wire::SummaryValue& value : event.values) {
+        take_value(value, place);
+      }
+      if (event.values.size() == 1 && event.values.front().kind == wire::SummaryKind::simple_value &&
+          rows_.previous() != no_id && lane_->names[rows_.previous()] == event.values.front().tag) {
+        expect_more_like(payload);
+      }
+      return;
+    }
+    if (const std::string_view kind = name_of_event(event); !kind.empty()) {
+      take_other(kind, {}, place);
+    }
+    if (event.kind == wire::EventKind::session_log) {
+      take_session(place);
+    }
+  }
+
+  /// Ends the last row.
+  void finish(const Listing& listing) {
+    stop_repeating();
+    rows_.finish(listing);
+  }
+
+  /// Returns true if an event came after one that it should precede: the rows are then wrong.
+  [[nodiscard]] bool out_of_order() const noexcept { return out_of_order_; }
+  /// Returns tensors with kinds of values that they did not have before.
+  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
+
+ private:
+  struct Place {
+    const wire::EventOutline& event;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+  };
+
+  /// An expected number: the form of its event, and its series.
+  struct Expected {
+    std::span<const std::byte> between;  ///< `TagFacts::between`
+    std::uint32_t series = 0;
+  };
+
+  /// Starts repeating if the row is complete and further rows like it may follow.
+  void start_repeating() {
+    if (!writer_.can_repeat() || !writer_.repeats_numbers(Dtype::float32)) {
+      return;
+    }
+    expected_.clear();
+    std::uint32_t id = rows_.previous();
+    for (const std::uint32_t name : writer_.repeated_names()) {
+      id = lane_->series[id].next;
+      if (id == no_id) {
+        return;
+      }
+      const Series& series = lane_->series[id];
+      const std::string& between = lane_->facts[id].between;
+      if (series.name != name || between.empty() || series.look != cursor_.looks || !series.has_value ||
+          series.last_file != file_ || series.last_row != writer_.row()) {
+        return;
+      }
+      expected_.push_back({std::as_bytes(std::span(between)), id});
+    }
+    repeating_ = true;
+  }
+
+  void stop_repeating() {
+    if (!repeating_) {
+      return;
+    }
+    repeating_ = false;
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      Series& series = lane_->series[expected_[i].series];
+      const bool there = i < writer_.repeated();
+      series.last_step = there ? writer_.step() : step_before_;
+      series.last_row = writer_.row() - (there ? 0 : 1);
+    }
+    rows_.set_previous(expected_[writer_.repeated() - 1].series);
+  }
+
+  void take_value(const wire::SummaryValue& value, const Place& place) {
+    if (value.tag.size() > limits::name_bytes) {
+      refuse(place, text::beginning(value.tag, text::quoted_bytes),
+             "its name is longer than the limit (name_bytes), " + std::to_string(limits::name_bytes) + " bytes");
+      return;
+    }
+    Series& series = rows_.series_of(value.tag);
+    lane_->facts.resize(lane_->series.size());
+    if (value.metadata && (!value.metadata->plugin.empty() || value.metadata->data_class != 0)) {
+      facts().plugin = plugin_of(*value.metadata);
+      if (facts().plugin == SeriesPlugin::hparams) {
+        take_hyperparameters(*value.metadata);
+      }
+    }
+    switch (value.kind) {
+      case wire::SummaryKind::simple_value:
+        begin_value(series, ValueKind::number, place);
+        rows_.add_number(series.name, Dtype::float32, std::bit_cast<std::uint32_t>(value.number),
+                         place.event.wall_time);
+        break;
+      case wire::SummaryKind::tensor:
+        take_tensor(series, value, place);
+        break;
+      case wire::SummaryKind::histogram:
+        take_histogram(series, value, place);
+        break;
+      case wire::SummaryKind::image:
+      case wire::SummaryKind::audio:
+        begin_value(series, value.kind == wire::SummaryKind::image ? ValueKind::image : ValueKind::audio, place);
+        rows_.add_record(series.name, ValueForm::record, place.offset, place.length);
+        break;
+      case wire::SummaryKind::none: {
+        const std::string_view plugin = name_of_plugin(facts().plugin);
+        take_other(plugin.empty() ? "none" : plugin, rows_.full_name(value.tag), place);
+        break;
+      }
+    }
+  }
+
+  void take_tensor(Series& series, const wire::SummaryValue& value, const Place& place) {
+    const auto record = [&](ValueKind kind, ValueForm form) {
+      begin_value(series, kind, place);
+      rows_.add_record(series.name, form, place.offset, place.length);
+    };
+    switch (facts().plugin) {
+      case SeriesPlugin::scalars:
+        if (const auto scalar = wire::scalar_of_tensor(value.message)) {
+          begin_value(series, ValueKind::number, place);
+          rows_.add_number(series.name, scalar->dtype, scalar->bits, place.event.wall_time);
+          return;
+        }
+        return record(ValueKind::tensor, ValueForm::record);
+      case SeriesPlugin::histograms:
+        return take_buckets(series, value, place);
+      case SeriesPlugin::images:
+        return record(ValueKind::image, ValueForm::images);
+      case SeriesPlugin::audio:
+        return record(ValueKind::audio, ValueForm::clips);
+      case SeriesPlugin::text:
+        return record(ValueKind::text, ValueForm::record);
+      case SeriesPlugin::none:
+        return record(ValueKind::tensor, ValueForm::record);
+      case SeriesPlugin::hparams:
+      case SeriesPlugin::graph:
+      case SeriesPlugin::custom_scalars:
+        take_other(name_of_plugin(facts().plugin), rows_.full_name(value.tag), place);
+    }
+  }
+
+  void take_histogram(Series& series, const wire::SummaryValue& value, const Place& place) {
+    const auto sums = wire::histogram_sums(value.message);
+    if (!sums) {
+      return refuse(place, value.tag, sums.problem().text);
+    }
+    begin_value(series, ValueKind::histogram, place);
+    const SeriesRows::ReductionNames& names = rows_.reductions_of(series);
+    const HistogramReductions reductions = layout::reductions_of(*sums);
+    for (std::size_t i = 0; i < reductions.size(); ++i) {
+      if (reductions[i]) {
+        rows_.add_number(names[i], Dtype::float64, std::bit_cast<std::uint64_t>(*reductions[i]), place.event.wall_time);
+      }
+    }
+    rows_.add_record(names.back(), ValueForm::record, place.offset, place.length);
+  }
+
+  void take_buckets(Series& series, const wire::SummaryValue& value, const Place& place) {
+    const auto span = wire::bucket_span(value.message);
+    if (!span) {
+      return refuse(place, value.tag, span.problem().text);
+    }
+    begin_value(series, ValueKind::histogram, place);
+    rows_.add_buckets(series, *span, place.event.wall_time, place.offset, place.length);
+  }
+
+  void take_hyperparameters(const wire::SummaryMetadata& metadata) {
+    ++cursor_.extras.hyperparameters.records;
+    std::map<std::string, std::string>& known = cursor_.runs[file().run].hyperparameters;
+    for (wire::Hyperparameter& one : wire::hyperparameters(metadata.content)) {
+      known.insert_or_assign(std::string(one.name), std::move(one.json));
+    }
+  }
+
+  /// START supersedes the worker's values at this step and later ones, which it wrote before a restart.
+  void take_session(const Place& place) {
+    file().stopped = place.event.session == wire::SessionStatus::stop;
+    if (place.event.session != wire::SessionStatus::start) {
+      return;
+    }
+    lane().started = file_;
+    rows_.restart(place.event.step,
+                  [&](const Series& series) { out_of_order_ = out_of_order_ || is_later(series.last_file); });
+  }
+
+  void take_other(std::string_view kind, std::string name, const Place& place) {
+    Extras& extras = cursor_.extras;
+    if (extras.others.size() >= limits::other_values) {
+      ++extras.not_kept;
+      return;
+    }
+    extras.others.push_back({std::string(kind), std::move(name), place.event.step,
+                             "worker_" + std::to_string(file().worker), file().path, place.offset, place.length,
+                             place.event.wall_time});
+  }
+
+  /// Stores the form of an event with a number of the last series, for `take_expected`.
+  void expect_more_like(std::span<const std::byte> payload) {
+    if (std::string& known = facts().between; known.empty()) {
+      const std::span<const std::byte> between = wire::between_step_and_number(payload);
+      known.assign(reinterpret_cast<const char*>(between.data()), between.size());
+    }
+  }
+
+  [[nodiscard]] LogFile& file() noexcept { return cursor_.files[file_]; }
+  [[nodiscard]] Lane& lane() noexcept { return cursor_.runs[file().run].lanes[file().worker]; }
+  /// Returns whether `other` comes after the current file in the order of the run.
+  [[nodiscard]] bool is_later(std::uint32_t other) const noexcept {
+    return cursor_.files[other].place > cursor_.files[file_].place;
+  }
+  /// The facts of the previous value's tag.
+  [[nodiscard]] TagFacts& facts() noexcept { return lane_->facts[rows_.previous()]; }
+  /// As `SeriesRows::begin_value`, and notices what comes too late or from another run.
+  void begin_value(Series& series, ValueKind kind, const Place& place) {
+    if (series.has_value) {
+      out_of_order_ = out_of_order_ || (series.last_file != file_ && is_later(series.last_file));
+    }
+    if (series.kinds == 0) {
+      look_for_namesake(series, place);
+    }
+    rows_.begin_value(series, kind, place.event.step);
+  }
+
+  /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
+  void look_for_namesake(const Series& series, const Place& place) {
+    const auto told = [](std::string_view tag, const LogRun& run) {
+      const std::string of =
+          run.name.empty() ? "the trial's own folder" : fmt::format("the run '{}'", printable(run.name));
+      return fmt::format("the tag '{}' of {}", printable(tag), of);
+    };
+    const LogRun& own = cursor_.runs[file().run];
+    const std::string_view name = rows_.name_of(series);
+    for (const LogRun& run : cursor_.runs) {
+      std::string_view tag = name;
+      if (!run.name.empty()) {
+        if (!tag.starts_with(run.name) || tag.size() <= run.name.size() || tag[run.name.size()] != '/') {
+          continue;
+        }
+        tag.remove_prefix(run.name.size() + 1);
+      }
+      const bool there = &run != &own && std::any_of(run.lanes.begin(), run.lanes.end(), [&](const Lane& other) {
+        const std::uint32_t id = other.names.find(tag);
+        return id != no_id && other.series[id].kinds != 0;
+      });
+      if (there) {
+        const std::string_view own_tag = name.substr(own.name.empty() ? 0 : own.name.size() + 1);
+        file().problems.add(
+            {ProblemKind::warning,
+             {},
+             place.offset,
+             fmt::format("{} and {} have one name: their values are read as those of one tensor; give the "
+                         "run's folder another name to tell them apart",
+                         told(own_tag, own), told(tag, run))});
+        return;
+      }
+    }
+  }
+
+  void refuse(const Place& place, std::string_view tag, std::string_view why) {
+    ProblemList& problems = file().problems;
+    if (problems.full(ProblemKind::damaged)) {
+      problems.count(ProblemKind::damaged);
+      return;
+    }
+    problems.add(damaged("the value of '" + printable(tag) + "' is left out: " + std::string(why), place.offset));
+  }
+
+  LogCursor& cursor_;
+  SeriesRows rows_;
+  StepRowWriter& writer_;  ///< Of `rows_`.
+  std::uint32_t file_ = 0;
+  Lane* lane_ = nullptr;    ///< `lane()`
+  bool repeating_ = false;  ///< Rows have the same numbers as the row before. `stop_repeating` updates the series.
+  std::vector<Expected> expected_;  ///< The numbers of a whole row, while `repeating_`.
+  std::int64_t step_before_ = 0;    ///< The step of the row before the current one.
+  bool out_of_order_ = false;
+};
+
+/// Returns the event's time; minus infinity instead of NaN, so that times can be compared.
+double time_of(const wire::EventOutline& event) noexcept {
+  return std::isnan(event.wall_time) ? -std::numeric_limits<double>::infinity() : event.wall_time;
+}
+
+/// What a compressed file holds, up to where it can be inflated.
+class InflatedLog final : public storage::File {
+ public:
+  InflatedLog(std::unique_ptr<storage::File> file, const std::function<bool()>& stopped) : inflated_(std::move(file)) {
+    // If not all of a block can be inflated, smaller ones show how much of it can.
+    std::vector<std::byte> block(block_bytes);
+    for (std::size_t want = block_bytes; want > 0 && !stopped();) {
+      const auto got = inflated_.read_at(size_, std::span(block).first(want));
+      size_ += got ? *got : 0;
+      if (got && *got < want) {
+        return;
+      }
+      if (!got) {
+        damage_ = got.problem();
+        want /= 2;
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept override { return size_; }
+  Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    return inflated_.read_at(offset, into);
+  }
+  /// Why the file cannot be inflated beyond `size`; nullopt if it ends there.
+  [[nodiscard]] const std::optional<Problem>& damage() const noexcept { return damage_; }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{64} << 10;
+
+  storage::InflatedFile inflated_;
+  std::uint64_t size_ = 0;
+  std::optional<Problem> damage_;
+};
+
+/// Reads what is new in the files of a log directory.
+class LogReader {
+ public:
+  /// Continues from `cursor`. `seen`: how far earlier looks read the files that are read again; null: not at all.
+  LogReader(storage::Storage& storage, const LookRequest& request, LogCursor& cursor, const LogCursor* seen)
+      : storage_(storage), request_(request), cursor_(cursor), seen_(seen) {}
+
+  /// Finds new and changed files. Returns false if one must be read from its start: it was removed, replaced, or cut
+  /// below what was read, is compressed, or has an uncertain place.
+  [[nodiscard]] bool survey(const EventFiles& files) {
+    for (const std::string& path : files.paths) {
+      const auto at = cursor_.file_of_path.find(path);
+      if (at == cursor_.file_of_path.end()) {
+        changed_.push_back(add_file(path));
+        continue;
+      }
+      LogFile& file = cursor_.files[at->second];
+      const std::optional<storage::FileStamp> stamp = storage_.file_stamp(path);
+      if (stamp && file.stamp == stamp) {
+        continue;
+      }
+      if (file.compressed || file.uncertain ||
+          (stamp && file.stamp && !may_continue(*file.stamp, *stamp, file.offset))) {
+        return false;
+      }
+      storage_.forget(path);
+      changed_.push_back(at->second);
+    }
+    std::sort(changed_.begin(), changed_.end());
+    return files.paths.size() == cursor_.files.size();
+  }
+  [[nodiscard]] bool nothing_new() const noexcept { return changed_.empty(); }
+
+  /// Reads what is new, run by run. Returns false if all events must be taken again, in order: one came late, or a file
+  /// is of a concurrent writer.
+  [[nodiscard]] bool read(EventTaker& taker) {
+    std::vector<bool> wanted(cursor_.runs.size());
+    for (const std::uint32_t file : changed_) {
+      wanted[cursor_.files[file].run] = true;
+    }
+    for (std::size_t run = 0; run < cursor_.runs.size(); ++run) {
+      if (wanted[run] && !read_run(cursor_.runs[run], taker)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::uint32_t add_file(const std::string& path) {
+    const auto id = static_cast<std::uint32_t>(cursor_.files.size());
+    const std::string_view name = run_of(path);
+    const auto run =
+        std::find_if(cursor_.runs.begin(), cursor_.runs.end(), [&](const LogRun& other) { return other.name == name; });
+    LogFile& file = cursor_.files.emplace_back();
+    file.path = path;
+    file.run = static_cast<std::uint32_t>(run - cursor_.runs.begin());
+    if (run == cursor_.runs.end()) {
+      cursor_.runs.emplace_back().name = name;
+    }
+    cursor_.runs[file.run].files.push_back(id);
+    cursor_.file_of_path.emplace(path, id);
+    return id;
+  }
+
+  [[nodiscard]] bool is_changed(std::uint32_t file) const noexcept {
+    return std::binary_search(changed_.begin(), changed_.end(), file);
+  }
+
+  /// Opens a file; one that is known to be compressed, as what it holds.
+  Outcome<std::unique_ptr<storage::File>> open(const LogFile& file) {
+    auto opened = storage_.open(file.path);
+    if (opened && file.compressed) {
+      return std::unique_ptr<storage::File>(
+          std::make_unique<InflatedLog>(*std::move(opened), [this] { return request_.stopped(); }));
+    }
+    return opened;
+  }
+
+  /// Reads the file up to its first event, and sets `first_time`.
+  void find_first_event(LogFile& file) {
+    const auto opened = open(file);
+    if (!opened) {
+      return;
+    }
+    RecordScanner scanner(**opened, 0, storage_.remote());
+    auto found = scanner.next();
+    if (found == RecordScanner::Found::compressed && !file.compressed) {
+      file.compressed = true;
+      return find_first_event(file);
+    }
+    for (; found == RecordScanner::Found::record || found == RecordScanner::Found::damaged; found = scanner.next()) {
+      if (found == RecordScanner::Found::record && wire::outline_event(scanner.payload(), event_)) {
+        file.first_time = time_of(event_);
+        return;
+      }
+    }
+  }
+
+  void order_files(LogRun& run) {
+    if (run.files.size() > 1) {
+      for (const std::uint32_t id : run.files) {
+        if (LogFile& file = cursor_.files[id]; !file.has_events && is_changed(id)) {
+          find_first_event(file);
+        }
+      }
+    }
+    const auto key = [&](std::uint32_t id) {
+      const LogFile& file = cursor_.files[id];
+      return std::tie(file.first_time, file.path);
+    };
+    std::sort(run.files.begin(), run.files.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    for (std::uint32_t place = 0; place < run.files.size(); ++place) {
+      cursor_.files[run.files[place]].place = place;
+    }
+  }
+
+  bool read_run(LogRun& run, EventTaker& taker) {
+    order_files(run);
+    WorkersOfRun workers;
+    for (const std::uint32_t id : run.files) {
+      LogFile& file = cursor_.files[id];
+      const bool had_events = file.has_events;
+      if (had_events && workers.begin_file(writer_of(file.path), file.first_time) != file.worker) {
+        return false;
+      }
+      if (is_changed(id)) {
+        read_file(id, taker, workers);
+        if (taker.out_of_order()) {
+          return false;
+        }
+      }
+      if (file.has_events) {
+        workers.end_file(file.worker, file.last_time);
+      }
+    }
+    return true;
+  }
+
+  std::uint64_t seen_until(const LogFile& file) const {
+    if (seen_ == nullptr) {
+      return 0;
+    }
+    const auto at = seen_->file_of_path.find(file.path);
+    return at == seen_->file_of_path.end() ? 0 : seen_->files[at->second].offset;
+  }
+
+  void read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& workers) {
+    LogFile& file = cursor_.files[id];
+    file.stamp = storage_.file_stamp(file.path);
+    const std::optional<Problem> rest_before = std::exchange(file.rest, std::nullopt);
+    const bool was_cut = std::exchange(file.cut, false);
+    const auto opened = open(file);
+    if (!opened) {
+      file.stamp.reset();
+      if (opened.problem().kind != ProblemKind::not_found) {
+        file.rest = opened.problem();
+      }
+      return;
+    }
+    // What is inflated has one reader.
+    RecordScanner scanner(**opened, file.offset, storage_.remote(), file.compressed ? 1 : request_.jobs);
+    const std::uint64_t seen = seen_until(file);
+    bool begun = false;
+    bool was_seen = false;
+    while (!stopped()) {
+      for (bool more = begun && !was_seen; more && !stopped();) {
+        const std::span<const std::byte> records = scanner.sound_records();
+        const std::size_t taken = taker.take_repeated(records, file.last_time);
+        scanner.skip(taken);
+        more = taken != 0 && taken == records.size();
+      }
+      const RecordScanner::Found found = scanner.next();
+      file.offset = scanner.offset();
+      if (found == RecordScanner::Found::damaged) {
+        file.problems.add(std::move(scanner.problem()));
+        continue;
+      }
+      if (found == RecordScanner::Found::record) {
+        if (was_seen && scanner.offset() >= seen) {
+          taker.end_seen();
+          was_seen = false;
+        }
+        if (begun && taker.take_expected(scanner.payload(), file.last_time)) {
+          continue;
+        }
+        if (const Status parsed = wire::outline_event(scanner.payload(), event_); !parsed) {
+          file.problems.add(
+              damaged("the record is no event, its values are left out: " + parsed.problem().text, scanner.offset()));
+          continue;
+        }
+        const double time = time_of(event_);
+        if (!file.has_events) {
+          file.has_events = true;
+          file.first_time = time;
+          file.worker = workers.begin_file(writer_of(file.path), time);
+        }
+        file.last_time = time;
+        if (!begun) {
+          begun = true;
+          was_seen = scanner.offset() < seen;
+          taker.begin_file(id, was_seen);
+        }
+        taker.take(event_, scanner.payload(), scanner.offset(), scanner.length());
+        if (taker.out_of_order()) {
+          return;
+        }
+        continue;
+      }
+      if (found == RecordScanner::Found::compressed && !file.compressed) {
+        file.compressed = true;
+        return read_file(id, taker, workers);
+      }
+      if (found == RecordScanner::Found::failed) {
+        file.stamp.reset();
+      }
+      file.uncertain = scanner.uncertain();
+      const auto* const inflated = file.compressed ? static_cast<const InflatedLog*>(opened->get()) : nullptr;
+      const bool cut_off = inflated != nullptr && inflated->damage() && found != RecordScanner::Found::failed;
+      if (cut_off || found != RecordScanner::Found::end) {
+        file.rest = cut_off ? inflated->damage() : std::move(scanner.problem());
+        file.rest->offset = file.offset;
+        file.cut = cut_off ? file.rest->kind == ProblemKind::not_yet : found == RecordScanner::Found::cut;
+        if (file.cut) {
+          file.rest->kind = ProblemKind::damaged;  // unless more may come, as for a record that is cut short
+        }
+        file.cut_since = was_cut && file.rest == rest_before ? file.cut_since : request_.now;
+      }
+      return;
+    }
+  }
+
+  /// Asks only now and then whether to stop, because a record takes less time than the question.
+  [[nodiscard]] bool stopped() { return ++records_ % 256 == 0 && request_.stopped(); }
+
+  storage::Storage& storage_;
+  const LookRequest& request_;
+  LogCursor& cursor_;
+  const LogCursor* seen_;
+  std::vector<std::uint32_t> changed_;  ///< Files with something to read, ascending.
+  std::uint32_t records_ = 0;
+  wire::EventOutline event_;
+};
+
+}  // namespace
+
+LogNews read_logs(storage::Storage& storage, const LookRequest& request, const EventFiles& files, LogCursor& cursor,
+                  const LogCursor* seen, LoadedSteps& loaded, bool may_be_unchanged) {
+  LogReader reader(storage, request, cursor, seen);
+  LogNews news;
+  news.intact = reader.survey(files);
+  news.unchanged = news.intact && may_be_unchanged && reader.nothing_new();
+  if (!news.intact || news.unchanged) {
+    return news;
+  }
+  EventTaker taker(cursor, loaded);
+  news.in_order = reader.read(taker);
+  if (news.in_order) {
+    LogListing ranks;
+    ranks.add_workers(cursor.workers);
+    taker.finish(ranks);
+    news.names = taker.new_names();
+  }
+  return news;
+}
+
+}  // namespace smd::detail::layout
