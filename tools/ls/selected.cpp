@@ -227,8 +227,12 @@ void locate_values(const Trial& trial, std::vector<TensorFacts>& facts) {
     if (row.value || row.summary.saved.empty() || row.summary.saved.front() != "value") {
       continue;
     }
+    std::optional<GlobalStep> located;
     for (const TensorEntry& entry : trial.tensor(row.summary.tensor).entries()) {
-      row.value = entry.value ? entry.value : row.value;
+      if (entry.value && located != entry.step) {  // by step, then worker: the first one's
+        row.value = entry.value;
+        located = entry.step;
+      }
     }
   }
 }

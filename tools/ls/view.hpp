@@ -39,7 +39,7 @@ struct ViewSpec {
   bool (*show_operand)(const std::string& operand, Showing& to) = nullptr;
 };
 
-/// All views. A new one is a file with its `ViewSpec`, two lines here and an option in `LsOptions::table`.
+/// All views. A new one is a `ViewSpec` in a file, two lines here and an option in `LsOptions::table`.
 [[nodiscard]] std::span<const ViewSpec* const> views() noexcept;
 extern const ViewSpec names_view;
 extern const ViewSpec tree_view;

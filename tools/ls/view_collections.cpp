@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Views of what the job was configured with.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -6,6 +7,7 @@
 #include <variant>
 
 #include "cli/text.hpp"
+#include "rows/hyperparameter.hpp"
 #include "select/explanations.hpp"
 #include "selected.hpp"
 #include "view.hpp"
@@ -74,9 +76,29 @@ bool show_collections(Trial& trial, Showing& to) {
   return true;
 }
 
+std::vector<Column> hparam_columns(const LsOptions&) { return {{"key"}, {"value"}}; }
+
+bool show_hparams(Trial& trial, Showing& to) {
+  const Hyperparameters all = trial.hyperparameters();
+  for (const auto& [key, json] : all.values) {
+    const HpValue value(json);
+    to.rows.row({key, to.options.output.json() ? Cell(NumeralCell{value.json()}) : value.cell()});
+  }
+  if (all.values.empty()) {
+    to.messages.nothing("TensorUnavailable", "no hyperparameters were saved");
+  }
+  return !all.values.empty();
+}
+
 }  // namespace
 
 constinit const ViewSpec collections_view = {
     .option = "collections", .columns = collection_columns, .show = show_collections};
+
+constinit const ViewSpec hparams_view = {.option = "hparams",
+                                         .selects = false,
+                                         .columns = hparam_columns,
+                                         .range = [](const LsOptions&) { return StepRange(); },
+                                         .show = show_hparams};
 
 }  // namespace smd::tool::ls

@@ -189,23 +189,10 @@ void Specials::merge(const Specials& other) noexcept {
   neginf += other.neginf;
 }
 
-// Field by field, because the exact sums know whether they have anything to clear.
 void Accumulator::clear() noexcept {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  count_ = zero_ = negative_ = 0;
-  specials_ = real_specials_ = imaginary_specials_ = {};
-  integers_ = true;
-  complex_ = false;
-  min_ = abs_min_ = infinity;
-  max_ = -infinity;
-  min_integer_ = max_integer_ = abs_min_integer_ = 0;
-  sum_integer_ = abs_sum_integer_ = 0;
-  sum_.clear();
+  static_cast<Totals&>(*this) = Totals();
+  sum_.clear();  // which know whether they have anything to clear
   imaginary_sum_.clear();
-  abs_sum_ = {};
-  moments_ = abs_moments_ = imaginary_moments_ = {};
-  product_ = {};
-  negative_infinities_odd_ = false;
   kept_.clear();
   guess_ = {};
 }

@@ -197,9 +197,37 @@ struct Specials {
   void merge(const Specials& other) noexcept;
 };
 
+/// What is known of some elements, but for their exact sums.
+struct Totals {
+  std::uint64_t count_ = 0;
+  Specials specials_ = {};  ///< Of complex elements: nan if a part is NaN, otherwise posinf if a part is infinite.
+  std::uint64_t zero_ = 0;
+  std::uint64_t negative_ = 0;
+  bool integers_ = true;
+  bool complex_ = false;
+  double min_ = std::numeric_limits<double>::infinity();
+  double max_ = -std::numeric_limits<double>::infinity();
+  double abs_min_ = std::numeric_limits<double>::infinity();
+  Int128 min_integer_ = 0;  ///< Exact minimum and maximum, if integers_ and count_ is not 0.
+  Int128 max_integer_ = 0;
+  Int128 abs_min_integer_ = 0;  ///< As min_integer_.
+  Int128 sum_integer_ = 0;      ///< Sum of the elements of integer type.
+  Int128 abs_sum_integer_ = 0;
+  DoubleDouble abs_sum_ = {};
+  Moments moments_ = {};
+  Moments abs_moments_ = {};
+  Product product_ = {};
+  bool negative_infinities_odd_ = false;
+
+  // Of complex numbers: the fields above hold the real parts.
+  Specials real_specials_ = {};
+  Specials imaginary_specials_ = {};
+  Moments imaginary_moments_ = {};
+};
+
 /// All that is known of the elements added so far. Finite elements enter the statistics; others are only counted, and
 /// their effect on a result is determined at the end.
-class Accumulator {
+class Accumulator : public Totals {
  public:
   Accumulator(const Groups& groups, NanPolicy policy) noexcept : groups_(groups), policy_(policy) {}
 
@@ -213,33 +241,8 @@ class Accumulator {
 
   Groups groups_;
   NanPolicy policy_;
-  std::uint64_t count_ = 0;
-  Specials specials_;  ///< Of complex elements: nan if a part is NaN, otherwise posinf if a part is infinite.
-  std::uint64_t zero_ = 0;
-  std::uint64_t negative_ = 0;
-  bool integers_ = true;
-  bool complex_ = false;
-  double min_ = std::numeric_limits<double>::infinity();
-  double max_ = -std::numeric_limits<double>::infinity();
-  double abs_min_ = std::numeric_limits<double>::infinity();
-  Int128 min_integer_ = 0;  ///< Exact minimum and maximum, if integers_ and count_ is not 0.
-  Int128 max_integer_ = 0;
-  Int128 abs_min_integer_ = 0;  ///< As min_integer_.
-  Int128 sum_integer_ = 0;      ///< Sum of the elements of integer type.
-  Int128 abs_sum_integer_ = 0;
-  ExactSum sum_;  ///< Sum of all other elements.
-  DoubleDouble abs_sum_;
-  Moments moments_;
-  Moments abs_moments_;
-  Product product_;
-  bool negative_infinities_odd_ = false;
-
-  // Complex numbers: the fields above hold the real parts.
-  Specials real_specials_;
-  Specials imaginary_specials_;
-  ExactSum imaginary_sum_;
-  Moments imaginary_moments_;
-
+  ExactSum sum_;            ///< Sum of all elements that are not integers; of complex ones, of the real parts.
+  ExactSum imaginary_sum_;  ///< Of complex numbers.
   KeptForPercentiles kept_;
 
  private:

@@ -234,20 +234,11 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     }
   }
 
-  void add_different_kinds(std::uint64_t n) {
-    if (n > 0 && !first) {
-      first = size;
-    }
-    differing += n;
-  }
-
   void add_real(const Run& a, const Run& b, std::size_t n) {
-    const std::uint64_t begin = size;
     if (a.type == b.type && has_kernel(a.type)) {
       for (std::size_t start = 0; start < n; start += kernel_pairs) {
         const std::size_t part = std::min(kernel_pairs, n - start);
-        size = begin + start;
-        add_block(a.type, a.at(start), b.at(start), part, a.type == Dtype::float64);
+        add_block(a.type, a.at(start), b.at(start), part, size + start, a.type == Dtype::float64);
       }
     } else {
       const bool wide_integers = is_wide_integer(a.type) || is_wide_integer(b.type);
@@ -257,9 +248,8 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
       for (std::size_t start = 0; start < n; start += decoded_pairs) {
         const std::size_t part = std::min(decoded_pairs, n - start);
-        size = begin + start;
         if (wide_integers && whole) {
-          add_pairs<true, double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+          add_pairs<true, double>(a, b, size, start, part, [&](std::size_t i, double x, double y) {
             const Int128 whole_a = load_whole(a, i, x);
             const Int128 whole_b = load_whole(b, i, y);
             return static_cast<double>(static_cast<Uint128>(whole_a > whole_b ? whole_a - whole_b : whole_b - whole_a));
@@ -267,7 +257,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
           continue;
         }
         if (wide_integers) {  // and the others are floating-point numbers
-          add_pairs<false, long double>(a, b, start, part, [&](std::size_t i, double x, double y) {
+          add_pairs<false, long double>(a, b, size, start, part, [&](std::size_t i, double x, double y) {
             return static_cast<double>(std::abs(load_exactly(a, i, x) - load_exactly(b, i, y)));
           });
           continue;
@@ -275,24 +265,24 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
         detail::reduce::to_doubles(a.type, a.at(start), part, values_a);
         detail::reduce::to_doubles(b.type, b.at(start), part, values_b);
         add_block(Dtype::float64, reinterpret_cast<const std::byte*>(values_a),
-                  reinterpret_cast<const std::byte*>(values_b), part, wide);
+                  reinterpret_cast<const std::byte*>(values_b), part, size + start, wide);
       }
     }
-    size = begin;
   }
 
-  /// Adds at most `kernel_pairs` pairs of a type that has kernels. `wide`: the type has the range of float64.
-  void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, bool wide) {
+  /// Adds at most `kernel_pairs` pairs of a type that has kernels, from the pair `index` on. `wide`: the type has the
+  /// range of float64.
+  void add_block(Dtype type, const std::byte* a, const std::byte* b, std::size_t n, std::uint64_t index, bool wide) {
     PairSums sums;
     sums.max_rel = max_rel;
     detail::reduce::kernels().compare(type, a, b, n, tolerance, sums);
     if (!std::isfinite(sums.square_a) || !std::isfinite(sums.square_b)) {
-      return wide ? add_slowly<long double>(a, b, type, n) : add_slowly<double>(a, b, type, n);
+      return wide ? add_slowly<long double>(a, b, type, n, index) : add_slowly<double>(a, b, type, n, index);
     }
     // Squares of elements out of bounds, or of differences this small, are inaccurate.
     if (wide && (!fits(sums.square_a, a, n) || !fits(sums.square_b, b, n) ||
                  (sums.max_abs > 0 && sums.max_abs < smallest_squared))) {
-      return add_slowly<long double>(a, b, type, n);
+      return add_slowly<long double>(a, b, type, n, index);
     }
     if (sums.differing > 0 && !first) {
       // Only once in a value, so comparing single pairs is fast enough.
@@ -302,7 +292,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       for (; one.differing == 0; ++at) {
         detail::reduce::kernels().compare(type, a + at * item, b + at * item, 1, tolerance, one);
       }
-      first = size + at - 1;
+      first = index + at - 1;
     }
     differing += sums.differing;
     finite += n;
@@ -311,10 +301,12 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
     take(sums);
   }
 
-  /// Adds at most `decoded_pairs` pairs of real elements, one by one. `distance(i, x, y)`: returns |x - y| of pair `i`.
+  /// Adds at most `decoded_pairs` pairs of real elements, one by one: from element `start` of the runs, of which the
+  /// first is the pair `begin`. `distance(i, x, y)`: returns |x - y| of pair `i`.
   /// `whole`: all are integers, so that nothing need be checked for special numbers.
   template <bool whole, class Number, class Distance>
-  void add_pairs(const Run& a, const Run& b, std::size_t start, std::size_t n, const Distance& distance) {
+  void add_pairs(const Run& a, const Run& b, std::uint64_t begin, std::size_t start, std::size_t n,
+                 const Distance& distance) {
     alignas(64) double values_a[decoded_pairs + detail::reduce::block_padding];
     alignas(64) double values_b[decoded_pairs + detail::reduce::block_padding];
     detail::reduce::to_doubles(a.type, a.at(start), n, values_a);
@@ -325,7 +317,7 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       const double y = values_b[i];
       if (!whole && (!std::isfinite(x) || !std::isfinite(y))) {
         if (!same_special(x, y)) {
-          differs_at(size + i);
+          differs_at(begin + start + i);
           infinite = true;
         }
         continue;
@@ -334,14 +326,14 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
       const double d = distance(start + i, x, y);
       if (!whole && !std::isfinite(d)) {  // of opposite signs, near the end of the range
         overflow = true;
-        differs_at(size + i);
+        differs_at(begin + start + i);
         sums.add(0, x, y);
         continue;
       }
       see(d, std::abs(y));
       sums.add(d, x, y);
       if (beyond(d, y)) {
-        differs_at(size + i);
+        differs_at(begin + start + i);
       }
     }
     take(sums);
@@ -349,14 +341,11 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
 
   /// Adds pairs of doubles, or of a shorter type that has kernels, with special numbers or squares out of range.
   template <class Number>
-  void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n) {
-    const std::uint64_t begin = size;
+  void add_slowly(const std::byte* a, const std::byte* b, Dtype type, std::size_t n, std::uint64_t index) {
     for (std::size_t start = 0; start < n; start += decoded_pairs) {
-      size = begin + start;
-      add_pairs<false, Number>({type, a}, {type, b}, start, std::min(decoded_pairs, n - start),
+      add_pairs<false, Number>({type, a}, {type, b}, index, start, std::min(decoded_pairs, n - start),
                                [](std::size_t, double x, double y) { return std::abs(x - y); });
     }
-    size = begin;
   }
 
   void add_complex(const Run& a, const Run& b, std::size_t n) {
@@ -404,34 +393,31 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
 
   /// Adds equal elements to the sums.
   void add_sums(const Run& both, std::size_t n) {
-    if (is_complex(both.type)) {
-      const bool equal_nan = std::exchange(options.equal_nan, true);
-      add_complex(both, both, n);
-      options.equal_nan = equal_nan;
-      return;
-    }
-    if (has_kernel(both.type)) {
-      for (std::size_t start = 0; start < n; start += kernel_pairs) {
-        add_square_sum(both.type, both.at(start), std::min(kernel_pairs, n - start));
-      }
-      return;
-    }
+    const bool equal_nan = std::exchange(options.equal_nan, true);
+    const bool decoded = !has_kernel(both.type);
+    const std::size_t most = decoded ? decoded_pairs : kernel_pairs;
     alignas(64) double values[decoded_pairs + detail::reduce::block_padding];
-    for (std::size_t start = 0; start < n; start += decoded_pairs) {
-      const std::size_t part = std::min(decoded_pairs, n - start);
-      detail::reduce::to_doubles(both.type, both.at(start), part, values);
-      add_square_sum(Dtype::float64, reinterpret_cast<const std::byte*>(values), part);
+    if (is_complex(both.type)) {
+      add_complex(both, both, n);
+      n = 0;
     }
+    for (std::size_t start = 0; start < n; start += most) {
+      const std::size_t part = std::min(most, n - start);
+      if (decoded) {
+        detail::reduce::to_doubles(both.type, both.at(start), part, values);
+        add_square_sum(Dtype::float64, reinterpret_cast<const std::byte*>(values), part);
+      } else {
+        add_square_sum(both.type, both.at(start), part);
+      }
+    }
+    options.equal_nan = equal_nan;
   }
 
   void add_square_sum(Dtype type, const std::byte* both, std::size_t n) {
     const double sum = detail::reduce::kernels().square_sum(type, both, n);
     if (!(sum >= smallest_squared * smallest_squared && sum <= largest_squared * largest_squared)) {
       // Zeros, special numbers, or squares out of range: taken as pairs of equal elements.
-      const bool equal_nan = std::exchange(options.equal_nan, true);
-      add_block(type, both, both, n, type == Dtype::float64);
-      options.equal_nan = equal_nan;
-      return;
+      return add_block(type, both, both, n, size, type == Dtype::float64);
     }
     finite += n;
     square_a.add(sum);
@@ -472,8 +458,9 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   if (type_a == Dtype::string || type_b == Dtype::string) {
     if (type_a == type_b) {
       data.add_text(a, b);
-    } else {
-      data.add_different_kinds(n);
+    } else {  // of different kinds: every pair differs
+      data.first = data.first || n == 0 ? data.first : data.size;
+      data.differing += n;
     }
   } else {
     const Run run_a = {type_a, a.bytes().data()};
@@ -548,11 +535,7 @@ void Comparer::merge(const Comparer& following) {
   data.overflow = data.overflow || other.overflow;
   data.max_abs = std::max(data.max_abs, other.max_abs);
   data.max_rel = std::max(data.max_rel, other.max_rel);
-  data.magnitude.add(other.magnitude);
-  data.square.add(other.square);
-  data.square_a.add(other.square_a);
-  data.square_b.add(other.square_b);
-  data.product.add(other.product);
+  data.take(other);
 }
 
 void Comparer::clear() { *impl_ = Impl{.options = impl_->options, .tolerance = impl_->tolerance}; }

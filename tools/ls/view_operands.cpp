@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Views of operands that need not be trials.
 #include <utility>
 
 #include "cli/progress.hpp"
@@ -66,9 +67,24 @@ bool show_check(const std::string& operand, Showing& to) {
   return true;
 }
 
+bool show_found(const std::string& operand, Showing& to) {
+  const std::vector<std::string> paths = found_trials(operand, to.options.reading, to.messages);
+  for (const std::string& path : paths) {
+    to.rows.set_trial(path);
+    to.rows.row({});
+  }
+  return !paths.empty();
+}
+
 }  // namespace
 
 constinit const ViewSpec check_view = {
     .option = "check", .selects = false, .columns = check_columns, .show_operand = show_check};
+
+/// Its only column is `trial`, which every view has.
+constinit const ViewSpec find_view = {.option = "find",
+                                      .selects = false,
+                                      .columns = [](const LsOptions&) { return std::vector<Column>(); },
+                                      .show_operand = show_found};
 
 }  // namespace smd::tool::ls
