@@ -48,7 +48,7 @@ class RunFile:
 
 def make(folder, rows):
     """A CSV, JSON lines and a run file of W&B with the same numbers."""
-    chance = random.Random(1)
+    chance, order = random.Random(1), random.Random(2)
     run = RunFile(f"{folder}/run-a.wandb")
     with open(f"{folder}/log.csv", "w", encoding="ascii") as table, \
             open(f"{folder}/log.jsonl", "w", encoding="ascii") as lines:
@@ -57,14 +57,16 @@ def make(folder, rows):
             loss, acc, lr = (repr(chance.random()) for _ in range(3))
             table.write(f"{step},{loss},{acc},{lr}\n")
             lines.write(f'{{"step": {step}, "loss": {loss}, "acc": {acc}, "lr": {lr}}}\n')
-            run.add(field(2, item("_step", str(step)) + item("_timestamp", str(1700000000 + step)) + item("loss", loss) +
-                          item("acc", acc) + item("lr", lr)))
+            items = [item("_step", str(step)), item("_timestamp", str(1700000000 + step)), item("loss", loss),
+                     item("acc", acc), item("lr", lr)]
+            order.shuffle(items)  # as the SDK does
+            run.add(field(2, b"".join(items)))
     run.out.close()
 
 
 def made(bench):
     rows = 10_000 if bench.options.quick else 1_000_000
-    folder = os.path.join(bench.work, f'metric-logs-{rows}')
+    folder = os.path.join(bench.work, f'metric-logs-any-order-{rows}')
     if not os.path.exists(folder):
         os.makedirs(folder + '.partly', exist_ok=True)
         make(folder + '.partly', rows)

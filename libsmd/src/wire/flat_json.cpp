@@ -58,21 +58,27 @@ FlatJson::Value& FlatJson::begin_value(Kind kind) {
 
 bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json) {
   const char* const end = json.data() + json.size();
-  if (double number = 0; !json.empty() && text::read_json_number(json.data(), end, number) == end) {
-    Value* value = nullptr;
-    if (keys.size() == 1) {  // the usual case
-      value = &values_.emplace_back();
-      value->key = keys.front();
-    } else {
-      begin_path(keys);
-      value = &begin_value(Kind::number);
+  const auto reads = [&](auto& number) {
+    return std::from_chars(json.data(), end, number) == std::from_chars_result{end, std::errc{}};
+  };
+  if (text::begins_json_number(json.data(), end)) {
+    std::int64_t whole = 0;
+    const bool is_whole = reads(whole);
+    auto number = static_cast<double>(whole);
+    if ((is_whole && whole != 0) || reads(number)) {  // 0 may be -0
+      Value* value = nullptr;
+      if (keys.size() == 1) {  // the usual case
+        value = &values_.emplace_back();
+        value->key = keys.front();
+      } else {
+        begin_path(keys);
+        value = &begin_value(Kind::number);
+      }
+      value->kind = Kind::number;
+      value->number = number;
+      value->whole = is_whole ? std::optional(whole) : std::nullopt;
+      return true;
     }
-    value->kind = Kind::number;
-    value->number = number;
-    if (std::int64_t whole = 0; std::from_chars(json.data(), end, whole) == std::from_chars_result{end, std::errc{}}) {
-      value->whole = whole;
-    }
-    return true;
   }
   begin_path(keys);
   constexpr std::string_view before = R"({"":)";

@@ -212,6 +212,14 @@ TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each
   }
 }
 
+TEST_CASE("rows of one run share a list of names, in whatever order its records have them") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  Log log(wandb_layout(), file);
+  log.append(recorded("wb_healthy/" + file));  // 60 records with two sets of names, in eight orders
+  const Found found = log.look(true);
+  CHECK(found.loaded.tables.front().name_lists.size() == 2);
+}
+
 TEST_CASE("damage in a run file that grows is told once") {
   const std::string file = "run-q7w2m4xz.wandb";
   const std::string bytes = recorded("wb_bad_crc/" + file);

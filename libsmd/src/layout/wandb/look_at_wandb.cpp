@@ -203,13 +203,27 @@ class WandbTaker {
     step_ = !step_name.empty() ? chosen.value_or(cursor_.last_step.value_or(*own)) : *own;
     bool has_loss = false;
     bool has_tensor = false;
+    tensors_.clear();
     for (const FlatJson::Value& value : values_.values()) {
       const std::string_view name = values_.name(value);
-      if (is_tensor(name, value) && name != step_name) {
-        const bool loss = take_value(name, value);
-        has_loss = has_loss || loss;
-        has_tensor = has_tensor || global_step_rank(name) == there.size();
+      if (!is_tensor(name, value) || name == step_name) {
+        continue;
       }
+      has_tensor = has_tensor || global_step_rank(name) == there.size();
+      if (name.size() > limits::name_bytes) {
+        add_problem(ProblemKind::damaged,
+                    fmt::format("a value is left out: its name is longer than the limit (name_bytes), {} bytes",
+                                limits::name_bytes));
+      } else {
+        (void)rows_.series_of(name);
+        tensors_.emplace_back(rows_.previous(), &value);
+      }
+    }
+    // The SDK writes the items of each record in another order. In one order, the rows share a list of names.
+    std::ranges::sort(tensors_);
+    cursor_.facts.resize(cursor_.table.series.size());
+    for (const auto& [id, value] : tensors_) {
+      has_loss = take_value(id, *value) || has_loss;
     }
     for (std::size_t i = 0; i < there.size(); ++i) {
       StepCandidate& candidate = cursor_.candidates[i];
@@ -235,17 +249,11 @@ class WandbTaker {
            value.kind != FlatJson::Kind::other;
   }
 
-  /// Returns whether it is a loss.
-  bool take_value(std::string_view name, const FlatJson::Value& value) {
-    if (name.size() > limits::name_bytes) {
-      add_problem(ProblemKind::damaged,
-                  fmt::format("a value is left out: its name is longer than the limit (name_bytes), {} bytes",
-                              limits::name_bytes));
-      return false;
-    }
-    Series& series = rows_.series_of(name);
-    cursor_.facts.resize(cursor_.table.series.size());
-    WandbFacts& facts = cursor_.facts[rows_.previous()];
+  /// Takes a value of the series `id`. Returns whether it is a loss.
+  bool take_value(std::uint32_t id, const FlatJson::Value& value) {
+    const std::string_view name = values_.name(value);
+    Series& series = rows_.series_of(id);
+    WandbFacts& facts = cursor_.facts[id];
     if (value.kind == FlatJson::Kind::histogram) {
       rows_.begin_value(series, name.starts_with("parameters/") ? ValueKind::watched : ValueKind::histogram, step_);
       rows_.add_buckets(series, wire::bucket_span(values_.numbers(value)), time_, place_.offset, place_.length);
@@ -387,6 +395,7 @@ class WandbTaker {
   SeriesRows rows_;
   WandbRecord record_;
   FlatJson values_;
+  std::vector<std::pair<std::uint32_t, const FlatJson::Value*>> tensors_;  ///< Of a record: ids of series, values.
   std::uint32_t file_ = 0;
   Place place_;
   std::int64_t step_ = 0;
