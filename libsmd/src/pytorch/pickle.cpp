@@ -35,12 +35,10 @@ std::optional<bool> Pickle::boolean(Ref value) const noexcept {
 }
 
 std::string_view Pickle::text(Ref value) const noexcept {
-  if (kind(value) != Kind::text && kind(value) != Kind::bytes) {
-    return {};
-  }
-  const Node& node = nodes_[value];
-  return node.a < bytes_.size() ? std::string_view(bytes_.data() + node.a, node.b)
-                                : std::string_view(unescaped_.data() + (node.a - bytes_.size()), node.b);
+  const Node node = is_node(value) ? nodes_[value] : Node();
+  return node.kind != Kind::text && node.kind != Kind::bytes ? std::string_view()
+         : node.a < bytes_.size()                            ? std::string_view(bytes_.data() + node.a, node.b)
+                                  : std::string_view(unescaped_.data() + (node.a - bytes_.size()), node.b);
 }
 
 std::optional<std::uint64_t> Pickle::text_offset(Ref value) const noexcept {
