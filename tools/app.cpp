@@ -78,7 +78,7 @@ void refuse_tensors(const CommandDefinition& definition, const CommandLine& line
   }
 }
 
-ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& messages) {
+ExitStatus parse_and_run(const Command& command, int argc, char** argv, Diagnostics& messages) {
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) {
     arguments.emplace_back(argv[i]);
@@ -98,8 +98,7 @@ ExitStatus parse_and_run(Command& command, int argc, char** argv, Diagnostics& m
   if (line.here()) {
     messages.note("no " + std::string(definition.operands.front().metavar) + " is given: it is the current folder");
   }
-  command.setup(line);
-  return command.run(messages);
+  return command.setup(line)(messages);
 }
 
 void say_usage(Diagnostics& messages, std::string_view command, const char* text) {
@@ -110,7 +109,7 @@ void say_usage(Diagnostics& messages, std::string_view command, const char* text
 }
 
 // The only place that catches everything. Texts of foreign exceptions are never shown: they are not written for users.
-void run_guarded(Command& command, int argc, char** argv, Diagnostics& messages) {
+void run_guarded(const Command& command, int argc, char** argv, Diagnostics& messages) {
   try {
     messages.raise(parse_and_run(command, argc, argv, messages));
   } catch (const UsageError& error) {
@@ -137,7 +136,7 @@ void run_guarded(Command& command, int argc, char** argv, Diagnostics& messages)
 
 }  // namespace
 
-int run_command(Command& command, int argc, char** argv) noexcept {
+int run_command(const Command& command, int argc, char** argv) noexcept {
   install_last_resort();
   try {
     hold_standard_streams();

@@ -6,23 +6,33 @@
 #include "cli/diagnostics.hpp"
 #include "cli/exit_status.hpp"
 
+#include <functional>
+
 namespace smd::tool {
 
-/// One command: `main.cpp` makes one and passes it to `run_command`.
-class Command {
- public:
-  virtual ~Command() = default;
-  /// Returns the same object each time. Man pages and completions read it too, without `setup`.
-  [[nodiscard]] virtual const CommandDefinition& definition() const = 0;
-  /// Reads the command line. Touches no file. @throws UsageError.
-  virtual void setup(const CommandLine& line) = 0;
-  /// Does the work. Reports problems to `messages`, whose status is combined with the one returned.
-  virtual ExitStatus run(Diagnostics& messages) = 0;
+/// Does the work of a command. Reports problems to `messages`, whose status is combined with the one returned.
+using Work = std::function<ExitStatus(Diagnostics& messages)>;
+
+/// One command.
+struct Command {
+  const CommandDefinition& (*definition)();  ///< Man pages and completions read it, too.
+  /// Reads the command line, and touches no file. @throws UsageError.
+  Work (*setup)(const CommandLine& line);
 };
+
+/// The work of a command that does `Run` with its options, which `Options::from` reads.
+template <class Options>
+Work work_of(ExitStatus (*run)(Options&, Diagnostics&), const CommandLine& line) {
+  return [run, options = Options::from(line)](Diagnostics& messages) mutable { return run(options, messages); };
+}
+template <auto Run>
+Work setup(const CommandLine& line) {
+  return work_of(Run, line);
+}
 
 /// Runs a whole process: parses, answers --help and --version, sets up messages (-q, -v, environment), runs the
 /// command, catches everything (never shows the text of a foreign exception), closes standard output, checks that all
 /// was written, and returns the exit status.
-int run_command(Command& command, int argc, char** argv) noexcept;
+int run_command(const Command& command, int argc, char** argv) noexcept;
 
 }  // namespace smd::tool

@@ -12,16 +12,10 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  int (*run)(int argc, char** argv);
+  smd::tool::Command command;
 };
 
-template <class Command>
-int run(int argc, char** argv) {
-  Command command;
-  return smd::tool::run_command(command, argc, argv);
-}
-
-#define SMD_ENTRY(name, type) Entry{name, run<type>},
+#define SMD_ENTRY(name, command) Entry{name, command},
 constexpr auto entries = std::to_array<Entry>({SMD_COMMANDS(SMD_ENTRY)});
 #undef SMD_ENTRY
 
@@ -29,7 +23,7 @@ constexpr auto entries = std::to_array<Entry>({SMD_COMMANDS(SMD_ENTRY)});
 
 int main(int argc, char** argv) {
   if constexpr (entries.size() == 1) {
-    return entries.front().run(argc, argv);
+    return run_command(entries.front().command, argc, argv);
   }
   // A link is called `smd-ls`; a script that cannot choose that name calls `smd-tools smd-ls`.
   for (int at = 0; at < std::min(argc, 2); ++at) {
@@ -37,7 +31,7 @@ int main(int argc, char** argv) {
     name.remove_prefix(name.rfind('/') + 1);
     for (const Entry& entry : entries) {
       if (entry.name == name) {
-        return entry.run(argc - at, argv + at);
+        return run_command(entry.command, argc - at, argv + at);
       }
     }
   }

@@ -18,7 +18,7 @@ using namespace smd::tool;
 
 SMD_FUZZ_ENTRY(command_line)(const std::uint8_t* data, std::size_t size) {
   fuzz::Source source(data, size);
-  const auto command = fuzz::make_command(source.number());
+  const Command& command = fuzz::command_of(source.number());
   std::vector<std::string> arguments;
   while (!source.empty()) {
     // As the system passes them: without NUL.
@@ -26,10 +26,10 @@ SMD_FUZZ_ENTRY(command_line)(const std::uint8_t* data, std::size_t size) {
     arguments.back().resize(std::strlen(arguments.back().c_str()));
   }
   try {
-    const CommandLine line = CommandLine::parse(command->definition(), arguments);
+    const CommandLine line = CommandLine::parse(command.definition(), arguments);
     // These need no operands and no set-up.
     if (!line.has("help") && !line.has("version")) {
-      command->setup(line);
+      (void)command.setup(line);
     }
   } catch (const UsageError& error) {
     SMD_REQUIRE(std::strlen(error.what()) != 0);

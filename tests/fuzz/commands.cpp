@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "smd_commands.hpp"
@@ -10,27 +11,20 @@ namespace smd::fuzz {
 
 namespace {
 
-template <class Command>
-std::unique_ptr<tool::Command> make() {
-  return std::make_unique<Command>();
-}
-
-#define SMD_MAKER(name, type) &make<type>,
-constexpr auto makers = std::to_array<std::unique_ptr<tool::Command> (*)()>({SMD_COMMANDS(SMD_MAKER)});
-#undef SMD_MAKER
+#define SMD_COMMAND(name, command) command,
+constexpr auto commands = std::to_array<tool::Command>({SMD_COMMANDS(SMD_COMMAND)});
+#undef SMD_COMMAND
 
 }  // namespace
 
-std::unique_ptr<tool::Command> make_command(unsigned number) { return makers[number % makers.size()](); }
+const tool::Command& command_of(unsigned number) { return commands[number % commands.size()]; }
 
-std::unique_ptr<tool::Command> make_command(std::string_view name) {
-  for (const auto& maker : makers) {
-    if (auto command = maker(); command->definition().name == name) {
-      return command;
-    }
-  }
-  SMD_REQUIRE(!"the name of a command");
-  return nullptr;
+const tool::Command& command_of(std::string_view name) {
+  const auto* const found = std::find_if(commands.begin(), commands.end(), [&](const tool::Command& command) {
+    return command.definition().name == name;
+  });
+  SMD_REQUIRE(found != commands.end());
+  return *found;
 }
 
 }  // namespace smd::fuzz

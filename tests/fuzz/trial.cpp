@@ -217,13 +217,14 @@ std::vector<Line> all_lines() {
 }
 
 void run_command(const Line& line, const std::string& path) {
-  const auto command = fuzz::make_command(line.command);
+  const tool::Command& command = fuzz::command_of(line.command);
   std::vector<std::string> arguments = line.arguments;
   arguments.push_back(path);
   tool::Diagnostics messages("smd-fuzz");
-  command->setup(tool::CommandLine::parse(command->definition(), arguments));  // every line is valid
+  const tool::Work work =
+      command.setup(tool::CommandLine::parse(command.definition(), arguments));  // every line is valid
   try {
-    const tool::ExitStatus status = command->run(messages);
+    const tool::ExitStatus status = work(messages);
     SMD_REQUIRE(static_cast<int>(status) <= 5);
   } catch (const tool::UsageError&) {
   } catch (const Error&) {

@@ -10,8 +10,8 @@ struct CodePointRange {
 };
 
 // From the Unicode Character Database 14.0.0, by Python's unicodedata: East_Asian_Width W or F; and categories Mn, Me
-// and Cf (but the soft hyphen) with the Hangul vowels and finals. Gaps of unassigned code points are closed. Others that
-// are unassigned are wide only in the blocks that EastAsianWidth.txt says so of; Python calls all of them F.
+// and Cf (but the soft hyphen) with the Hangul vowels and finals. Gaps of unassigned code points are closed. Others
+// that are unassigned are wide only in the blocks that EastAsianWidth.txt says so of; Python calls all of them F.
 // clang-format off
 inline constexpr CodePointRange wide_ranges[] = {
     {0x1100, 0x115F}, {0x231A, 0x231B}, {0x2329, 0x232A}, {0x23E9, 0x23EC}, {0x23F0, 0x23F0}, {0x23F3, 0x23F3},

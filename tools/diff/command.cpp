@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include "cli/message_options.hpp"
 #include "comparison.hpp"
@@ -30,50 +30,48 @@ StepRange range_of(const SelectionOptions& options) {
 
 }  // namespace
 
-void DiffCommand::setup(const CommandLine& line) { options_ = DiffCommandOptions::from(line); }
-
-ExitStatus DiffCommand::run(Diagnostics& messages) {
-  const std::vector<std::string> operands = all_operands(options_.operands, options_.output.null_separated, messages);
-  if (operands.size() > 2 || (operands.size() < 2 && !options_.steps_b)) {
+ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
+  const std::vector<std::string> operands = all_operands(options.operands, options.output.null_separated, messages);
+  if (operands.size() > 2 || (operands.size() < 2 && !options.steps_b)) {
     throw UsageError("smd-diff compares two trials, or with -s N,M two steps of one");
   }
-  OutputFile out = options_.output.open(options_.svg());
-  PictureOutput picture(out, options_.output);
-  const std::unique_ptr<DiffView> view = make_view(picture.to(), options_, operands, messages);
-  SelectionOptions of_b = options_.selection;
-  if (options_.steps_b) {
-    of_b.steps = options_.steps_b;
+  OutputFile out = options.output.open(options.svg());
+  PictureOutput picture(out, options.output);
+  const std::unique_ptr<DiffView> view = make_view(picture.to(), options, operands, messages);
+  SelectionOptions of_b = options.selection;
+  if (options.steps_b) {
+    of_b.steps = options.steps_b;
   }
   const auto compare = [&](Trial& trial_a, Trial& trial_b) {
-    ComparedTrial a = {trial_a, operands.front(), options_.selection};
+    ComparedTrial a = {trial_a, operands.front(), options.selection};
     ComparedTrial b = {trial_b, operands.back(), of_b};
     for (ComparedTrial* const side : {&a, &b}) {
       const AboutTrial about(side->name);
       side->selection = select(side->trial, side->options, needs(), messages);
       if (side == &a || &trial_a != &trial_b) {
-        note_superseded(side->trial, side->options, {}, options_.reading, messages);
+        note_superseded(side->trial, side->options, {}, options.reading, messages);
       }
     }
     const AboutTrial both({});
-    a.names = NameMapping(options_, true, a.selection.tensors);
-    b.names = NameMapping(options_, false, b.selection.tensors);
+    a.names = NameMapping(options, true, a.selection.tensors);
+    b.names = NameMapping(options, false, b.selection.tensors);
     if (const std::string joining = joining_prefix(a.selection.tensors, b.selection.tensors);
         !joining.empty() && !a.names.changes()) {
       messages.note(joining);
     }
     view->begin();
-    compare_trials(a, b, options_, *view, messages);
+    compare_trials(a, b, options, *view, messages);
   };
   const auto open = [&](const std::string& operand, const StepRange& range, const std::function<void(Trial&)>& visit) {
-    with_trial(operand, options_.reading.trial_options(range), messages, visit, hint_for(operand, options_.operands));
+    with_trial(operand, options.reading.trial_options(range), messages, visit, hint_for(operand, options.operands));
   };
   if (operands.size() == 1) {
-    open(operands.front(), range_of(options_.selection), [&](Trial& both) {
+    open(operands.front(), range_of(options.selection), [&](Trial& both) {
       both.load_range(range_of(of_b));
       compare(both, both);
     });
   } else {
-    open(operands.front(), range_of(options_.selection), [&](Trial& a) {
+    open(operands.front(), range_of(options.selection), [&](Trial& a) {
       const AboutTrial none({});
       open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); });
     });
@@ -155,7 +153,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1
 
 }  // namespace
 
-const CommandDefinition& DiffCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-diff",
       .synopsis = "[OPTION]... A [B]",

@@ -59,4 +59,8 @@ struct DiffCommandOptions {
   }
 };
 
+/// smd-diff: what differs between two trials, or two steps of one.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::diff

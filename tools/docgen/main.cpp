@@ -17,15 +17,9 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-template <class Command>
-const smd::tool::CommandDefinition* definition_of() {
-  static const Command command;
-  return &command.definition();
-}
-
 /// Returns the documented commands, in the order of the manual.
 smd::docgen::Definitions commands() {
-#define SMD_DEFINITION(name, type) definition_of<type>(),
+#define SMD_DEFINITION(name, command) &(command).definition(),
   return {SMD_COMMANDS(SMD_DEFINITION)};
 #undef SMD_DEFINITION
 }

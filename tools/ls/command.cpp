@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include <smd/error.hpp>
 #include <smd/find.hpp>
@@ -119,7 +119,7 @@ struct ShownTrial {
 
 }  // namespace
 
-const CommandDefinition& LsCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-ls",
       .synopsis = "[OPTION]... [TRIAL]...",
@@ -163,20 +163,18 @@ std::string next_commands(const Trial& trial) {
                   commands);
 }
 
-void LsCommand::setup(const CommandLine& line) { options_ = LsOptions::from(line); }
-
-ExitStatus LsCommand::run(Diagnostics& messages) {
-  const OutputOptions& output = options_.output;
-  const std::vector<Column> columns = options_.view->columns(options_);
+ExitStatus run(const LsOptions& options, Diagnostics& messages) {
+  const OutputOptions& output = options.output;
+  const std::vector<Column> columns = options.view->columns(options);
   OutputFile out = output.open();
-  RowWriter rows(out, output, columns, may_be_several(options_.operands), messages);
-  Showing showing = {options_, rows, messages};
-  if (options_.following.follow) {
-    const bool visited = follow_steps(all_operands(options_.operands, output.null_separated, messages), showing);
+  RowWriter rows(out, output, columns, may_be_several(options.operands), messages);
+  Showing showing = {options, rows, messages};
+  if (options.following.follow) {
+    const bool visited = follow_steps(all_operands(options.operands, output.null_separated, messages), showing);
     rows.finish();
     out.close(messages);
     if (visited && rows.rows() == 0) {
-      say_nothing_selected(nullptr, options_.selection, messages);
+      say_nothing_selected(nullptr, options.selection, messages);
     }
     return ExitStatus::yes;
   }
@@ -184,17 +182,17 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   std::vector<std::pair<std::string, NothingSelected>> empty;
   // With -q, the most severe status that can still come ends the work.
   const auto goes_on = [&] { return !rows.full() && !(output.quiet && messages.status() == ExitStatus::unreadable); };
-  messages.name_trials(may_be_several(options_.operands));
-  if (options_.view->show_operand != nullptr) {
-    for_each_operand(options_.operands, output.null_separated, messages, [&](const std::string& operand) {
-      found = options_.view->show_operand(operand, showing) || found;
+  messages.name_trials(may_be_several(options.operands));
+  if (options.view->show_operand != nullptr) {
+    for_each_operand(options.operands, output.null_separated, messages, [&](const std::string& operand) {
+      found = options.view->show_operand(operand, showing) || found;
       return goes_on();
     });
   } else {
-    OperandSource source(options_.operands, output.null_separated);
-    const VisitPlan plan = {.doing = "listing trials", .jobs = options_.reading.jobs};
+    OperandSource source(options.operands, output.null_separated);
+    const VisitPlan plan = {.doing = "listing trials", .jobs = options.reading.jobs};
     const auto visit_one = [&](const Visit& one) -> Show {
-      const auto shown = std::make_shared<ShownTrial>(options_, rows, one, messages);
+      const auto shown = std::make_shared<ShownTrial>(options, rows, one, messages);
       return [&, shown, operand = one.operand] {
         shown->rows.show();
         found = found || shown->found;
@@ -211,10 +209,10 @@ ExitStatus LsCommand::run(Diagnostics& messages) {
   }
   rows.finish();
   out.close(messages);
-  if (options_.says_next()) {
+  if (options.says_next()) {
     std::fputs((found || !holds_trials(".") ? showing.next : next_commands_for_runs()).c_str(), stderr);
   }
-  if (!found && options_.view->selects && messages.status() == ExitStatus::yes) {
+  if (!found && options.view->selects && messages.status() == ExitStatus::yes) {
     for (const auto& [operand, why] : empty) {
       const AboutTrial about(operand);
       messages.nothing(why.tag, "nothing is selected: " + why.text);

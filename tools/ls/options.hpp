@@ -46,4 +46,8 @@ struct LsOptions {
   [[nodiscard]] bool shows_sheet() const noexcept;
 };
 
+/// smd-ls: what was saved.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const LsOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::ls

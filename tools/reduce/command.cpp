@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include "cli/text.hpp"
 #include "columns.hpp"
@@ -231,35 +231,33 @@ class Run {
 
 }  // namespace
 
-void ReduceCommand::setup(const CommandLine& line) { options_ = ReduceCommandOptions::from(line); }
-
-ExitStatus ReduceCommand::run(Diagnostics& messages) {
-  const std::vector<std::string> given = options_.operands;
+ExitStatus run(ReduceCommandOptions& options, Diagnostics& messages) {
+  const std::vector<std::string> given = options.operands;
   const bool several = may_be_several(given);
-  OperandSource operands(given, options_.output.null_separated);
+  OperandSource operands(given, options.output.null_separated);
   messages.name_trials(several);
   if (operands.peek() == nullptr && lists_operands(given)) {
     say_nothing_listed(messages);
   }
-  OutputFile out = options_.output.open(options_.svg());
-  PictureOutput picture(out, options_.output);
-  if (options_.merge) {
-    const bool found = merge_shards(operands.rest(), picture.to(), options_, messages);
+  OutputFile out = options.output.open(options.svg());
+  PictureOutput picture(out, options.output);
+  if (options.merge) {
+    const bool found = merge_shards(operands.rest(), picture.to(), options, messages);
     picture.close(messages);
     return found ? ExitStatus::yes : ExitStatus::no;
   }
-  if (!options_.following.follow && given.size() > 1) {
+  if (!options.following.follow && given.size() > 1) {
     // Options are copied for each trial, which asks only whether it is the first.
-    options_.operands = {given.front()};
+    options.operands = {given.front()};
     if (lists_operands(given)) {
-      options_.operands.emplace_back("-");
+      options.operands.emplace_back("-");
     }
   }
-  Run run(picture.to(), options_, several, messages);
-  if (options_.following.follow) {
-    run.follow(operands.rest(), picture);
+  Run work(picture.to(), options, several, messages);
+  if (options.following.follow) {
+    work.follow(operands.rest(), picture);
   } else {
-    run.reduce(operands);
+    work.reduce(operands);
     picture.close(messages);
   }
   return ExitStatus::yes;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
 #include "cli/message_options.hpp"
 #include "columns.hpp"
-#include "command.hpp"
 #include "operands/shard.hpp"
 #include "rows/picture_options.hpp"
 
@@ -103,7 +104,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1
 
 }  // namespace
 
-const CommandDefinition& ReduceCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-reduce",
       .synopsis = "[OPTION]... [TRIAL]...",

@@ -62,4 +62,8 @@ struct ReduceCommandOptions {
   [[nodiscard]] bool svg() const noexcept { return output.format == svg_format; }
 };
 
+/// smd-reduce: numbers about values.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(ReduceCommandOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::reduce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include "cli/interruption.hpp"
 #include "cli/message_options.hpp"
@@ -55,19 +55,17 @@ void write_once(const ExaminationContext& context) {
 
 }  // namespace
 
-void ReportCommand::setup(const CommandLine& line) { options_ = ReportCommandOptions::from(line); }
-
-ExitStatus ReportCommand::run(Diagnostics& messages) {
-  const std::vector<RuleRequest> requests = requests_of_page(options_.rules, messages);
-  OtherTrials others(options_.reading, messages);
-  for (const ParameterOption& parameter : options_.rules.parameters) {
+ExitStatus run(const ReportCommandOptions& options, Diagnostics& messages) {
+  const std::vector<RuleRequest> requests = requests_of_page(options.rules, messages);
+  OtherTrials others(options.reading, messages);
+  for (const ParameterOption& parameter : options.rules.parameters) {
     others.allow(parameter.name == other_parameter ? parameter.value : std::string());
   }
-  const ExaminationContext context = {options_, requests, others, messages};
-  if (options_.following.follow) {
+  const ExaminationContext context = {options, requests, others, messages};
+  if (options.following.follow) {
     examine_live(
-        context, all_operands(options_.operands, options_.null_separated, messages),
-        [&](std::vector<TrialReport>& trials, bool running) { write_page(trials, options_, running, messages); });
+        context, all_operands(options.operands, options.null_separated, messages),
+        [&](std::vector<TrialReport>& trials, bool running) { write_page(trials, options, running, messages); });
   } else {
     write_once(context);
   }
@@ -143,7 +141,7 @@ constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-reduce(1
 
 }  // namespace
 
-const CommandDefinition& ReportCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-report",
       .synopsis = "[OPTION]... TRIAL... -o FILE.html",

@@ -30,4 +30,8 @@ struct ReportCommandOptions {
   static ReportCommandOptions from(const CommandLine& line);
 };
 
+/// smd-report: one page to look at.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const ReportCommandOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include <smd/log.hpp>
 #include <smd/rule_plugin.hpp>
@@ -211,54 +211,52 @@ void try_to_load(const std::string& plugin) {
 
 }  // namespace
 
-void RuleCommand::setup(const CommandLine& line) { options_ = RuleCommandOptions::from(line); }
-
-ExitStatus RuleCommand::run(Diagnostics& messages) {
+ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages) {
   const LibraryMessages library(messages);
-  if (options_.exit_zero) {
+  if (options.exit_zero) {
     messages.forgive(ExitStatus::no);
   }
-  if (options_.exit_zero || options_.allow_empty) {
+  if (options.exit_zero || options.allow_empty) {
     messages.forgive(ExitStatus::nothing_evaluated);
   }
-  for (const std::string& plugin : options_.plugins) {
+  for (const std::string& plugin : options.plugins) {
     try_to_load(plugin);
     for (const std::string& rule : load_rule_plugin(plugin)) {
       messages.info(std::string(plugin).append(": brings rule ").append(rule));
     }
   }
-  PythonRules python(options_.python_command, options_.trigger_timeout, messages);
+  PythonRules python(options.python_command, options.trigger_timeout, messages);
   std::vector<AddedRule> added;
-  for (const PythonSpec& spec : options_.pythons) {
+  for (const PythonSpec& spec : options.pythons) {
     for (AddedRule& rule : python.load(spec)) {
       added.push_back(std::move(rule));
     }
   }
-  if (options_.task == Task::list || options_.task == Task::describe) {
-    options_.task == Task::list ? list_rules(options_, messages) : describe(options_, messages);
+  if (options.task == Task::list || options.task == Task::describe) {
+    options.task == Task::list ? list_rules(options, messages) : describe(options, messages);
     return ExitStatus::yes;
   }
-  if (options_.merge) {
-    merge_results(all_operands(options_.operands, options_.output.null_separated, messages), options_, messages);
+  if (options.merge) {
+    merge_results(all_operands(options.operands, options.output.null_separated, messages), options, messages);
     return ExitStatus::yes;
   }
   const std::vector<RuleRequest> requests = rule_requests(
-      options_.asked,
-      {.added = std::move(added), .other = options_.other, .for_hook = options_.task == Task::hook_config}, messages);
-  report_requests(requests, options_, messages);
-  if (options_.task == Task::check_config) {
-    check_config(requests, options_, messages);
+      options.asked, {.added = std::move(added), .other = options.other, .for_hook = options.task == Task::hook_config},
+      messages);
+  report_requests(requests, options, messages);
+  if (options.task == Task::check_config) {
+    check_config(requests, options, messages);
     return ExitStatus::yes;
   }
   if (requests.empty()) {
     return ExitStatus::nothing_evaluated;  // the reason was reported with the files
   }
-  if (options_.task == Task::hook_config) {
-    hook_config(requests, options_);
+  if (options.task == Task::hook_config) {
+    hook_config(requests, options);
     return ExitStatus::yes;
   }
-  Runner runner(options_, requests, messages);
-  if (options_.task == Task::explain) {
+  Runner runner(options, requests, messages);
+  if (options.task == Task::explain) {
     runner.explain();
   } else {
     runner.evaluate();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
+
 #include "operands/shard.hpp"
 #include "rule_views.hpp"
 
@@ -144,7 +145,7 @@ constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-tensor(1
 
 }  // namespace
 
-const CommandDefinition& RuleCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-rule",
       .synopsis = "[OPTION]... TRIAL... -r RULE",

@@ -68,4 +68,8 @@ struct RuleCommandOptions {
 /// The formats that -f and --report take.
 [[nodiscard]] std::span<const std::string_view> report_formats() noexcept;
 
+/// smd-rule: is training healthy?
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const RuleCommandOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::rule

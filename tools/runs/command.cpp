@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -178,7 +178,7 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
 
 }  // namespace
 
-const CommandDefinition& RunsCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-runs",
       .synopsis = "[OPTION]... [PLACE]...",
@@ -198,17 +198,15 @@ const CommandDefinition& RunsCommand::definition() const {
   return definition;
 }
 
-void RunsCommand::setup(const CommandLine& line) { options_ = RunsOptions::from(line); }
-
-ExitStatus RunsCommand::run(Diagnostics& messages) {
+ExitStatus run(const RunsOptions& options, Diagnostics& messages) {
   messages.other_trials_have_rows();
-  OutputFile out = options_.output.open();
+  OutputFile out = options.output.open();
   bool found = false;
-  if (options_.following.follow) {
-    found = follow_runs(options_, out, messages);
+  if (options.following.follow) {
+    found = follow_runs(options, out, messages);
   } else {
-    const std::vector<RunFacts> runs = read_runs(found_runs(options_, messages), {}, options_, messages);
-    print_runs(runs, options_, out, messages);
+    const std::vector<RunFacts> runs = read_runs(found_runs(options, messages), {}, options, messages);
+    print_runs(runs, options, out, messages);
     found = !runs.empty();
   }
   out.close(messages);

@@ -41,4 +41,8 @@ struct RunsOptions {
   static RunsOptions from(const CommandLine& line);
 };
 
+/// smd-runs: many runs, a row each.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const RunsOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::runs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include "array.hpp"
 #include "cli/exit_status.hpp"
@@ -183,7 +183,7 @@ std::string hidden_by(const SaveOptions& options, const HookConfig& config) {
 
 }  // namespace
 
-const CommandDefinition& SaveCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-save",
       .synopsis = "[OPTION]... TRIAL [NAME=VALUE]...",
@@ -200,63 +200,47 @@ const CommandDefinition& SaveCommand::definition() const {
   return definition;
 }
 
-void SaveCommand::setup(const CommandLine& line) { options_ = SaveOptions::from(line); }
+namespace {
 
-ExitStatus SaveCommand::run(Diagnostics& messages) {
-  const LibraryWarnings warnings(messages);
-  try {
-    return save(messages);
-  } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::stopped) {
-      throw;
-    }
-    messages.fail("WriteError",
-                  options_.trial + ": not all is saved: the server had not answered within " +
-                      duration_text(time_to_put) + " of the signal",
-                  ExitStatus::unreadable);
-    return ExitStatus::unreadable;
-  }
-}
-
-ExitStatus SaveCommand::save(Diagnostics& messages) {
+ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   // All input is read first: if some of it cannot be read, nothing is saved.
   std::vector<Named> arrays;
-  for (const Assignment& assignment : options_.assignments) {
+  for (const Assignment& assignment : options.assignments) {
     read_assignment(assignment, arrays);
   }
-  HookConfig config = options_.hook_config(messages);
+  HookConfig config = options.hook_config(messages);
   config.remote.stop = [] { return interrupted(time_to_put); };
-  const bool only_end = options_.assignments.empty() && !options_.jsonl && !options_.lines && !options_.init;
-  if (only_end && !is_there(options_, config)) {
-    messages.fail("NotFound", options_.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
+  const bool only_end = options.assignments.empty() && !options.jsonl && !options.lines && !options.init;
+  if (only_end && !is_there(options, config)) {
+    messages.fail("NotFound", options.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
-  if (const std::string hidden = hidden_by(options_, config); !hidden.empty()) {
-    messages.fail("WriteError", options_.trial + ": " + hidden, ExitStatus::unreadable);
+  if (const std::string hidden = hidden_by(options, config); !hidden.empty()) {
+    messages.fail("WriteError", options.trial + ": " + hidden, ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
   // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
-  const bool puts_the_rest = options_.jsonl || is_remote_path(options_.trial);
+  const bool puts_the_rest = options.jsonl || is_remote_path(options.trial);
   Interruption interruption(Interruption::Reader::ignored, puts_the_rest
                                                                ? time_to_put + 2 * Interruption::usual_patience
                                                                : Interruption::usual_patience);
   std::uint64_t lines_not_saved = 0;
   bool steps_refused = false;
   if (!only_end) {
-    Saver saver(options_, config, messages);
+    Saver saver(options, config, messages);
     try {
-      const StepToSave place{options_.step.value_or(0), options_.mode, options_.mode_step, {}};
+      const StepToSave place{options.step.value_or(0), options.mode, options.mode_step, {}};
       for (const Named& named : arrays) {
-        std::visit([&](const auto& value) { saver.save(place, named.tensor, value, options_.collections); },
+        std::visit([&](const auto& value) { saver.save(place, named.tensor, value, options.collections); },
                    named.value);
       }
-      if (options_.jsonl) {
-        lines_not_saved = save_lines(options_, saver, interruption, messages);
+      if (options.jsonl) {
+        lines_not_saved = save_lines(options, saver, interruption, messages);
       }
-      if (options_.lines) {
-        const auto refused = save_log(options_, saver, interruption, messages);
+      if (options.lines) {
+        const auto refused = save_log(options, saver, interruption, messages);
         if (!refused) {
           messages.fail("NotFound", "--lines: the pattern was found in no line", ExitStatus::no);
         }
@@ -267,24 +251,42 @@ ExitStatus SaveCommand::save(Diagnostics& messages) {
       return ExitStatus::no;
     }
     steps_refused = !saver.close();
-    if (steps_refused && !options_.jsonl && !options_.lines) {
+    if (steps_refused && !options.jsonl && !options.lines) {
       return ExitStatus::no;
     }
-    messages.info(options_.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
+    messages.info(options.trial + ": " + std::to_string(saver.saved()) + " tensors saved");
     saver.note_nothing_saved();
   }
   if (interruption.asked()) {
-    messages.info(options_.trial + ": interrupted; what had come is saved");
+    messages.info(options.trial + ": interrupted; what had come is saved");
     return ExitStatus::yes;  // run_command dies of the signal
   }
-  if (options_.end && (lines_not_saved > 0 || steps_refused)) {
-    messages.warning(options_.trial + ": the end marker is left out: " +
+  if (options.end && (lines_not_saved > 0 || steps_refused)) {
+    messages.warning(options.trial + ": the end marker is left out: " +
                      (lines_not_saved > 0 ? counted(lines_not_saved, "line") : "a step") +
                      " could not be saved; smd-save TRIAL --end writes it");
-  } else if (options_.end) {
+  } else if (options.end) {
     mark_job_ended(config);
   }
   return ExitStatus::yes;
+}
+
+}  // namespace
+
+ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
+  const LibraryWarnings warnings(messages);
+  try {
+    return save(options, messages);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::stopped) {
+      throw;
+    }
+    messages.fail("WriteError",
+                  options.trial + ": not all is saved: the server had not answered within " +
+                      duration_text(time_to_put) + " of the signal",
+                  ExitStatus::unreadable);
+    return ExitStatus::unreadable;
+  }
 }
 
 }  // namespace smd::tool::save

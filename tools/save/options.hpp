@@ -57,4 +57,8 @@ struct SaveOptions {
   [[nodiscard]] HookConfig hook_config(Diagnostics& messages) const;
 };
 
+/// smd-save: writes tensors into a trial.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const SaveOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::save

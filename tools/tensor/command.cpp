@@ -1,86 +1,589 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
-
-#include "cli/text.hpp"
-#include "operands/operands.hpp"
 #include "value_view.hpp"
 
-#include <optional>
-#include <span>
+#include "cli/text.hpp"
+#include "follow/following.hpp"
+#include "operands/operands.hpp"
+#include "rows/cell.hpp"
+#include "rows/exponential_mean.hpp"
+#include "select/explanations.hpp"
+#include "select/saved_forms.hpp"
+#include "select/select.hpp"
+#include "select/slice.hpp"
+#include "select/trial_times.hpp"
+
+#include <smd/column.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <utility>
 
 namespace smd::tool::tensor {
 
-void TensorCommand::setup(const CommandLine& line) { options_ = TensorOptions::from(line); }
-
 namespace {
 
-/// Nullopt if the trial cannot be read: reading it reports why.
-std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions& options) {
-  try {
-    return Trial::open(path, options);
-  } catch (const Error&) {
-    return std::nullopt;
+constexpr std::size_t batch_size = 16384;
+// Values up to this size are read whole and checked before the first byte is written.
+constexpr std::uint64_t checked_bytes = std::uint64_t{16} << 20;
+
+// Whether the trial holds the value itself, so that there is nothing to read: a single number of a log.
+bool is_held(const Place& place) {
+  return place.form() == ValueForm::number &&
+         (place.type->dtype == Dtype::float32 || place.type->dtype == Dtype::float64);
+}
+
+/// Whether values before those selected count too.
+bool needs_whole_series(const TensorOptions& options) { return options.smooth || options.output.names("elapsed"); }
+
+/// What the view shows of an entry: its value; with --hist, if it has none, its saved buckets. Null if nothing.
+const Place* shown_of(const TensorOptions& options, const TensorEntry& entry) noexcept {
+  if (entry.value) {
+    return &*entry.value;
+  }
+  const SavedReduction* const buckets = options.view == TensorViewKind::hist ? saved_buckets(entry) : nullptr;
+  return buckets != nullptr ? &buckets->place : nullptr;
+}
+
+/// The default of `--step`: `last`, but all for `--spark`, `--pivot` and for the curves of `-f svg`.
+StepSpec default_steps(const TensorOptions& options) {
+  const bool curves = options.view == TensorViewKind::spark || options.view == TensorViewKind::pivot ||
+                      (options.svg() && options.view == TensorViewKind::values);
+  return curves ? StepSpec() : StepSpec::parse("last");
+}
+
+/// `first`, `last` and negative numbers count the steps at which a tensor has what is shown of it. Borrows `options`.
+SelectionNeeds selection_needs(const TensorOptions& options) {
+  return {.fallback = default_steps(options),
+          .counts = [&options](const TensorEntry& entry) { return shown_of(options, entry) != nullptr; },
+          .own_steps_of_names = true};
+}
+
+/// What is selected of a trial, and what was found of it.
+struct ValueSelection : Selection {
+  /// Of `named`: the steps at which there is a value.
+  std::map<std::string, std::vector<GlobalStep>, std::less<>> found = {};
+  /// Selected by patterns, but saved without values.
+  std::map<std::string, SavedForms, std::less<>> without_values = {};
+};
+
+/// The smoothed series of a trial's scalars: each over all of its steps, whatever is selected.
+class Smoothing {
+ public:
+  /// `mode`: of the steps of a series; nullopt: of any. The trial must outlive this.
+  Smoothing(const Trial& trial, double weight, std::optional<Mode> mode)
+      : trial_(trial), weight_(weight), mode_(mode) {}
+
+  /// Nullopt if the value is no single number. @throws TensorUnavailable.
+  [[nodiscard]] std::optional<double> at(std::string_view tensor, std::string_view worker, GlobalStep step) {
+    auto found = known_.find(tensor);
+    if (found == known_.end()) {
+      found = known_.emplace(std::string(tensor), ByWorker()).first;
+      const ScalarColumn column = ScalarColumn::read(trial_, tensor, {.mode = mode_});
+      for (const ColumnPart& part : column.parts()) {
+        Series& series = found->second[std::string(part.worker())];
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          series.emplace_back(part.step(i).value, part.value(i));
+        }
+      }
+      for (auto& [name, series] : found->second) {
+        std::stable_sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        ExponentialMean mean(weight_);
+        for (auto& [unused, number] : series) {
+          number = mean.next(number);
+        }
+      }
+    }
+    const auto of_worker = found->second.find(worker);
+    if (of_worker == found->second.end()) {
+      return std::nullopt;
+    }
+    const Series& series = of_worker->second;
+    const auto place = std::lower_bound(series.begin(), series.end(), step.value,
+                                        [](const auto& one, std::int64_t wanted) { return one.first < wanted; });
+    return place != series.end() && place->first == step.value ? std::optional(place->second) : std::nullopt;
+  }
+
+ private:
+  using Series = std::vector<std::pair<std::int64_t, double>>;  // by step
+  using ByWorker = std::map<std::string, Series, std::less<>>;
+
+  const Trial& trial_;
+  double weight_;
+  std::optional<Mode> mode_;
+  std::map<std::string, ByWorker, std::less<>> known_;
+};
+
+/// Reads the values that are selected of a trial, and passes them to the view in the documented order.
+class SelectedValues {
+ public:
+  SelectedValues(const Trial& trial, const TensorOptions& options, ValueSelection& selection, ValueView& view,
+                 Diagnostics& messages)
+      : trial_(trial),
+        options_(options),
+        selection_(selection),
+        view_(view),
+        messages_(messages),
+        progress_("reading values", [this] { return count_values(); }) {
+    if (options.smooth) {
+      smoothing_.emplace(trial, *options.smooth, only_mode(options.selection));
+    }
+    if (options.output.names("elapsed")) {
+      started_ = first_time(trial, messages);
+    }
+  }
+
+  void announce() {
+    for_each_value([&](const TensorEntry& entry) {
+      view_.announce(key_of(entry));
+      return true;
+    });
+  }
+
+  // Whether any value was shown.
+  bool run() {
+    if (takes_all_of_one() &&
+        show_held_numbers(trial_, selection_.tensors.front(), options_.reading.jobs, view_, progress_)) {
+      return found_ = shown_ = true;
+    }
+    for_each_value([&](const TensorEntry& entry) {
+      if (full()) {
+        return false;
+      }
+      found_ = true;
+      if (!selection_.every_step) {
+        note_found(entry);
+      }
+      take(entry);
+      return true;
+    });
+    read_batch();
+    if (refused_ && !shown_) {
+      messages_.raise(ExitStatus::no);
+    }
+    return shown_;
+  }
+
+  [[nodiscard]] bool found() const noexcept { return found_; }
+  /// Whether the view takes no more: later values were not looked for.
+  [[nodiscard]] bool full() const { return view_.room() == 0; }
+
+ private:
+  /// Whether all values of one tensor are wanted, whoever saved them.
+  [[nodiscard]] bool takes_all_of_one() const noexcept {
+    return selection_.every_step && selection_.tensors.size() == 1 && !options_.selection.worker && !options_.slice;
+  }
+
+  [[nodiscard]] ValueKey key_of(const TensorEntry& entry) const {
+    ValueKey key{entry.tensor, entry.worker, entry.step, entry.mode, entry.mode_step, place_of(entry)};
+    key.superseded = entry.superseded;
+    key.buckets = !entry.value;
+    if (options_.several_trials) {
+      key.trial = trial_.name();
+    }
+    return key;
+  }
+
+  /// Sets when a value was written.
+  void set_time(ValueKey& key, double wall_time) const {
+    key.wall_time = wall_time;
+    key.elapsed = wall_time - started_;
+  }
+
+  template <class Visit>
+  void for_each_value(Visit&& visit) {
+    // Steps chosen from several modes hold whatever each mode saved, so the mode itself no longer matters.
+    trial_.for_each_entry(entry_query(options_.selection, selection_), [&](const TensorEntry& entry) {
+      if (!selection_.every_step && !selection_.steps.wants(entry.tensor, entry.step)) {
+        return true;
+      }
+      if (shown_of(options_, entry) == nullptr) {
+        if (!is_named(entry.tensor)) {
+          selection_.without_values[std::string(entry.tensor)].add(entry);
+        }
+        return true;
+      }
+      return visit(entry);
+    });
+  }
+
+  [[nodiscard]] bool is_named(std::string_view tensor) const {
+    return std::binary_search(selection_.named.begin(), selection_.named.end(), tensor);
+  }
+
+  void smooth(ValueKey& key) {
+    if (smoothing_) {
+      key.smooth = smoothing_->at(key.tensor, key.worker, key.step);
+    }
+  }
+
+  void note_found(const TensorEntry& entry) {
+    if (is_named(entry.tensor)) {
+      std::vector<GlobalStep>& found = selection_.found[std::string(entry.tensor)];
+      if (found.empty() || found.back() != entry.step) {
+        found.push_back(entry.step);
+      }
+    }
+  }
+
+  std::uint64_t count_values() {
+    std::uint64_t count = 0;
+    for_each_value([&count](const TensorEntry&) {
+      ++count;
+      return true;
+    });
+    return count;
+  }
+
+  void take(const TensorEntry& entry) {
+    const Place& place = *shown_of(options_, entry);
+    if (is_held(place) && !options_.slice) {
+      read_batch();
+      ValueKey key = key_of(entry);
+      set_time(key, place.wall_time);
+      smooth(key);
+      view_.show_number(key, place);
+      shown_ = true;
+      progress_.advance();
+      return;
+    }
+    if (view_.streams() && entry.value && !options_.slice && place.length > checked_bytes) {
+      read_batch();
+      stream(place, key_of(entry));
+      return;
+    }
+    keys_.push_back(key_of(entry));
+    values_.push_back({place, entry.value ? entry.tensor
+                                          : std::string_view(names_.emplace_back(
+                                                reduction_tensor_name(buckets_name, entry.tensor)))});
+    if (keys_.size() >= std::min(batch_size, view_.room().value_or(batch_size))) {
+      read_batch();
+    }
+  }
+
+  // Shows a value that is too large to be held.
+  void stream(const Place& place, const ValueKey& key) {
+    ValueReader reader(trial_, {.stop = [this] {
+                         progress_.advance(0);  // it may take long
+                         return false;
+                       }});
+    if (Extent* const value = reader.open(place, key.tensor)) {
+      if (value->dtype() != Dtype::string) {
+        view_.show_blocks(*value);
+      } else if (const std::optional<TensorValue> whole = value->value()) {
+        view_.show(key, *whole);
+      }
+    }
+    if (reader.problem()) {
+      say(*reader.problem(), key);
+    } else {
+      shown_ = true;
+    }
+    progress_.advance();
+  }
+
+  void say(const Problem& problem, const ValueKey& key) {
+    messages_.report_record(problem, trial_.path(), value_name(key));
+    refused_ = refused_ || problem.kind == ProblemKind::warning;
+  }
+
+  void read_batch() {
+    if (values_.empty()) {
+      return;
+    }
+    std::vector<std::string> misfits(options_.slice ? values_.size() : 0);
+    const auto narrow_to_slice = [&](std::size_t i, Extent& value) {
+      misfits[i] = keys_[i].buckets ? "only the histogram of the whole was saved" : narrow(value, *options_.slice);
+      return misfits[i].empty();
+    };
+    trial_.read(
+        values_,
+        [&](std::size_t i, ReadResult&& result) {
+          progress_.advance();
+          set_time(keys_[i], result.wall_time);
+          if (result.value) {
+            if (result.value->view().size() == 1) {
+              smooth(keys_[i]);
+            }
+            view_.show(keys_[i], *result.value);
+            shown_ = true;
+          } else if (result.problem) {
+            say(*result.problem, keys_[i]);
+          } else {
+            messages_.fail("Usage", "--slice: " + single_quoted(keys_[i].tensor) + ": " + misfits[i],
+                           ExitStatus::usage);
+          }
+          return !full();
+        },
+        {.jobs = options_.reading.jobs},
+        options_.slice ? narrow_to_slice : std::function<bool(std::size_t, Extent&)>());
+    keys_.clear();
+    values_.clear();
+    names_.clear();
+  }
+
+  const Trial& trial_;
+  const TensorOptions& options_;
+  ValueSelection& selection_;
+  ValueView& view_;
+  Diagnostics& messages_;
+  double started_ = 0;  // when the trial's first value was written
+  std::optional<Smoothing> smoothing_;
+  Progress progress_;
+  std::vector<ValueKey> keys_;
+  std::vector<WantedValue> values_;
+  std::deque<std::string> names_;  // of buckets among them
+  bool found_ = false;
+  bool shown_ = false;
+  bool refused_ = false;  // some value is sound, and of a type that is not read
+};
+
+// `trial` may be null. Tensors chosen by patterns, not by name, may turn out to have no values.
+void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelection& selection, bool found,
+                    Diagnostics& messages) {
+  const auto say = [&](const auto& wanted, const std::string& form, const std::string& command) {
+    std::vector<std::string> names;
+    for (const auto& [name, forms] : selection.without_values) {
+      if (wanted(forms)) {
+        names.push_back(name);
+      }
+    }
+    if (names.empty()) {
+      return;
+    }
+    const std::string text =
+        "no values, only " + form + ", were saved of " + quoted_list(names, 3) + "; " + command + " prints them";
+    if (found) {
+      messages.note(text);
+    } else {
+      messages.fail("TensorUnavailableForStep", text, ExitStatus::no);
+    }
+  };
+  say([](const SavedForms& forms) { return !forms.reductions.empty() && !forms.only_buckets(); }, "reductions",
+      "smd-reduce -r saved");
+  say([](const SavedForms& forms) { return forms.only_buckets(); }, "empty histograms", "--hist");
+  say([](const SavedForms& forms) { return forms.reductions.empty(); }, "shapes", "smd-ls -l");
+  if (!found && selection.without_values.empty()) {
+    say_nothing_selected(trial, options.selection, messages);
   }
 }
 
-/// Adds the names among the operands to those of -n, and returns the trials. The first operand is a trial; a later one
-/// is the name of one of its tensors, else a further trial if it is a place. What standard input lists is trials if no
-/// operand stands before it, else names.
-std::vector<std::string> take_names(TensorOptions& options, Diagnostics& messages) {
-  std::span<const std::string> operands = options.operands;
-  const bool null_separated = options.output.null_separated;
-  if (operands.front() == "-") {
-    options.several_trials = true;
-    return all_operands(operands, null_separated, messages);
-  }
-  const bool listed = lists_operands(operands);
-  if (listed) {
-    operands = operands.first(operands.size() - 1);
-  }
-  const TrialOptions opening = options.reading.trial_options();
-  const std::string& first = operands.front();
-  if (!is_place(first)) {
-    if (const auto trial = trial_with_tensor(first, operands.subspan(1), opening)) {
-      throw UsageError(single_quoted(first) + " is a tensor of " + single_quoted(*trial) +
-                       ": the trial comes first, then names: smd-tensor " + *trial + " " + first);
-    }
-  }
-  std::vector<std::string> trials{first};
-  std::vector<std::string>& names = options.selection.names;
-  std::optional<Trial> trial;  // opened once, for the first place
-  bool opened = false;
-  for (const std::string& operand : operands.subspan(1)) {
-    refuse_if(operand == "-", "'-' must be the last operand");
-    const bool place = is_place(operand);
-    if (place && !std::exchange(opened, true)) {
-      trial = opened_or_none(first, opening);
-    }
-    (place && !(trial && trial->has_tensor(operand)) ? trials : names).push_back(operand);
-  }
-  options.several_trials = trials.size() > 1;
-  if (listed) {
-    const std::string list = "-";
-    const std::vector<std::string> more = OperandSource(std::span(&list, 1), null_separated).rest();
-    names.insert(names.end(), more.begin(), more.end());
-  }
-  return trials;
+/// Whether a step was asked for by its number alone.
+bool asked_singly(const Trial& trial, const SelectionOptions& options, GlobalStep step) {
+  const std::vector<StepTerm> terms = options.steps.value_or(StepSpec()).terms();
+  return std::any_of(terms.begin(), terms.end(), [&](const StepTerm& term) {
+    return term.single && !term.oldest && std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
+             return number_in(trial, mode, step) == term.number;
+           });
+  });
 }
+
+/// Reports what of the named tensors was not found, and why. Call it after all entries were seen.
+void report_missing(const Trial& trial, const SelectionOptions& options, ValueSelection& selection,
+                    Diagnostics& messages) {
+  for (const std::string& name : selection.named) {
+    std::vector<GlobalStep>& found = selection.found[name];
+    std::sort(found.begin(), found.end());
+    const std::vector<GlobalStep> wanted =
+        selection.steps.own.contains(name) ? selection.steps.own[name] : std::vector<GlobalStep>();
+    std::vector<GlobalStep> missing;
+    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(), std::back_inserter(missing));
+    if (found.empty()) {
+      missing.resize(std::min<std::size_t>(missing.size(), 1));  // once for all of them
+    } else {
+      std::erase_if(missing, [&](GlobalStep step) { return !asked_singly(trial, options, step); });
+    }
+    for (const GlobalStep step : missing) {
+      say_no_value(trial, options, name, step, messages);
+    }
+  }
+}
+
+/// Resolves names, patterns and steps. Reports what is missing, with status 1.
+ValueSelection select_values(Trial& trial, const TensorOptions& options, Diagnostics& messages) {
+  const SelectionNeeds needs = selection_needs(options);
+  ValueSelection result{select(trial, options.selection, needs, messages)};
+  if (counts_from_end(options.selection.steps.value_or(needs.fallback))) {
+    for (const std::string& name : result.tensors) {
+      if (!result.steps.own.contains(name) && !has_candidates(trial, options.selection, name, needs.counts)) {
+        result.without_values.emplace(name, forms_of(trial, name));
+      }
+    }
+  }
+  return result;
+}
+
+/// The part of the trial to read at first; more is read if needed.
+StepRange range_to_open(const TensorOptions& options) {
+  if (needs_whole_series(options)) {
+    return {};
+  }
+  const StepSpec spec = options.selection.steps.value_or(default_steps(options));
+  return range_to_read_of_tensors(options.selection, spec);
+}
+
+/// Shows the values of one trial after the other. If the view must know all of them beforehand, the trials stay open
+/// until the last one has been seen.
+class ShownTrials {
+ public:
+  ShownTrials(const TensorOptions& options, const std::vector<std::string>& trials, OutputFile& out,
+              Diagnostics& messages)
+      : options_(options), trials_(trials), out_(out), messages_(messages) {}
+
+  /// Whether the output holds what was asked for, or the part of it that could be read.
+  bool run() {
+    KeptTrials kept(options_.reading.trial_options(range_to_open(options_)), messages_);
+    for (std::size_t i = 0; i < trials_.size() && !(view_ && view_->room() == 0); ++i) {
+      kept.open(trials_[i], [this](Trial& trial) { return visit(trial); });
+    }
+    for (Opened& opened : opened_) {
+      if (!opened.selection.empty()) {
+        SelectedValues(opened.trial, options_, opened.selection, *view_, messages_).announce();
+      }
+    }
+    for (Opened& opened : opened_) {
+      const AboutTrial about(opened.trial.name());
+      try {
+        show(opened);
+      } catch (const Error& error) {
+        messages_.fail(error, opened.trial.name());
+      }
+    }
+    const bool whole = view_ && (shown_ || !options_.binary());
+    if (whole) {
+      view_->finish();
+    }
+    kept.close();
+    return whole;
+  }
+
+  /// --follow: the same of values as steps complete, until the jobs end.
+  bool follow() {
+    ValueSelection selection;
+    bool found = false;
+    const FollowSetup setup{.following = options_.following,
+                            .selection = options_.selection,
+                            .reading = options_.reading,
+                            .needs = selection_needs(options_),
+                            .listed = options_.operands.front() == "-",
+                            .opened = [this](Trial& trial) {
+                              if (needs_whole_series(options_)) {
+                                trial.load_range(StepRange());
+                              }
+                              open_view();
+                            }};
+    const bool visited =
+        follow_trials(trials_, setup, messages_, [&](std::size_t operand, Trial& trial, Selection&& at_step) {
+          view_->set_trial(trials_[operand]);
+          static_cast<Selection&>(selection) = std::move(at_step);
+          if (!selection.tensors.empty()) {
+            SelectedValues reader(trial, options_, selection, *view_, messages_);
+            shown_ = reader.run() || shown_;
+            found = reader.found() || found;
+          }
+          view_->end_step();
+        });
+    if (!view_) {
+      return false;
+    }
+    view_->finish();
+    if (visited && !found && messages_.status() == ExitStatus::yes) {
+      report_nothing(nullptr, options_, selection, false, messages_);
+    }
+    return shown_ || !options_.binary();
+  }
+
+ private:
+  struct Opened {
+    Trial& trial;
+    ValueSelection selection;
+    bool explained = false;  ///< It was said why there is nothing.
+  };
+
+  void open_view() {
+    if (!view_) {
+      view_ = make_view({out_, options_, messages_, options_.several_trials});
+    }
+  }
+
+  /// Returns whether the trial stays open.
+  bool visit(Trial& trial) {
+    open_view();
+    Opened opened{trial, {}, false};
+    apart([&] {
+      opened.selection = select_values(trial, options_, messages_);
+      note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
+      opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
+    });
+    if (!view_->plans()) {
+      show(opened);
+      return false;
+    }
+    opened_.push_back(std::move(opened));
+    return true;
+  }
+
+  void show(Opened& opened) {
+    if (opened.explained) {
+      return;
+    }
+    view_->set_trial(opened.trial.name());
+    apart([&] { show(opened.trial, opened.selection); });
+    view_->end_trial();
+  }
+
+  void show(Trial& trial, ValueSelection& selection) {
+    if (selection.empty()) {
+      report_nothing(&trial, options_, selection, false, messages_);
+      return;
+    }
+    SelectedValues reader(trial, options_, selection, *view_, messages_);
+    shown_ = reader.run() || shown_;
+    if (!reader.full()) {
+      report_missing(trial, options_.selection, selection, messages_);
+      report_nothing(&trial, options_, selection, reader.found(), messages_);
+    }
+  }
+
+  /// Whether something is still to be explained of a trial depends on what was said of it, not of others.
+  void apart(const std::function<void()>& work) {
+    if (!options_.several_trials) {
+      work();
+      return;
+    }
+    HeldMessages held(messages_);
+    work();
+    held.release();
+    held.say();
+  }
+
+  const TensorOptions& options_;
+  const std::vector<std::string>& trials_;
+  OutputFile& out_;
+  Diagnostics& messages_;
+  std::unique_ptr<ValueView> view_;  // made when a trial is open: nothing is printed without any
+  std::deque<Opened> opened_;
+  bool shown_ = false;
+};
 
 }  // namespace
 
-ExitStatus TensorCommand::run(Diagnostics& messages) {
-  const std::vector<std::string> trials = take_names(options_, messages);
+ExitStatus run(TensorOptions& options, Diagnostics& messages) {
+  const std::vector<std::string> trials = options.take_names(messages);
   // If standard input was to list names and lists none, nothing is selected, not everything.
-  if (options_.operands.size() > 1 && lists_operands(options_.operands) && !options_.selection.selects_tensors()) {
+  if (options.operands.size() > 1 && lists_operands(options.operands) && !options.selection.selects_tensors()) {
     say_nothing_listed(messages);
     return ExitStatus::no;
   }
-  messages.name_trials(options_.several_trials);
-  OutputFile out = options_.folder ? OutputFile::discard() : options_.output.open(options_.binary());
-  PictureOutput picture(out, options_.output);
+  messages.name_trials(options.several_trials);
+  OutputFile out = options.folder ? OutputFile::discard() : options.output.open(options.binary());
+  PictureOutput picture(out, options.output);
   // A file appears if it holds what was asked for, or the part of it that could be read.
-  if (show_values(trials, options_, picture.to(), messages)) {
+  ShownTrials shown(options, trials, picture.to(), messages);
+  if (options.following.follow ? shown.follow() : shown.run()) {
     picture.close(messages);
   }
   return ExitStatus::yes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
 #include "cli/message_options.hpp"
-#include "command.hpp"
 #include "rows/curves.hpp"
 #include "value_view.hpp"
 
@@ -106,7 +107,7 @@ std::vector<ColumnTable> column_tables() {
 
 }  // namespace
 
-const CommandDefinition& TensorCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-tensor",
       .synopsis = "[OPTION]... [TRIAL]... [NAME]...",

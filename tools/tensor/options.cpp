@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 namespace smd::tool::tensor {
 
@@ -85,6 +88,15 @@ void check_following(const TensorOptions& options) {
             "--follow prints values as they come: " + flag_of(options.view) + " shows one, or all at once");
 }
 
+/// Nullopt if the trial cannot be read: reading it reports why.
+std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions& options) {
+  try {
+    return Trial::open(path, options);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
@@ -117,6 +129,46 @@ TensorOptions TensorOptions::from(const CommandLine& line) {
   options.following = FollowingOptions::from(line);
   check_following(options);
   return options;
+}
+
+std::vector<std::string> TensorOptions::take_names(Diagnostics& messages) {
+  std::span<const std::string> left = operands;
+  const bool null_separated = output.null_separated;
+  if (left.front() == "-") {
+    several_trials = true;
+    return all_operands(left, null_separated, messages);
+  }
+  const bool listed = lists_operands(left);
+  if (listed) {
+    left = left.first(left.size() - 1);
+  }
+  const TrialOptions opening = reading.trial_options();
+  const std::string& first = left.front();
+  if (!is_place(first)) {
+    if (const auto trial = trial_with_tensor(first, left.subspan(1), opening)) {
+      throw UsageError(single_quoted(first) + " is a tensor of " + single_quoted(*trial) +
+                       ": the trial comes first, then names: smd-tensor " + *trial + " " + first);
+    }
+  }
+  std::vector<std::string> trials{first};
+  std::vector<std::string>& names = selection.names;
+  std::optional<Trial> trial;  // opened once, for the first place
+  bool opened = false;
+  for (const std::string& operand : left.subspan(1)) {
+    refuse_if(operand == "-", "'-' must be the last operand");
+    const bool place = is_place(operand);
+    if (place && !std::exchange(opened, true)) {
+      trial = opened_or_none(first, opening);
+    }
+    (place && !(trial && trial->has_tensor(operand)) ? trials : names).push_back(operand);
+  }
+  several_trials = trials.size() > 1;
+  if (listed) {
+    const std::string list = "-";
+    const std::vector<std::string> more = OperandSource(std::span(&list, 1), null_separated).rest();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return trials;
 }
 
 std::span<const std::string_view> tensor_format_names() noexcept {

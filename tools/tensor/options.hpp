@@ -44,6 +44,10 @@ struct TensorOptions {
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError, also for options that contradict each other.
   static TensorOptions from(const CommandLine& line);
+  /// Adds the names among the operands to those of -n, and returns the trials. The first operand is a trial; a later
+  /// one is the name of one of its tensors, else a further trial if it is a place. What standard input lists is trials
+  /// if no operand stands before it, else names.
+  std::vector<std::string> take_names(Diagnostics& messages);
 
   /// npy, npz, raw, pgm or svg: not for a terminal, and not rows.
   [[nodiscard]] bool binary() const noexcept;
@@ -56,5 +60,9 @@ struct TensorOptions {
 
 /// The formats that `-f` takes: the shared ones, then npy npz raw pgm svg.
 [[nodiscard]] std::span<const std::string_view> tensor_format_names() noexcept;
+
+/// smd-tensor: values.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(TensorOptions& options, Diagnostics& messages);
 
 }  // namespace smd::tool::tensor

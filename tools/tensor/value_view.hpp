@@ -113,12 +113,6 @@ struct ViewContext {
 [[nodiscard]] bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
                                      Progress& progress);
 
-/// Selects the values of trials, one after the other or, with --follow, as steps complete, and shows them in the
-/// documented order. Reports what is missing. Returns whether the output holds what was asked for, or the part of it
-/// that could be read.
-bool show_values(const std::vector<std::string>& trials, const TensorOptions& options, OutputFile& out,
-                 Diagnostics& messages);
-
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
 [[nodiscard]] std::span<const Column> stat_view_columns() noexcept;

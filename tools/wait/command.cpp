@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command.hpp"
+#include "options.hpp"
 
 #include "cli/message_options.hpp"
 #include "cli/output_file.hpp"
@@ -7,6 +7,7 @@
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
 #include "operands/operands.hpp"
+#include "rows/row_writer.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
@@ -165,17 +166,15 @@ class Waiting {
 
 }  // namespace
 
-void WaitCommand::setup(const CommandLine& line) { options_ = WaitCommandOptions::from(line); }
-
-ExitStatus WaitCommand::run(Diagnostics& messages) {
-  OutputFile out = options_.output.open();
-  RowWriter rows(out, options_.output, columns, may_be_several(options_.operands), messages);
-  Waiting waiting(options_, rows, messages);
-  for_each_operand(options_.operands, options_.output.null_separated, messages, [&](const std::string& operand) {
+ExitStatus run(const WaitCommandOptions& options, Diagnostics& messages) {
+  OutputFile out = options.output.open();
+  RowWriter rows(out, options.output, columns, may_be_several(options.operands), messages);
+  Waiting waiting(options, rows, messages);
+  for_each_operand(options.operands, options.output.null_separated, messages, [&](const std::string& operand) {
     waiting.wait_for(operand);
     return true;
   });
-  if (rows.rows() > 0 || options_.wants_records()) {
+  if (rows.rows() > 0 || options.wants_records()) {
     rows.finish();
   }
   out.close(messages);
@@ -228,7 +227,7 @@ constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1
 
 }  // namespace
 
-const CommandDefinition& WaitCommand::definition() const {
+const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-wait",
       .synopsis = "[OPTION]... TRIAL...",

@@ -39,4 +39,8 @@ struct WaitCommandOptions {
   static WaitCommandOptions from(const CommandLine& line);
 };
 
+/// smd-wait: waits for data.
+[[nodiscard]] const CommandDefinition& definition();
+ExitStatus run(const WaitCommandOptions& options, Diagnostics& messages);
+
 }  // namespace smd::tool::wait

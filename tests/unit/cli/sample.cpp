@@ -28,17 +28,17 @@ namespace {
 
 using namespace smd::tool;  // NOLINT: a test of most headers
 
-class Sample : public Command {
+class Sample {
  public:
-  [[nodiscard]] const CommandDefinition& definition() const override { return test::sample_definition(); }
-
-  void setup(const CommandLine& line) override {
-    output_ = OutputOptions::from(line);
-    what_ = line.operands().front();
-    rest_.assign(line.operands().begin() + 1, line.operands().end());
+  static Sample from(const CommandLine& line) {
+    Sample sample;
+    sample.output_ = OutputOptions::from(line);
+    sample.what_ = line.operands().front();
+    sample.rest_.assign(line.operands().begin() + 1, line.operands().end());
+    return sample;
   }
 
-  ExitStatus run(Diagnostics& messages) override {
+  ExitStatus run(Diagnostics& messages) {
     if (what_ == "repeat") {
       for (int i = 0; i < 10; ++i) {
         messages.warning("the same \x1b[31m again");
@@ -134,9 +134,8 @@ class Sample : public Command {
   std::vector<std::string> rest_;
 };
 
+ExitStatus print_sample(Sample& sample, Diagnostics& messages) { return sample.run(messages); }
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  Sample command;
-  return run_command(command, argc, argv);
-}
+int main(int argc, char** argv) { return run_command({test::sample_definition, setup<print_sample>}, argc, argv); }
