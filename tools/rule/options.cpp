@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 #include "report.hpp"
 #include "requests/evaluation.hpp"
+#include "text/time.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,57 +148,6 @@ std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   return timeout;
 }
 
-/// Whether a text has a form, in which 0 stands for a digit and T for what separates a date from a time of day.
-bool has_form(std::string_view text, std::string_view form) {
-  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
-    return wanted == '0' ? c >= '0' && c <= '9' : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
-  });
-}
-
-template <class Number>
-Number number_of(std::string_view text) {
-  Number number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-/// Nullopt if the text is no time of RFC 3339.
-std::optional<double> seconds_of_date(std::string_view text) {
-  constexpr std::string_view form = "0000-00-00T00:00:00";
-  const auto part = [&](std::size_t place) { return number_of<unsigned>(text.substr(place, 2)); };
-  if (!has_form(text.substr(0, form.size()), form)) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year(number_of<int>(text.substr(0, 4))),
-                                         std::chrono::month(part(5)), std::chrono::day(part(8))};
-  if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
-    return std::nullopt;
-  }
-  double fraction = 0;
-  double offset = 0;
-  std::string_view zone = text.substr(form.size());
-  if (zone.starts_with('.')) {
-    const std::size_t end = std::min(zone.find_first_not_of("0123456789", 1), zone.size());
-    if (end == 1) {
-      return std::nullopt;
-    }
-    fraction = number_of<double>(zone.substr(0, end));
-    zone.remove_prefix(end);
-  }
-  if (has_form(zone, "+00:00") || has_form(zone, "-00:00")) {
-    const unsigned hours = number_of<unsigned>(zone.substr(1, 2));
-    const unsigned minutes = number_of<unsigned>(zone.substr(4));
-    if (hours >= 24 || minutes >= 60) {
-      return std::nullopt;
-    }
-    offset = (zone[0] == '-' ? -60.0 : 60.0) * (60 * hours + minutes);
-  } else if (zone != "Z" && zone != "z") {
-    return std::nullopt;
-  }
-  const auto days = std::chrono::sys_days(date).time_since_epoch();
-  return static_cast<double>(days.count()) * 86400 + part(11) * 3600 + part(14) * 60 + part(17) + fraction - offset;
-}
-
 /// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
 double time_from(const std::string& text) {
   double seconds = 0;
@@ -206,7 +156,7 @@ double time_from(const std::string& text) {
   if (error == std::errc() && rest == end && std::isfinite(seconds)) {
     return seconds;
   }
-  if (const std::optional<double> date = seconds_of_date(text)) {
+  if (const std::optional<double> date = smd::text::seconds_of_time(text, true)) {
     return *date;
   }
   throw InvalidValue(single_quoted(text) + " is no time: give seconds since 1970, or a time as 2024-05-01T12:00:00Z");

@@ -6,6 +6,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/number.hpp"
+#include "text/time.hpp"
 #include "text/trim.hpp"
 #include "text/words.hpp"
 #include "wire/flat_json.hpp"
@@ -471,7 +472,7 @@ class MetricTaker {
         }
       }
       if (role == Role::wall_time) {
-        time = cell.is_number ? cell.number : seconds_of_iso(cell.text).value_or(time);
+        time = cell.is_number ? cell.number : text::seconds_of_time(cell.text, false).value_or(time);
       } else if (role == Role::epoch && cell.is_number) {
         epoch = cell.number;
       }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 
 namespace smd::detail::layout {
@@ -23,16 +22,6 @@ constexpr std::array<std::string_view, 17> step_names = {
     "training_iteration", "time/total_timesteps", "total_timesteps", "timesteps_total", "num_timesteps", "Step",
     "steps", "epoch", "Epoch"};
 // clang-format on
-
-/// Returns the two digits at a position; -1 if there are none.
-int digits_at(std::string_view text, std::size_t at) noexcept {
-  int number = 0;
-  if (text.size() < at + 2) {
-    return -1;
-  }
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 2, number);
-  return error == std::errc{} && end == text.data() + at + 2 && number >= 0 ? number : -1;
-}
 
 }  // namespace
 
@@ -216,42 +205,6 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
   return number && std::abs(*number) <= exact && *number == std::floor(*number)
              ? std::optional(static_cast<std::int64_t>(*number))
              : std::nullopt;
-}
-
-std::optional<double> seconds_of_iso(std::string_view text) noexcept {
-  constexpr std::string_view form = "0000-00-00T00:00:00";
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    const char wanted = form[i];
-    const char character = i < text.size() ? text[i] : '\0';
-    const bool digit = character >= '0' && character <= '9';
-    if (wanted == '0' ? !digit : character != wanted && !(wanted == 'T' && character == ' ')) {
-      return std::nullopt;
-    }
-  }
-  const std::chrono::year_month_day day(std::chrono::year(digits_at(text, 0) * 100 + digits_at(text, 2)),
-                                        std::chrono::month(static_cast<unsigned>(digits_at(text, 5))),
-                                        std::chrono::day(static_cast<unsigned>(digits_at(text, 8))));
-  if (!day.ok()) {
-    return std::nullopt;
-  }
-  double seconds = std::chrono::duration<double>(std::chrono::sys_days(day).time_since_epoch()).count() +
-                   digits_at(text, 11) * 3600.0 + digits_at(text, 14) * 60.0 + digits_at(text, 17);
-  text.remove_prefix(form.size());
-  if (text.starts_with('.')) {
-    const std::size_t end = std::min(text.find_first_not_of("0123456789", 1), text.size());
-    seconds += text::number_of(text.substr(0, end)).value_or(0);
-    text.remove_prefix(end);
-  }
-  if (text.empty() || text == "Z") {
-    return seconds;
-  }
-  const int hours = digits_at(text, 1);
-  const int minutes = digits_at(text, text.size() == 6 && text[3] == ':' ? 4 : 3);
-  if ((text[0] != '+' && text[0] != '-') || hours < 0 || minutes < 0 || text.size() > 6) {
-    return std::nullopt;
-  }
-  const double zone = hours * 3600.0 + minutes * 60.0;
-  return text[0] == '+' ? seconds - zone : seconds + zone;
 }
 
 std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step) {

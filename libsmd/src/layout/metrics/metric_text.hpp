@@ -83,9 +83,6 @@ class LineForm {
 /// Returns the whole number that a step is: `3`, `3.0`, or `3/50`, of which it is 3. Nullopt for all else.
 [[nodiscard]] std::optional<std::int64_t> step_of(std::string_view text) noexcept;
 
-/// Returns the seconds since 1970 of a time in ISO 8601, which is UTC without a zone; nullopt for any other text.
-[[nodiscard]] std::optional<double> seconds_of_iso(std::string_view text) noexcept;
-
 /// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
 /// of steps.
 [[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/time.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace smd::text {
+
+namespace {
+
+/// Returns whether a text has a form, in which 0 stands for a digit and T for what separates a date from a time of day.
+bool has_form(std::string_view text, std::string_view form) noexcept {
+  return std::equal(text.begin(), text.end(), form.begin(), form.end(), [](char c, char wanted) {
+    return wanted == '0' ? c >= '0' && c <= '9' : wanted == 'T' ? c == 'T' || c == 't' || c == ' ' : c == wanted;
+  });
+}
+
+template <class Number>
+Number number_of(std::string_view text) noexcept {
+  Number number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
+  constexpr std::string_view form = "0000-00-00T00:00:00";
+  const auto part = [&](std::size_t place) { return number_of<unsigned>(text.substr(place, 2)); };
+  if (!has_form(text.substr(0, form.size()), form)) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(number_of<int>(text.substr(0, 4))),
+                                         std::chrono::month(part(5)), std::chrono::day(part(8))};
+  if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
+    return std::nullopt;
+  }
+  double fraction = 0;
+  double offset = 0;
+  std::string_view zone = text.substr(form.size());
+  if (zone.starts_with('.')) {
+    const std::size_t end = std::min(zone.find_first_not_of("0123456789", 1), zone.size());
+    if (end == 1) {
+      return std::nullopt;
+    }
+    fraction = number_of<double>(zone.substr(0, end));
+    zone.remove_prefix(end);
+  }
+  const bool minus = zone.starts_with('-');
+  if (minus || zone.starts_with('+')) {
+    zone.remove_prefix(1);
+    if (!has_form(zone, "00:00") && !has_form(zone, "0000")) {
+      return std::nullopt;
+    }
+    const auto hours = number_of<unsigned>(zone.substr(0, 2));
+    const auto minutes = number_of<unsigned>(zone.substr(zone.size() - 2));
+    if (hours >= 24 || minutes >= 60) {
+      return std::nullopt;
+    }
+    offset = (minus ? -60.0 : 60.0) * (60 * hours + minutes);
+  } else if (zone != "Z" && zone != "z" && (zone_needed || !zone.empty())) {
+    return std::nullopt;
+  }
+  const auto days = std::chrono::sys_days(date).time_since_epoch();
+  return static_cast<double>(days.count()) * 86400 + part(11) * 3600 + part(14) * 60 + part(17) + fraction - offset;
+}
+
+}  // namespace smd::text
