@@ -25,7 +25,7 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
   std::map<std::string, std::size_t> counts;
   for (const TrialReport& trial : trials) {
     for (const LossFacts& loss : losses_of(trial)) {
-      ++counts[loss.name];
+      ++counts[loss.name()];
     }
   }
   std::vector<std::string> names;
@@ -155,11 +155,13 @@ std::string runs_section(const PageContext& page) {
     for (const std::string& loss : losses) {
       const auto found = std::ranges::find(of_trial, loss, &LossFacts::name);
       const bool known = found != of_trial.end();
-      row.push_back(known && found->best ? HtmlCell{fmt::format("{} <span class=\"quiet\">at {:.0f}</span>",
-                                                                short_text(found->best->y), found->best->x),
-                                                    true, number_text(found->best->y)}
-                                         : HtmlCell{"", true});
-      row.push_back(known ? HtmlCell{short_text(found->last.y), true, number_text(found->last.y)} : HtmlCell{"", true});
+      row.push_back(known && found->facts.least
+                        ? HtmlCell{fmt::format("{} <span class=\"quiet\">at {:.0f}</span>",
+                                               short_text(found->facts.least->y), found->facts.least->x),
+                                   true, number_text(found->facts.least->y)}
+                        : HtmlCell{"", true});
+      row.push_back(known ? HtmlCell{short_text(found->facts.last.y), true, number_text(found->facts.last.y)}
+                          : HtmlCell{"", true});
     }
     for (const std::string& key : keys) {
       const auto found = facts.hyperparameters.find(key);
