@@ -46,18 +46,6 @@ std::string count_text(double count, int precision) {
                                                       : number_text(count, precision);
 }
 
-template <class Number>
-void write_numbers(OutputFile& out, const std::vector<Number>& numbers, int precision) {
-  out.put('[');
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i != 0) {
-      out.put(',');
-    }
-    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
-  }
-  out.put(']');
-}
-
 }  // namespace
 
 BinSpec BinSpec::parse(std::string_view text) {
@@ -78,12 +66,19 @@ BinSpec BinSpec::parse(std::string_view text) {
   return bins;
 }
 
-void write_array(OutputFile& out, const std::vector<double>& numbers, int precision) {
-  write_numbers(out, numbers, precision);
+template <class Number>
+void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision) {
+  out.put('[');
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i != 0) {
+      out.put(',');
+    }
+    out.advance(write_json_number(out.room(number_chars), numbers[i], precision, NonFinite::string));
+  }
+  out.put(']');
 }
-void write_array(OutputFile& out, const std::vector<std::uint64_t>& numbers, int precision) {
-  write_numbers(out, numbers, precision);
-}
+template void write_array(OutputFile&, const std::vector<double>&, int);
+template void write_array(OutputFile&, const std::vector<std::uint64_t>&, int);
 
 std::string bars(const std::vector<double>& edges, const std::vector<double>& counts, int precision, std::size_t width,
                  bool ascii) {

@@ -27,7 +27,7 @@ struct BinSpec {
                                std::size_t width, bool ascii);
 
 /// `[1,2.5]`.
-void write_array(OutputFile& out, const std::vector<double>& numbers, int precision);
-void write_array(OutputFile& out, const std::vector<std::uint64_t>& numbers, int precision);
+template <class Number>
+void write_array(OutputFile& out, const std::vector<Number>& numbers, int precision);
 
 }  // namespace smd::tool

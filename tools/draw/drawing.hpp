@@ -20,7 +20,7 @@ struct Drawing {
 
 /// A coordinate, rounded to a hundredth of a unit.
 [[nodiscard]] std::string coordinate(double number);
-/// A line of text that starts, ends or is centred at x. `classes` are style classes of `chart_style`.
+/// A line of text that starts, ends or is centred at x. `classes` are style classes of `chart.css`.
 void put_text(Drawing& to, double x, double y, std::string_view classes, std::string_view text,
               std::string_view anchor = "start");
 /// Writes text over the full width in at most `most` lines, and moves `y` below it. A tool tip holds text that does not

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/palette.hpp"
 
-#include "page_text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +34,5 @@ Rgb shade_of(double level) noexcept {
 }
 
 std::string color_text(Rgb color) { return fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]); }
-
-std::string_view chart_style() noexcept { return page_text::chart_css; }
 
 }  // namespace smd::tool

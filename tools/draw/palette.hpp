@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace smd::tool {
 
@@ -24,9 +23,5 @@ inline constexpr std::size_t hues = 7;
 inline constexpr Rgb no_number_color = {0xD5, 0x5E, 0x00};
 /// `#440154`.
 [[nodiscard]] std::string color_text(Rgb color);
-
-/// The style sheet of charts: text, lines and colours, light or dark as the reader's system is, light on paper. All
-/// selectors begin with the class `chart`; the same for all charts of a page.
-[[nodiscard]] std::string_view chart_style() noexcept;
 
 }  // namespace smd::tool

@@ -4,7 +4,7 @@
 #include "cli/escape.hpp"
 #include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
-#include "draw/palette.hpp"
+#include "page_text.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ std::string svg_document(std::span<const Chart> charts, std::string_view title) 
                   coordinate((drawing.y + 2 * document_border) * enlarged));
   const std::string before = fmt::format(
       "<title>{}</title>\n<style>\n:root{{color-scheme:light dark;max-width:100%;height:auto}}\n{}</style>\n",
-      xml(title.empty() ? std::string_view(charts.front().title) : title), chart_style());
+      xml(title.empty() ? std::string_view(charts.front().title) : title), page_text::chart_css);
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + element(drawing, document_border, attributes, before);
 }
 

@@ -14,7 +14,7 @@ namespace smd::tool {
 inline constexpr double chart_width = 600;
 inline constexpr double element_width = 400;
 
-/// A chart as an `<svg>` element for a page that holds `chart_style`: it fills the width that it is given. Names are
+/// A chart as an `<svg>` element for a page that holds `chart.css`: it fills the width that it is given. Names are
 /// text, whatever they hold. No scripts, identifiers, style attributes or outside resources: images are data URLs. For
 /// screen readers it has a `title` and a `desc`; `chart_table` has the rest.
 [[nodiscard]] std::string svg_element(const Chart& chart);

@@ -82,9 +82,9 @@ std::string trial_markdown(const TrialReport& trial) {
   }
   std::vector<std::string> losses;
   for (const LossFacts& loss : losses_of(trial)) {
-    losses.push_back(fmt::format("| {} | {} | {} | {} |", markdown_text(loss.name, most_name), short_text(loss.last.y),
-                                 loss.best ? short_text(loss.best->y) : "",
-                                 loss.best ? fmt::format("{:.0f}", loss.best->x) : ""));
+    losses.push_back(fmt::format("| {} | {} | {} | {} |", markdown_text(loss.name(), most_name),
+                                 short_text(loss.facts.last.y), loss.facts.least ? short_text(loss.facts.least->y) : "",
+                                 loss.facts.least ? fmt::format("{:.0f}", loss.facts.least->x) : ""));
   }
   if (!losses.empty()) {
     out += "\n| loss | last | best | at step |\n|---|---:|---:|---:|\n";
@@ -164,14 +164,15 @@ std::string trial_json(const TrialReport& trial) {
        {"status", json(read ? Cell(facts.status) : Cell("unreadable"))},
        {"steps", json(facts.steps)},
        {"last_step", step_json(facts.last_step)},
-       {"losses", json_array(losses_of(trial),
-                             [](const LossFacts& loss) {
-                               const auto step = loss.best ? Cell(static_cast<std::int64_t>(loss.best->x)) : Cell();
-                               return json_object({{"name", json(loss.name)},
-                                                   {"last", json(loss.last.y)},
-                                                   {"best", json(loss.best ? Cell(loss.best->y) : Cell())},
-                                                   {"step_of_best", json(step)}});
-                             })},
+       {"losses",
+        json_array(losses_of(trial),
+                   [](const LossFacts& loss) {
+                     const auto step = loss.facts.least ? Cell(static_cast<std::int64_t>(loss.facts.least->x)) : Cell();
+                     return json_object({{"name", json(loss.name())},
+                                         {"last", json(loss.facts.last.y)},
+                                         {"best", json(loss.facts.least ? Cell(loss.facts.least->y) : Cell())},
+                                         {"step_of_best", json(step)}});
+                   })},
        {"results",
         json_array(trial.results,
                    [&](const RuleResult& result) { return result_json(result, trial.tallies[rule++].count()); })},

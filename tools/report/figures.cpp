@@ -107,10 +107,11 @@ std::size_t Figures::findings_of(std::string_view tensor) const {
   return found == tensors_.end() ? 0 : found->second.findings;
 }
 
-std::string Figures::link_to(std::string_view tensor) const {
+std::string Figures::linked_name(std::string_view tensor) const {
   const auto found = tensors_.find(tensor);
-  return found == tensors_.end() || found->second.figure == 0 ? std::string()
-                                                              : fmt::format("#figure-{}", found->second.figure);
+  return tensor.empty() || found == tensors_.end() || found->second.figure == 0
+             ? name_html(tensor)
+             : fmt::format("<a href=\"#figure-{}\">{}</a>", found->second.figure, name_html(tensor));
 }
 
 std::vector<ChartFinding> Figures::marks_of(const std::set<std::string>& tensors) const {

@@ -32,8 +32,8 @@ class Figures {
 
   /// The figure as HTML: the chart, and behind it a table and the command line.
   [[nodiscard]] std::string add(Figure figure);
-  /// `#figure-3`: the first figure that shows the tensor; empty if none does.
-  [[nodiscard]] std::string link_to(std::string_view tensor) const;
+  /// The name of a tensor, as a link to the first figure that shows it.
+  [[nodiscard]] std::string linked_name(std::string_view tensor) const;
   /// How many findings there are about a tensor, in all trials.
   [[nodiscard]] std::size_t findings_of(std::string_view tensor) const;
 

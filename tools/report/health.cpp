@@ -18,6 +18,7 @@ namespace smd::tool::report {
 namespace {
 
 constexpr std::size_t most_items = 6;
+constexpr std::size_t most_losses_told = 4;
 
 // What a page says of a rule that found something. `{}` is the tensor.
 struct RuleWords {
@@ -81,8 +82,9 @@ void add_not_finite(std::vector<std::string>& items, const TrialReport& trial) {
 std::string step_text(const ChartPoint& point) { return fmt::format("{:.0f}", point.x); }
 
 // `val/loss was least at step 18 (0.188) and has risen by 266 % since`
-std::string loss_item(const std::string& name, Mode mode, const CurveFacts& facts, bool say_mode) {
-  const std::string loss = name_html(name) + (say_mode ? fmt::format(" ({})", mode_text(mode)) : std::string());
+std::string loss_item(const LossFacts& of) {
+  const CurveFacts& facts = of.facts;
+  const std::string loss = name_html(of.tensor) + of.mode;
   const std::string last = fmt::format("{} at step {}", short_text(facts.last.y), step_text(facts.last));
   if (facts.counts.points == 1) {
     return fmt::format("{} was {}", loss, last);
@@ -103,21 +105,6 @@ std::string loss_item(const std::string& name, Mode mode, const CurveFacts& fact
   return facts.first.y > least ? fmt::format("{} fell from {:.3g} at step {} to its least, {}", loss, facts.first.y,
                                              step_text(facts.first), last)
                                : fmt::format("{} is {}, as at the start", loss, last);
-}
-
-void add_losses(std::vector<std::string>& items, const TrialReport& trial) {
-  std::size_t losses = 0;
-  for (const auto& [name, history] : trial.histories.tensors) {
-    if (history.role != Role::loss) {
-      continue;
-    }
-    for (const auto& [mode, series] : history.modes) {
-      const ThinCurve& curve = series.of(Measure::mean);
-      if (!curve.empty() && ++losses <= 4) {
-        items.push_back(loss_item(name, mode, curve.facts(), history.modes.size() > 1));
-      }
-    }
-  }
 }
 
 // The first items, and how many more there are.
@@ -241,8 +228,10 @@ std::string health_html(const PageContext& page) {
   }
   std::vector<std::string> remarkable;
   add_triggered(remarkable, trial, false);
-  std::vector<std::string> losses;
-  add_losses(losses, trial);
+  std::vector<LossFacts> of_losses = losses_of(trial);
+  of_losses.resize(std::min(of_losses.size(), most_losses_told));
+  std::vector<std::string> losses(of_losses.size());
+  std::ranges::transform(of_losses, losses.begin(), loss_item);
   const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
   out += first_items(broken, rest);
   out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";

@@ -76,11 +76,8 @@ std::string findings_html(const PageContext& page, const TrialReport& trial, con
                           std::size_t count) {
   std::vector<std::vector<HtmlCell>> rows;
   for (const Finding& finding : result.findings) {
-    const std::string tensor = finding.tensor.value_or(std::string());
-    const std::string link = tensor.empty() ? std::string() : page.figures.link_to(tensor);
-    const std::string name = name_html(tensor);
     rows.push_back({{place_of(finding), true, finding.step ? std::to_string(finding.step->value) : std::string()},
-                    {link.empty() ? name : fmt::format("<a href=\"{}\">{}</a>", link, name)},
+                    {page.figures.linked_name(finding.tensor.value_or(std::string()))},
                     {name_html(finding.worker.value_or(std::string()))},
                     {short_text(finding.value), true},
                     {xml(finding.relation)},

@@ -47,13 +47,12 @@ std::optional<double> last_of(const TensorHistory& history, Measure measure) {
 
 std::vector<HtmlCell> row_of(const PageContext& page, const TrialReport& trial, const std::string& name,
                              const TensorHistory& history) {
-  const std::string link = page.figures.link_to(name);
   std::vector<HtmlCell> row;
   if (page.trials.size() > 1) {
     row.push_back({name_html(trial.label)});
   }
   const std::size_t findings = page.figures.findings_of(name);
-  row.push_back({link.empty() ? name_html(name) : fmt::format("<a href=\"{}\">{}</a>", link, name_html(name))});
+  row.push_back({page.figures.linked_name(name)});
   row.push_back({role_texts[static_cast<std::size_t>(history.role)]});
   row.push_back({std::to_string(history.steps), true});
   row.push_back({std::to_string(history.first_step.value), true});

@@ -231,9 +231,7 @@ std::vector<LossFacts> losses_of(const TrialReport& trial) {
     for (const auto& [mode, series] : history.modes) {
       const ThinCurve& curve = series.of(Measure::mean);
       if (history.role == Role::loss && !curve.empty()) {
-        const bool several = history.modes.size() > 1;
-        losses.push_back(
-            {several ? fmt::format("{} ({})", name, mode_text(mode)) : name, curve.facts().last, curve.facts().least});
+        losses.push_back({name, history.modes.size() > 1 ? fmt::format(" ({})", mode_text(mode)) : "", curve.facts()});
       }
     }
   }

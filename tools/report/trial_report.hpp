@@ -125,9 +125,11 @@ struct TrialReport {
 
 /// What became of one loss.
 struct LossFacts {
-  std::string name;  ///< With its mode, if the trial saved it in several.
-  ChartPoint last;
-  std::optional<ChartPoint> best;  ///< The least finite number; nullopt: there is none.
+  std::string tensor;
+  std::string mode;  ///< ` (train)`, if the trial saved it in several.
+  CurveFacts facts;
+
+  [[nodiscard]] std::string name() const { return tensor + mode; }
 };
 /// The losses of a trial, by name; none if it was not read.
 [[nodiscard]] std::vector<LossFacts> losses_of(const TrialReport& trial);
