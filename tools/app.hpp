@@ -20,11 +20,12 @@ struct Command {
   Work (*setup)(const CommandLine& line);
 };
 
-/// The work of a command that does `Run` with its options, which `Options::from` reads.
+/// Reads options, and returns what calls `run` with them.
 template <class Options>
 Work work_of(ExitStatus (*run)(Options&, Diagnostics&), const CommandLine& line) {
   return [run, options = Options::from(line)](Diagnostics& messages) mutable { return run(options, messages); };
 }
+/// The `Command::setup` of a command whose work is `Run`, a function of its options.
 template <auto Run>
 Work setup(const CommandLine& line) {
   return work_of(Run, line);

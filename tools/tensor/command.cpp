@@ -70,7 +70,7 @@ struct ValueSelection : Selection {
   std::map<std::string, SavedForms, std::less<>> without_values = {};
 };
 
-/// The smoothed series of a trial's scalars: each over all of its steps, whatever is selected.
+/// The smoothed series of a trial's scalars: each over all of its steps, also those that are not selected.
 class Smoothing {
  public:
   /// `mode`: of the steps of a series; nullopt: of any. The trial must outlive this.
@@ -172,7 +172,7 @@ class SelectedValues {
   [[nodiscard]] bool full() const { return view_.room() == 0; }
 
  private:
-  /// Whether all values of one tensor are wanted, whoever saved them.
+  /// Whether all values of one tensor, of all workers, are wanted.
   [[nodiscard]] bool takes_all_of_one() const noexcept {
     return selection_.every_step && selection_.tensors.size() == 1 && !options_.selection.worker && !options_.slice;
   }
