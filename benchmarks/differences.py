@@ -2,7 +2,9 @@
 """Checkpoints: opened, reduced, and compared with another; in turns with bare reading and with NumPy."""
 
 import json
+import math
 import os
+import struct
 import subprocess
 import sys
 
@@ -134,9 +136,9 @@ def small_pt(bench):
 def square_pt(bench, transposed):
     """A .pt file of one square matrix of float32, of 1 GiB."""
     side = 1 << (11 if bench.options.quick else 14)
-    path = os.path.join(bench.work, f'square-{side}{"-transposed" if transposed else ""}.pt')
+    path = os.path.join(bench.work, f'sines-{side}{"-transposed" if transposed else ""}.pt')
     if not os.path.exists(path):
-        row = bytes(range(256)) * (side // 64)
+        row = struct.pack(f'<{side}f', *map(math.sin, range(side)))
         write_pt(path, {'weight': Tensor(Storage('float32', '0', 4 * side * side), (side, side),
                                          (1, side) if transposed else (side, 1))}, lambda i: row * side)
     return path

@@ -69,6 +69,9 @@ class SMD_EXPORT Extent {
   /// Narrows the value to a part of it, whose strides and offset count elements of the value in C order; strides may be
   /// negative. Only ranges with elements of the part are read.
   virtual void narrow(const StridedPart& part) = 0;
+  /// Lets the elements come in the order in which they are stored, for statistics, which need no other. `shape()` is
+  /// then of that order. Call it before the first element is read, and before `verify_while_reading`.
+  virtual void in_any_order() noexcept = 0;
   /// Does not verify the checksum: another reader of the same value does.
   virtual void trust() noexcept = 0;
   /// Verifies the checksum with the last of `count` elements from `first` on, which the caller reads once and in order,

@@ -11,6 +11,7 @@ bool Reducer::add(Extent& value) {
   add(value.dtype(), {});  // refuses strings, and notes the type even if there are no elements
   const std::size_t item = item_size(value.dtype());
   const std::uint64_t stored = value.size() - value.repeats();
+  value.in_any_order();
   value.verify_while_reading(0, stored);
   std::span<const std::byte> bytes;
   for (std::uint64_t at = 0; at < stored; at += bytes.size() / item) {
@@ -27,6 +28,7 @@ bool Reducer::add(Extent& value) {
 }
 
 bool Histogram::add(Extent& value) {
+  value.in_any_order();
   value.verify_while_reading(0, value.size());
   return value.for_each_block([&](std::span<const std::byte> bytes) {
     const auto count = static_cast<std::int64_t>(bytes.size() / item_size(value.dtype()));

@@ -56,6 +56,7 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
     const auto problem = reader.read(place, name, [&](Extent& value) {
       has_checksum = value.has_checksum();
       empty = value.size() == 0;
+      value.in_any_order();
       value.verify_while_reading(0, value.size());
       (void)value.for_each_block([](std::span<const std::byte>) {});
     });

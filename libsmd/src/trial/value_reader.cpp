@@ -52,7 +52,7 @@ struct __attribute__((visibility("hidden"))) ValueReader::Impl {
   Impl(std::shared_ptr<TrialState> of, const ReadOptions& options)
       : trial(std::move(of)),
         reader(trial->storage(), trial->options().verify, trial->layout().value_kinds(),
-               either(options.stop, trial->stop())) {}
+               {trial->jobs(options.jobs), either(options.stop, trial->stop())}) {}
 
   Extent* open(const Place& at, std::string_view of, const NextReads& next) {
     place = &at;
@@ -231,7 +231,7 @@ void parallel_read(const Trial& trial, const ParallelLoop& loop, const ReadOptio
       [&](const LoopIndex& at) {
         std::optional<ValueReader>& reader = readers[at.worker];
         if (!reader) {
-          reader.emplace(trial, options);
+          reader.emplace(trial, ReadOptions{loop.jobs > 1 && loop.count > 1 ? 1 : options.jobs, options.stop});
         }
         work(at, *reader);
       },

@@ -2,6 +2,7 @@
 // Parts of values: elements at strides, as places and slices have them.
 #include "values/reader.hpp"
 
+#include "base/parallel.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/limits.hpp>
@@ -171,7 +172,7 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
   }
   std::unique_ptr<Reader>& reader = chunks_[i];
   if (!reader) {
-    reader = std::make_unique<Reader>(storage_, verify_, kinds_, stop_);
+    reader = std::make_unique<Reader>(storage_, verify_, kinds_, options_);
     (void)reader->open(chunk.place, tag_);
   }
   if (!reader->read(begin, {data, bytes})) {
@@ -195,15 +196,24 @@ Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Ax
   constexpr std::int64_t together = 32;
   const std::size_t item = item_size(dtype_);
   const auto bytes = [&](std::int64_t elements) { return elements * static_cast<std::int64_t>(item); };
-  std::vector<std::byte> lines(static_cast<std::size_t>(bytes(together * inner.size)));
-  std::vector<std::int64_t> at(axes.size(), 0);
-  do {
-    for (std::int64_t i = 0; i < outer.size; i += together) {
-      const std::int64_t count = std::min(together, outer.size - i);
+  const auto line_bytes = static_cast<std::size_t>(bytes(inner.size));
+  if (!verified_ && !verifies_while_reading_) {
+    if (Status right = verify(); !right) {
+      return right;
+    }
+  }
+  // Each row costs a call: threads share them, where a call changes nothing but its line.
+  const bool shares = verified_ && inner.from == 1 && held_ == nullptr && !storage_.remote() && !inflated() &&
+                      (source_ == nullptr || source_->chunks.empty());
+  const std::size_t most_jobs = std::max<std::size_t>(part_block_bytes / (together * line_bytes), 1);
+  const auto jobs = shares ? static_cast<unsigned>(std::clamp<std::size_t>(options_.jobs, 1, most_jobs)) : 1;
+  std::vector<std::vector<std::byte>> lines(jobs, std::vector<std::byte>(together * line_bytes));
+  const auto gather_rows = [&](std::int64_t begin, std::int64_t end, std::byte* data) -> Status {
+    for (std::int64_t i = begin; i < end; i += together) {
+      const std::int64_t count = std::min(together, end - i);
       for (std::int64_t k = 0; k < count; ++k) {
         const auto first = static_cast<std::uint64_t>(from + (i + k) * outer.from);
-        const std::span<std::byte> line = std::span(lines).subspan(static_cast<std::size_t>(bytes(k * inner.size)),
-                                                                   static_cast<std::size_t>(bytes(inner.size)));
+        const std::span<std::byte> line(data + bytes(k * inner.size), line_bytes);
         if (inner.from == 1) {
           if (Status got = flat_read(first, line); !got) {
             return got;
@@ -217,12 +227,27 @@ Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Ax
         copy_runs(item, inner.size, spread->data(), bytes(inner.from), line.data(), bytes(1));
       }
       for (std::int64_t k = 0; k < inner.size; ++k) {
-        copy_runs(item, count, lines.data() + bytes(k), bytes(inner.size), into.data() + bytes(to + i + k * inner.to),
+        copy_runs(item, count, data + bytes(k), bytes(inner.size), into.data() + bytes(to + i + k * inner.to),
                   bytes(1));
       }
     }
-  } while (advance(axes, at, from, to));
-  return ok();
+    return ok();
+  };
+  // Few pieces: threads wait for each other at the end of each.
+  const std::int64_t rows = std::max(outer.size / (std::int64_t{jobs} * 4 * together), std::int64_t{1}) * together;
+  const auto pieces = static_cast<std::size_t>((outer.size - 1) / rows + 1);
+  std::vector<std::int64_t> at(axes.size(), 0);
+  Status all = ok();
+  do {
+    parallel_ordered(
+        jobs, pieces, pieces,
+        [&](std::size_t piece, unsigned worker) {
+          const std::int64_t begin = static_cast<std::int64_t>(piece) * rows;
+          return gather_rows(begin, std::min(begin + rows, outer.size), lines[worker].data());
+        },
+        [&](std::size_t, Status&& got) { return static_cast<bool>(all = std::move(got)); });
+  } while (all && advance(axes, at, from, to));
+  return all;
 }
 
 /// Copies the elements of a part, in its C order.
@@ -375,6 +400,27 @@ void Reader::narrow(const StridedPart& part) try {
   shape_ = part.shape;
   size_ = element_count(shape_).value_or(0);
   repeats_ = 0;
+} catch (const std::bad_alloc&) {
+  fail({ProblemKind::io, {}, {}, "memory ran out"});
+}
+
+void Reader::in_any_order() noexcept try {
+  if (!part_ || size_ == 0) {
+    return;
+  }
+  StridedPart stored;
+  std::int64_t to = 0;
+  stored.offset = part_->offset;
+  for (const Axis& axis : ascending_axes(*part_, stored.offset, to)) {
+    stored.shape.push_back(axis.size);
+    stored.strides.push_back(axis.from);
+  }
+  shape_ = stored.shape;
+  part_ = std::move(stored);
+  part_count_ = 0;
+  if (size_ == flat_size_ && part_->offset == 0 && part_->strides == whole_strides(shape_)) {
+    part_.reset();
+  }
 } catch (const std::bad_alloc&) {
   fail({ProblemKind::io, {}, {}, "memory ran out"});
 }

@@ -478,7 +478,7 @@ Status Reader::add_to_run(std::uint64_t begin, std::span<const std::byte> bytes)
 }
 
 Status Reader::verified_by_source(const storage::ReadRun& run) {
-  auto verified = source_->verify_read(*file_, place_->offset, run, stop_);
+  auto verified = source_->verify_read(*file_, place_->offset, run, options_.stop);
   verified_ = verified && *verified;
   return verified ? ok() : Status(of_source(std::move(verified.problem())));
 }
@@ -489,7 +489,7 @@ Status Reader::verify() {
     if (held_ != nullptr && source_->protects(place_->offset, stored_bytes_)) {
       return verified_by_source({0, stored_bytes_, crc32({held_, stored_bytes_})});
     }
-    Status right = source_->verify(*file_, place_->offset, stop_);
+    Status right = source_->verify(*file_, place_->offset, options_.stop);
     verified_ = static_cast<bool>(right);
     return right ? ok() : Status(of_source(std::move(right.problem())));
   }
@@ -524,7 +524,7 @@ Status Reader::verify() {
 Status Reader::fill(std::uint64_t offset, std::span<std::byte> into) {
   const std::size_t most = storage_.remote() ? into.size() : local_read_bytes;  // a remote store divides it itself
   do {
-    if (stop_ && stop_()) {
+    if (options_.stop && options_.stop()) {
       return Problem{ProblemKind::stopped, {}, {}, "reading was stopped"};
     }
     const std::span<std::byte> piece = into.first(std::min(most, into.size()));

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,9 +45,9 @@ struct Axis {
 /// it is still being written; `stopped`; others unchanged. All name the file, and offsets count from its start.
 class Reader final : public Extent {
  public:
-  /// `stop`: see `ReadOptions`.
-  Reader(storage::Storage& storage, bool verify, wire::ValueKinds kinds, std::function<bool()> stop = {})
-      : storage_(storage), verify_(verify), kinds_(kinds), stop_(std::move(stop)) {}
+  /// `options`: what may read at once, of one value, and when to stop.
+  Reader(storage::Storage& storage, bool verify, wire::ValueKinds kinds, ReadOptions options = {})
+      : storage_(storage), verify_(verify), kinds_(kinds), options_(std::move(options)) {}
 
   /// Opens a value, which this object then is. `tag` is the name in its record; it and `place` must stay valid while
   /// the value is open. Of a large record, reads only the first and last bytes.
@@ -61,6 +60,7 @@ class Reader final : public Extent {
   [[nodiscard]] bool read(std::uint64_t first, std::span<std::byte> into) override;
   [[nodiscard]] std::optional<TensorValue> value() override;
   void narrow(const StridedPart& part) override;
+  void in_any_order() noexcept override;
   void trust() noexcept override { verified_ = true; }
   void verify_while_reading(std::uint64_t first, std::uint64_t count) noexcept override;
 
@@ -110,7 +110,7 @@ class Reader final : public Extent {
   storage::Storage& storage_;
   bool verify_;
   wire::ValueKinds kinds_;
-  std::function<bool()> stop_;
+  ReadOptions options_;
 
   std::unique_ptr<storage::File> file_;
   std::string file_name_;

@@ -39,8 +39,8 @@ struct Store {
     REQUIRE(opened);
     storage = *std::move(opened);
   }
-  [[nodiscard]] detail::values::Reader reader(bool verify = true) const {
-    return {*storage, verify, detail::wire::ValueKinds::tensors};
+  [[nodiscard]] detail::values::Reader reader(bool verify = true, unsigned jobs = 1) const {
+    return {*storage, verify, detail::wire::ValueKinds::tensors, {.jobs = jobs}};
   }
 
   TempDir dir;

@@ -86,7 +86,6 @@ void check(Reader& reader, const Shape& shape, const Numbers& expected) {
 
 TEST_CASE("views of a storage: contiguous, transposed, expanded, with gaps, without elements") {
   const Counting counting(3'000'000);
-  Reader reader = counting.store.reader();
   struct View {
     std::uint64_t first;
     std::uint64_t span;
@@ -101,10 +100,21 @@ TEST_CASE("views of a storage: contiguous, transposed, expanded, with gaps, with
         View{0, 2'400'000, {1200, 2000}, {1, 1200}}, View{0, 2'999'001, {3000, 2}, {1000, 0}},
         View{3, 2'900'000, {2'900'000}, {1}}}) {
     CAPTURE(to_string(view.shape));
+    Reader reader = counting.store.reader(true, view.shape.size() == 2 ? 3 : 1);
     const Place place = Counting::view(view.first, view.span, view.shape, view.strides);
     const detail::Status opened = reader.open(place, {});
     REQUIRE_MESSAGE(opened, opened.problem().text);
-    check(reader, view.shape, by_definition(view.shape, view.strides, static_cast<std::int64_t>(view.first)));
+    Numbers expected = by_definition(view.shape, view.strides, static_cast<std::int64_t>(view.first));
+    check(reader, view.shape, expected);
+    // The order of the file is that of the numbers; of two axes whose rows interleave, one goes first.
+    REQUIRE(reader.open(place, {}));
+    reader.in_any_order();
+    if (view.strides == std::vector<std::int64_t>{20, 30}) {
+      expected = by_definition({2, 4}, {30, 20}, 1);
+    } else {
+      std::sort(expected.begin(), expected.end());
+    }
+    check(reader, reader.shape(), expected);
   }
 }
 
@@ -138,7 +148,11 @@ TEST_CASE("parts of a value, in whichever order its elements are wanted") {
   CHECK(part({{3}, {4}, 14}) == Numbers{14, 18, 22});                                // [1, :, 2]
   CHECK(part({{2, 2, 2}, {12, -4, 1}, 9}) == Numbers{9, 10, 5, 6, 21, 22, 17, 18});  // [:, 2:0:-1, 1:3]
   CHECK(part({{}, {}, 23}) == Numbers{23});                                          // [-1, -1, -1]
-  CHECK(part({{2, 0, 4}, {0, 0, 0}, 0}).empty());                                    // [:, 3:]
+  REQUIRE(reader.open(place, {}));
+  reader.narrow({{2, 2, 2}, {12, -4, 1}, 9});
+  reader.in_any_order();
+  CHECK(numbers_of(reader.value().value().bytes()) == Numbers{5, 6, 9, 10, 17, 18, 21, 22});
+  CHECK(part({{2, 0, 4}, {0, 0, 0}, 0}).empty());  // [:, 3:]
   REQUIRE(reader.open(place, {}));
   reader.narrow({{2, 3, 4}, {12, 4, -1}, 3});  // [..., ::-1]
   check(reader, {2, 3, 4}, by_definition({2, 3, 4}, {12, 4, -1}, 3));
@@ -161,7 +175,7 @@ TEST_CASE("parts of a value, in whichever order its elements are wanted") {
 
 TEST_CASE("transposed parts, of which each row in the file has some") {
   const Counting counting(3'000'000);
-  Reader reader = counting.store.reader();
+  Reader reader = counting.store.reader(true, 3);
   struct Part {
     Shape shape;
     std::vector<std::int64_t> strides;
@@ -189,10 +203,10 @@ TEST_CASE("a part of a sparse file of many gigabytes reads only that part") {
   auto opened = detail::storage::open_local(store.dir.path());
   REQUIRE(opened);
   int asked = 0;  // between blocks of at most 8 MiB
-  Reader reader(**opened, true, detail::wire::ValueKinds::tensors, [&] {
-    ++asked;
-    return false;
-  });
+  Reader reader(**opened, true, detail::wire::ValueKinds::tensors, {1, [&] {
+                                                                      ++asked;
+                                                                      return false;
+                                                                    }});
   const auto rows = static_cast<std::int64_t>(bytes / 4096);
   const Place place =
       place_of("f", 0, bytes, ValueType{.form = ValueForm::elements, .dtype = Dtype::float32, .shape = {rows, 1024}});

@@ -106,7 +106,7 @@ TEST_CASE("reading stops when it is asked to, within a value too") {
   const Store store = file.store();
   int asked = 0;
   int most = 1'000'000;
-  Reader reader(*store.storage, true, detail::wire::ValueKinds::tensors, [&] { return ++asked > most; });
+  Reader reader(*store.storage, true, detail::wire::ValueKinds::tensors, {1, [&] { return ++asked > most; }});
   REQUIRE(in_blocks(reader, large, "large"));
   const int needed = asked;
   CHECK(needed > 20);  // checked and read in blocks
@@ -161,7 +161,7 @@ TEST_CASE("a large checked record is read once where its reader can drop what it
   for (const bool right : {true, false}) {
     const Store store = (right ? file : flipped).store();
     int asked = 0;
-    Reader reader(*store.storage, true, detail::wire::ValueKinds::tensors, [&] { return ++asked < 0; });
+    Reader reader(*store.storage, true, detail::wire::ValueKinds::tensors, {1, [&] { return ++asked < 0; }});
     CHECK(in_blocks(reader, large, "large").operator bool() == right);
     const int twice = std::exchange(asked, 0);
     REQUIRE(reader.open(large, "large"));
