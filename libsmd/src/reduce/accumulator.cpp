@@ -44,9 +44,11 @@ Groups groups_of(const Reduction& reduction) {
       groups.product = true;
       break;
     case ReductionKind::zero:
-    case ReductionKind::negative:
     case ReductionKind::zero_fraction:
-      groups.signs = true;
+      groups.zeros = true;
+      break;
+    case ReductionKind::negative:
+      groups.negatives = true;
       break;
     case ReductionKind::max:
     case ReductionKind::count:
@@ -160,7 +162,8 @@ static_assert(stream_size == 2 * block_size);
 
 Groups both(const Groups& a, const Groups& b) {
   return {a.sum || b.sum,         a.moments || b.moments, a.magnitudes || b.magnitudes, a.abs_moments || b.abs_moments,
-          a.abs_min || b.abs_min, a.product || b.product, a.signs || b.signs,           a.values || b.values};
+          a.abs_min || b.abs_min, a.product || b.product, a.zeros || b.zeros,           a.negatives || b.negatives,
+          a.values || b.values};
 }
 
 Groups groups_of(std::span<const Reduction> wanted) {
@@ -215,11 +218,12 @@ void Accumulator::add(Dtype type, const std::byte* source, std::size_t n) {
   const std::size_t item = item_size(type);
   std::size_t start = 0;
   const bool sums = groups_.any_sum();
-  const bool others = groups_.signs || groups_.product || groups_.abs_min;
+  const bool others = groups_.signs() || groups_.product || groups_.abs_min;
   const bool wide = type == Dtype::int64 || type == Dtype::uint64;
   // Long runs can be streamed once the range can be guessed. A stream always computes sums and squares, which still
-  // costs less than decoding a block first; doubles need no decoding.
-  const bool streamed = is_floating(type) ? sums || (others && type != Dtype::float64) : wide && sums && !others;
+  // costs less than decoding a block first; doubles need no decoding. The extremes of 16-bit floats need none either.
+  const bool streamed =
+      is_floating(type) ? sums || item == 2 || (others && type != Dtype::float64) : wide && sums && !others;
   if (streamed && n >= block_size + stream_size) {
     if (!guess_.known && !guess_range(type, source)) {
       add_block(type, source, block_size);
@@ -308,7 +312,7 @@ bool Accumulator::add_stream(Dtype type, const std::byte* source, std::size_t n)
   if (groups_.abs_min) {
     abs_min_ = std::min(abs_min_, range.has_zero ? 0 : range.smallest);
   }
-  if (groups_.signs) {
+  if (groups_.negatives || (groups_.zeros && range.has_zero)) {
     kernels().stream_signs(type, source, n, zero_, negative_);
   }
   if (groups_.product) {
@@ -446,9 +450,9 @@ void Accumulator::add_order(const double* values, std::size_t n, const BlockRang
 void Accumulator::add_extremes(const BlockRange& range, const std::byte* source, std::size_t n, std::size_t item) {
   double min = range.min;
   double max = range.max;
-  // Which of two zeros the kernels return is arbitrary; make the minimum -0.0 and the maximum +0.0.
-  const bool low_zero = min == 0 && !(min_ < 0);
-  const bool high_zero = max == 0 && !(max_ > 0);
+  // Which of two zeros most kernels return is arbitrary; make the minimum -0.0 and the maximum +0.0.
+  const bool low_zero = min == 0 && !(min_ < 0) && !range.has_signs;
+  const bool high_zero = max == 0 && !(max_ > 0) && !range.has_signs;
   if (low_zero || high_zero) {
     const Signs signs = signs_of(source, n, item);
     if (low_zero) {
@@ -464,7 +468,7 @@ void Accumulator::add_extremes(const BlockRange& range, const std::byte* source,
 
 void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
   add_order(values, n, range);
-  if (groups_.signs) {
+  if (groups_.signs()) {
     kernels().count_zero_negative(values, n, zero_, negative_);
   }
   if (groups_.product) {
@@ -526,7 +530,7 @@ void Accumulator::add_integers(const double* values, std::size_t n, const BlockR
   }
   add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
                     static_cast<std::int64_t>(abs_min));
-  if (groups_.signs) {
+  if (groups_.signs()) {
     kernels().count_zero_negative(values, n, zero_, negative_);
   }
   if (groups_.product) {
@@ -557,10 +561,10 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   add_integer_order(min, max, abs_min);
   guess_.see(static_cast<double>(std::max(-min, max)));
   alignas(64) double values[block_size + block_padding];
-  if (groups_.signs || groups_.product) {
+  if (groups_.signs() || groups_.product) {
     round_integers(is_signed, source, n, values);
     const BlockRange range = kernel.range(values, n);
-    if (groups_.signs) {
+    if (groups_.signs()) {
       kernel.count_zero_negative(values, n, zero_, negative_);
     }
     if (groups_.product) {
@@ -621,7 +625,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
     const double re = real[i];
     const double im = imaginary[i];
     if (re == 0 && im == 0) {
-      zero_ += groups_.signs ? 1 : 0;
+      zero_ += groups_.signs() ? 1 : 0;
     }
     if (std::isfinite(re) && std::isfinite(im)) {
       real[left] = re;

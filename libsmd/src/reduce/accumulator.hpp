@@ -24,11 +24,13 @@ struct Groups {
   bool abs_moments = false;  ///< Squared distances of |x| from its mean.
   bool abs_min = false;
   bool product = false;
-  bool signs = false;   ///< Number of zero and of negative elements.
-  bool values = false;  ///< Keep the elements.
+  bool zeros = false;      ///< Number of zero elements.
+  bool negatives = false;  ///< Number of negative elements.
+  bool values = false;     ///< Keep the elements.
 
   bool operator==(const Groups&) const = default;
   [[nodiscard]] bool any_sum() const noexcept { return sum || moments || magnitudes; }
+  [[nodiscard]] bool signs() const noexcept { return zeros || negatives; }
 };
 
 [[nodiscard]] Groups both(const Groups& a, const Groups& b);

@@ -182,7 +182,7 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
   }
   SumPlan plan;
   plan.magnitudes = groups.magnitudes || groups.abs_moments;
-  plan.squares = true;
+  plan.squares = sums_count;
   plan.zeros = groups.abs_min || groups.product;
   plan.grouped_squares = !guess.cancels && !wide;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);

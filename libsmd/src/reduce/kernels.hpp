@@ -44,7 +44,8 @@ struct BlockRange {
   double smallest = 0;  ///< The smallest |x| other than 0 (or a lower bound, if a stream was not asked for it);
                         ///< infinite if all are 0; 1 for integers.
   bool finite = true;
-  bool has_zero = false;  ///< Set only by streams, if requested.
+  bool has_zero = false;   ///< Set only by streams. True also if not requested and not known.
+  bool has_signs = false;  ///< If `min` or `max` is 0, its sign is known: min(-0, 0) is -0, max(-0, 0) is 0.
 };
 
 /// Sums and extremes of 64-bit integers; sums are exact.
@@ -118,7 +119,8 @@ struct Kernels {
                       std::int64_t& high);
   BlockRange (*range)(const double* values, std::size_t n);
   void (*sums)(const double* values, std::size_t n, const SumPlan& plan, BlockSums& sums);
-  /// For floating point and 64-bit integers: computes what `decode` finds and `sums` sums, squares always, in one pass
+  /// For floating point and 64-bit integers: computes what `decode` finds and `sums` sums in one pass (squares always,
+  /// except that without them of 16-bit floats only the range is found)
   /// over `n` elements, a multiple of 64. float64 is summed with the plan's bias, integers with or without one,
   /// shorter types always without. The result is valid only if the biases turn out to be large enough and all elements
   /// are finite; for integers, only if all are below 2^53 in magnitude, 2^51 without a bias. Unsigned integers from

@@ -436,7 +436,7 @@ PartialReduction Reducer::partial() const {
   partial.posinf = data.specials_.posinf;
   partial.neginf = data.specials_.neginf;
   partial.zero = data.zero_;
-  partial.negative = data.negative_;
+  partial.negative = data.groups_.negatives ? data.negative_ : 0;
   partial.integers = data.integers_;
   partial.min = data.min_;
   partial.max = data.max_;

@@ -51,6 +51,7 @@ void check(Dtype dtype, const std::vector<std::uint16_t>& bits, int unit, bool s
   Int128 n = 0;
   std::uint64_t nan = 0;
   std::uint64_t zero = 0;
+  std::uint64_t negative = 0;
   for (const std::uint16_t one : bits) {
     const double value = value_of(dtype, one);
     if (std::isnan(value)) {
@@ -59,6 +60,7 @@ void check(Dtype dtype, const std::vector<std::uint16_t>& bits, int unit, bool s
     }
     ++n;
     zero += value == 0 ? 1 : 0;
+    negative += value < 0 ? 1 : 0;
     min = std::min(min, value);
     max = std::max(max, value);
     least = std::min(least, std::fabs(value));
@@ -93,6 +95,25 @@ void check(Dtype dtype, const std::vector<std::uint16_t>& bits, int unit, bool s
       if (count > 7) {
         CHECK(found[7].real == least);
         CHECK(found[8].low == zero);
+      }
+    }
+  }
+  // Without sums only the bits are looked at.
+  std::vector<smd::Reduction> counts;
+  for (const char* name : {"min", "max", "nan", "zero", "negative"}) {
+    counts.push_back(smd::parse_reduction(name).value());
+  }
+  for (const std::size_t count : {2U, 4U, 5U}) {
+    for (const std::size_t offset : {0U, 1U}) {
+      const auto found = reduce(dtype, bits, offset, std::span(counts).first(count));
+      CHECK(found[0].real == min);
+      CHECK(found[1].real == max);
+      if (count > 2) {
+        CHECK(found[2].low == nan);
+        CHECK(found[3].low == zero);
+      }
+      if (count > 4) {
+        CHECK(found[4].low == negative);
       }
     }
   }

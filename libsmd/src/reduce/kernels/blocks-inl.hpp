@@ -232,6 +232,18 @@ inline void stream_signs(Dtype type, const std::byte* source, std::size_t n, std
                          std::uint64_t& negative) {
   visit_floats(type, [&]<class As>(As) HWY_ATTR {
     using T = typename As::T;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (sizeof(T) == sizeof(std::uint16_t)) {  // by their bits: none is NaN
+      const hn::ScalableTag<std::uint16_t> d;
+      const auto sign = hn::Set(d, std::uint16_t{0x8000});
+      for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
+        const auto bits = hn::LoadU(d, typed<std::uint16_t>(source) + i);
+        zero += hn::CountTrue(d, hn::Eq(hn::AndNot(sign, bits), hn::Zero(d)));
+        negative += hn::CountTrue(d, hn::Gt(bits, sign));
+      }
+      return;
+    }
+#endif
     const hn::ScalableTag<std::conditional_t<std::is_same_v<T, double>, double, float>> d;
     stream_signs_of<T>(d, source, n, zero, negative, typename As::Load());
   });

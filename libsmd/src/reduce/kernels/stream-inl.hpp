@@ -60,7 +60,7 @@ struct FloatRange {
   }
   // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
   template <bool least>
-  HWY_INLINE void finish(BlockRange& range) const {
+  HWY_INLINE void finish(BlockRange& range, bool zeros) const {
     range.min = smallest_of(Floats(), min);
     range.max = largest_of(Floats(), max);
     range.smallest = 0;
@@ -68,7 +68,7 @@ struct FloatRange {
       const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
       range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
     }
-    range.has_zero = (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
+    range.has_zero = !zeros || (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
   }
 
  private:
@@ -122,6 +122,7 @@ struct HalfRange {
     };
     range.max = number(high >= 0 ? static_cast<std::uint16_t>(high) : near);
     range.min = number((low & 0x8000U) != 0 ? low : near);
+    range.has_signs = true;
     unsigned small = below < 0 ? below & 0x7FFFU : near;
     if ((near & 0x8000U) == 0) {
       small = std::min<unsigned>(small, near);
@@ -213,8 +214,11 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
   // Each square is exact, in at most 22 bits; so is the sum of eight of similar magnitude.
   ShortSums<magnitudes, grouped ? 8 : 1> sums;
   sums.start(plan.square_bias);
+  for (std::size_t i = 0; !plan.squares && i < n; i += hn::Lanes(d)) {
+    extremes.take(hn::LoadU(d, typed<std::uint16_t>(source) + i));
+  }
   HWY_ALIGN float floats[looked_at_twice];
-  for (std::size_t i = 0; i < n; i += looked_at_twice) {
+  for (std::size_t i = 0; plan.squares && i < n; i += looked_at_twice) {
     const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
     const std::size_t part = std::min(looked_at_twice, n - i);
     for (std::size_t k = 0; k < part; k += hn::Lanes(d)) {
@@ -355,7 +359,7 @@ HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, cons
   result.square = result.square_low = 0;
   square0.finish(plan.square_bias, result.square, result.square_low);
   square1.finish(plan.square_bias, result.square, result.square_low);
-  extremes.finish<zeros>(range);
+  extremes.finish<zeros>(range, zeros);
   range.finite = std::isfinite(result.sum);
   return exact;
 }
@@ -392,7 +396,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     }
     sums.template take<sizeof(T)>(typed<T>(source) + i, part, widen, typed<T>(source) + i + part);
   }
-  extremes.finish<true>(range);
+  extremes.finish<true>(range, plan.zeros);
   sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }
