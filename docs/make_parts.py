@@ -3,8 +3,8 @@
 """make_parts.py [--check]: writes into ARCHITECTURE.md which part includes which, according to the include lines.
 
 With --check nothing is written: status 1 if the picture is not what the sources say. Always status 1 if two parts
-include each other by any way, if a command includes anything but the shared parts of the commands and public headers, or
-if libsmd-rules includes more than a user's rule could."""
+include each other by any way, if a command includes anything but the shared parts of the commands and public headers, if
+libsmd-rules includes more than a user's rule could, or if a source repeats what the header that it implements includes."""
 
 import collections
 import graphlib
@@ -24,6 +24,8 @@ PARTS = (r"libsmd/src/(layout/\w+)/", r"libsmd/src/(\w+)/", r"(libsmd/include)/"
          r"libsmd/(rules/src/\w+)/", r"libsmd/(\w+)/", r"(tools/\w+)[/.]")
 # Folders of quoted includes, in addition to the including file's own.
 ROOTS = ("libsmd/src", "libsmd", "libsmd/rules/src", "tools")
+PUBLIC_ROOTS = ("libsmd/include", "libsmd/rules/include", "libsmd/hook/include")
+INCLUDE = re.compile(r"^#include (\S+)", re.MULTILINE)
 
 
 def part_of(path):
@@ -41,6 +43,18 @@ def included_files(path):
             for folder in (path.parent, *(ROOT / root for root in ROOTS)):
                 if (folder / name).exists():
                     yield name, part_of((folder / name).resolve())
+                    break
+
+
+def repeated_includes():
+    """Yields includes of sources that their first one, the header that they implement, has already."""
+    for folder in ("libsmd", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.cpp")):
+            first, *others = INCLUDE.findall(path.read_text(encoding="utf-8")) or [""]
+            for header in (path.parent / first[1:-1], *(ROOT / root / first[1:-1] for root in (*ROOTS, *PUBLIC_ROOTS))):
+                if header.is_file():
+                    again = set(others) & set(INCLUDE.findall(header.read_text(encoding="utf-8")))
+                    yield from (f"{path.relative_to(ROOT)} includes {name}, as {first} does" for name in sorted(again))
                     break
 
 
@@ -101,6 +115,9 @@ def main():
         cycle = error.args[1]
         wrong += [line for a, b in zip(cycle[1:], cycle) for line in found[a][b]]
         new = ""
+    if again := list(repeated_includes()):
+        print("repeated includes:", *again, sep="\n  ")
+        sys.exit(1)
     if wrong:
         print("against the direction of includes:", *wrong, sep="\n  ")
         sys.exit(1)

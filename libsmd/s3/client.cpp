@@ -2,7 +2,6 @@
 #include "s3/client.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <initializer_list>
 #include <utility>
 

@@ -5,18 +5,14 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <deque>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <semaphore>
-#include <thread>
 #include <utility>
 
 #include <smd/version.hpp>

@@ -59,14 +59,14 @@ struct CommandDefinition {
   std::string_view synopsis;  ///< After the name: `[OPTION]... TRIAL...`
   std::string_view summary;   ///< One sentence, with capital and full stop.
   std::string_view brief;     ///< For the NAME section: `list what a training job saved`.
-  std::span<const OperandSpec> operands;
-  std::span<const Example> examples;                       ///< For `--help` and the manual page.
+  std::vector<OperandSpec> operands;
+  std::vector<Example> examples;                           ///< For `--help` and the manual page.
   std::vector<std::span<const OptionSpec>> option_tables;  ///< Own tables first, then the shared ones.
   std::span<const std::string_view> formats;               ///< What `-f` takes, shared ones included.
-  std::span<const ExitNote> exit_notes;
+  std::vector<ExitNote> exit_notes;
   std::span<const Prose> prose{};
-  std::span<const std::string_view> see_also{};  ///< `smd-tensor(1)`, …
-  std::span<const Example> more_examples{};      ///< For the manual page only.
+  std::vector<std::string_view> see_also{};  ///< `smd-tensor(1)`, …
+  std::vector<Example> more_examples{};      ///< For the manual page only.
   /// All columns. A function, so that only manual pages and completions pay for building them.
   std::vector<ColumnTable> (*columns)() = nullptr;
 

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
-#include <utility>
 
 namespace smd::tool {
 

@@ -4,7 +4,6 @@
 #include "cli/diagnostics.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace smd::tool {
 

@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdint>
 #include <ctime>
 
 namespace smd::tool {

@@ -6,7 +6,6 @@
 #include "text/half.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
 namespace smd::tool {

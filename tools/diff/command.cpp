@@ -5,14 +5,10 @@
 #include "comparison.hpp"
 #include "operands/operands.hpp"
 #include "paired_steps.hpp"
-#include "rows/picture_options.hpp"
 #include "select/select.hpp"
 
 #include <array>
 #include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace smd::tool::diff {
 
@@ -83,24 +79,6 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
 
 namespace {
 
-constexpr std::array<OperandSpec, 2> operands = {
-    {{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
-     {.metavar = "B", .kind = ArgumentKind::trial, .required = false, .repeats = true}}};
-
-constexpr std::array<Example, 3> examples = {{
-    {.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
-    {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s first,last"},
-    {.purpose = "are they the same, up to rounding?", .command = "smd-diff -q good bad --rtol 1e-5 --atol 1e-8"},
-}};
-
-constexpr std::array<ExitNote, 5> exit_notes = {{
-    {ExitStatus::yes, "the same: all that is selected is equal"},
-    {ExitStatus::no, "not the same, nothing is selected, or something named does not exist"},
-    {ExitStatus::usage, "wrong usage"},
-    {ExitStatus::unreadable, "cannot read or write"},
-    {ExitStatus::damaged, "damaged data; what can be read was compared"},
-}};
-
 constexpr std::array<Prose, 7> prose = {{
     {.title = "STATES",
      .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
@@ -149,8 +127,6 @@ constexpr std::array<Prose, 7> prose = {{
     {.title = "READING PICTURES", .text = picture_prose},
 }};
 
-constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
-
 }  // namespace
 
 const CommandDefinition& definition() {
@@ -159,15 +135,23 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... A [B]",
       .summary = "Compares what two trials saved, or two steps of one, element by element.",
       .brief = "compare the tensors that two training jobs saved",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "A", .kind = ArgumentKind::trial, .required = true},
+                   {.metavar = "B", .kind = ArgumentKind::trial, .required = false, .repeats = true}},
+      .examples = {{.purpose = "which tensors differ, and by how much", .command = "smd-diff good bad"},
+                   {.purpose = "what changed between two steps of one trial", .command = "smd-diff run -s first,last"},
+                   {.purpose = "are they the same, up to rounding?",
+                    .command = "smd-diff -q good bad --rtol 1e-5 --atol 1e-8"}},
       .option_tables = {DiffCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         OutputOptions::table(), PictureOptions::table(), ReadingOptions::table(),
                         MessageOptions::table()},
       .formats = row_and_picture_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "the same: all that is selected is equal"},
+                     {ExitStatus::no, "not the same, nothing is selected, or something named does not exist"},
+                     {ExitStatus::usage, "wrong usage"},
+                     {ExitStatus::unreadable, "cannot read or write"},
+                     {ExitStatus::damaged, "damaged data; what can be read was compared"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"},
       .columns = column_tables,
   };
   return definition;

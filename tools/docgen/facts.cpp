@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "cli/diagnostics.hpp"
 #include "cli/option_spec.hpp"

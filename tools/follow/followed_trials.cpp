@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 namespace smd::tool {
 

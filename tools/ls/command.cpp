@@ -10,9 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cli/message_options.hpp"
 #include "operands/operands.hpp"
@@ -21,26 +19,6 @@
 
 namespace smd::tool::ls {
 namespace {
-
-constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
-
-constexpr std::array<Example, 5> examples = {{
-    {"which tensors were saved?", "smd-ls run"},
-    {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
-    {"was a loss saved? (the exit status tells)", "smd-ls -q run -c losses"},
-    {"the layers of a model, with parameters and bytes", "smd-ls --tree --depth 2 checkpoints"},
-    {"is a checkpoint whole, with all its shards?", "smd-ls --check checkpoints"},
-}};
-
-constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "something was listed; with --check, nothing was found"},
-    {ExitStatus::no, "nothing was selected, or a tensor, step, mode, worker or collection named does not exist"},
-    {ExitStatus::usage, "an option or a pattern is wrong"},
-    {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
-    {ExitStatus::damaged, "something in a trial is damaged, or --check found something; the rest was listed"},
-    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
-}};
 
 constexpr std::array<Prose, 1> prose = {{
     {"WHAT IS LISTED",
@@ -61,8 +39,6 @@ constexpr std::array<Prose, 1> prose = {{
      "status is 4 if anything is listed, also while the job still runs. Notes, which do not change it, name tensors "
      "without elements, as a partition of ZeRO-3 has them, and tensors with elements of a type that is not read."},
 }};
-
-constexpr std::array<std::string_view, 2> see_also = {"smd-tensor(1)", "smd-trial(5)"};
 
 struct Next {
   std::string command;
@@ -125,15 +101,26 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... [TRIAL]...",
       .summary = "List what a training job saved: tensors, steps, modes, workers, collections.",
       .brief = "list what a training job saved",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}},
+      .examples = {{"which tensors were saved?", "smd-ls run"},
+                   {"shape, dtype, steps and size of the gradients", "smd-ls -l -c gradients run"},
+                   {"was a loss saved? (the exit status tells)", "smd-ls -q run -c losses"},
+                   {"the layers of a model, with parameters and bytes", "smd-ls --tree --depth 2 checkpoints"},
+                   {"is a checkpoint whole, with all its shards?", "smd-ls --check checkpoints"}},
       .option_tables = {LsOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         ReadingOptions::superseded_table(), OutputOptions::table(), ReadingOptions::table(),
                         FollowingOptions::table(), MessageOptions::table()},
       .formats = row_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "something was listed; with --check, nothing was found"},
+                     {ExitStatus::no,
+                      "nothing was selected, or a tensor, step, mode, worker or collection named does not exist"},
+                     {ExitStatus::usage, "an option or a pattern is wrong"},
+                     {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
+                     {ExitStatus::damaged,
+                      "something in a trial is damaged, or --check found something; the rest was listed"},
+                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-tensor(1)", "smd-trial(5)"},
       .columns = column_tables,
   };
   return definition;

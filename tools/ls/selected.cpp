@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 

@@ -27,9 +27,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace smd::tool {
 

@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace smd::tool {
 

@@ -12,9 +12,7 @@
 #include <deque>
 #include <memory>
 #include <set>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::reduce {
 

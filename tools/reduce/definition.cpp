@@ -3,36 +3,12 @@
 
 #include "cli/message_options.hpp"
 #include "columns.hpp"
-#include "operands/shard.hpp"
-#include "rows/picture_options.hpp"
 
 #include <array>
 
 namespace smd::tool::reduce {
 
 namespace {
-
-constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
-
-constexpr std::array<Example, 4> examples = {{
-    {.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
-    {.purpose = "the global gradient norm, step by step", .command = "smd-reduce run -c gradients --by step -r l2"},
-    {.purpose = "mean and deviation over seeds, step by step",
-     .command = "smd-reduce runs/a runs/b --across -r mean,std"},
-    {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
-     .command = "smd-reduce run -c weights -s last -r nan,zero,p99"},
-}};
-
-constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "what was asked for was printed"},
-    {ExitStatus::no,
-     "nothing to reduce is selected, something named does not exist, or with --strict, something is not available"},
-    {ExitStatus::usage, "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
-    {ExitStatus::unreadable, "cannot read or write"},
-    {ExitStatus::damaged, "damaged data; the readable rest was printed"},
-    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
-}};
 
 constexpr std::string_view reduce_pictures =
     "-f svg draws a chart for each reduction, with a curve over the steps for each tensor, mode, worker and trial. If "
@@ -100,8 +76,6 @@ constexpr std::array<Prose, 9> prose = {{
     {.title = "PLACES OF SCHEDULERS", .text = scheduler_prose},
 }};
 
-constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};
-
 }  // namespace
 
 const CommandDefinition& definition() {
@@ -110,15 +84,29 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... [TRIAL]...",
       .summary = "Reduces the values of tensors to numbers: saved ones where the job saved them, else computed.",
       .brief = "reduce tensors that a training job saved to numbers",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}},
+      .examples = {{.purpose = "least, greatest, mean and deviation of every value", .command = "smd-reduce run"},
+                   {.purpose = "the global gradient norm, step by step",
+                    .command = "smd-reduce run -c gradients --by step -r l2"},
+                   {.purpose = "mean and deviation over seeds, step by step",
+                    .command = "smd-reduce runs/a runs/b --across -r mean,std"},
+                   {.purpose = "the newest weights: NaN, zeros and the 99th percentile",
+                    .command = "smd-reduce run -c weights -s last -r nan,zero,p99"}},
       .option_tables = {ReduceCommandOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
                         ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
       .formats = row_and_picture_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "what was asked for was printed"},
+                     {ExitStatus::no,
+                      "nothing to reduce is selected, something named does not exist, or with --strict, something is "
+                      "not available"},
+                     {ExitStatus::usage,
+                      "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
+                     {ExitStatus::unreadable, "cannot read or write"},
+                     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"},
       .columns = column_tables,
   };
   return definition;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --merge
 #include "cli/command_line.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/line_file.hpp"
 #include "cli/text.hpp"
 #include "partial.hpp"
@@ -14,9 +13,7 @@
 
 #include <algorithm>
 #include <complex>
-#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 

@@ -2,7 +2,6 @@
 #include "columns.hpp"
 #include "result_view.hpp"
 #include "rows/date.hpp"
-#include "rows/row_writer.hpp"
 
 #include <algorithm>
 

@@ -12,8 +12,6 @@
 #include <array>
 #include <chrono>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace smd::tool::report {
 
@@ -74,32 +72,6 @@ ExitStatus run(const ReportCommandOptions& options, Diagnostics& messages) {
 
 namespace {
 
-constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}}};
-
-constexpr std::array<Example, 3> examples = {{
-    {.purpose = "is this run healthy, and what does its loss do?", .command = "smd-report run -o run.html"},
-    {.purpose = "two runs, laid over one another", .command = "smd-report run other-run -o both.html"},
-    {.purpose = "while the job runs; the page reloads itself", .command = "smd-report run -F -o run.html"},
-}};
-
-constexpr std::array<Example, 3> more_examples = {{
-    {.purpose = "The rules of a SageMaker job, as an artefact of CI",
-     .command = "smd-report run -C job.json -o report.html"},
-    {.purpose = "Only the last part of a long run, and one rule with a parameter",
-     .command = "smd-report run -s 30: -r LossNotDecreasing -p num_steps=50 -o end.html"},
-    {.purpose = "A custom heading", .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"},
-}};
-
-constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "the page was written, and no rule triggered"},
-    {ExitStatus::no, "the page was written, and a rule triggered; or something named does not exist"},
-    {ExitStatus::usage, "wrong usage, an unknown rule or parameter"},
-    {ExitStatus::unreadable, "a trial cannot be read, or the page not written"},
-    {ExitStatus::damaged, "damaged data; the page shows the rest, and says so"},
-    {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
-}};
-
 constexpr std::array<Prose, 4> prose = {{
     {.title = "THE PAGE",
      .text =
@@ -136,9 +108,6 @@ constexpr std::array<Prose, 4> prose = {{
              "interval (default: 5s), until the jobs have ended. A signal ends it with a last page."},
 }};
 
-constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-rule(1)", "smd-rules(7)",
-                                                      "smd-trial(5)"};
-
 }  // namespace
 
 const CommandDefinition& definition() {
@@ -147,16 +116,31 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... TRIAL... -o FILE.html",
       .summary = "Writes one HTML page that shows whether training is healthy, and where it went wrong.",
       .brief = "write one page about a training job, to look at",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true, .here = true}},
+      .examples = {{.purpose = "is this run healthy, and what does its loss do?",
+                    .command = "smd-report run -o run.html"},
+                   {.purpose = "two runs, laid over one another", .command = "smd-report run other-run -o both.html"},
+                   {.purpose = "while the job runs; the page reloads itself",
+                    .command = "smd-report run -F -o run.html"}},
       .option_tables = {RuleOptions::table(), ReportCommandOptions::table(), SelectionOptions::name_table(),
                         SelectionOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
                         MessageOptions::table()},
       .formats = {},
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "the page was written, and no rule triggered"},
+                     {ExitStatus::no, "the page was written, and a rule triggered; or something named does not exist"},
+                     {ExitStatus::usage, "wrong usage, an unknown rule or parameter"},
+                     {ExitStatus::unreadable, "a trial cannot be read, or the page not written"},
+                     {ExitStatus::damaged, "damaged data; the page shows the rest, and says so"},
+                     {ExitStatus::timed_out,
+                      "with --follow, the job went on after --timeout, or no step came within --idle"}},
       .prose = prose,
-      .see_also = see_also,
-      .more_examples = more_examples,
+      .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-rule(1)", "smd-rules(7)", "smd-trial(5)"},
+      .more_examples = {{.purpose = "The rules of a SageMaker job, as an artefact of CI",
+                         .command = "smd-report run -C job.json -o report.html"},
+                        {.purpose = "Only the last part of a long run, and one rule with a parameter",
+                         .command = "smd-report run -s 30: -r LossNotDecreasing -p num_steps=50 -o end.html"},
+                        {.purpose = "A custom heading",
+                         .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"}},
   };
   return definition;
 }

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 #include <tuple>
-#include <utility>
 
 namespace smd::tool::report {
 

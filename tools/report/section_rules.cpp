@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <string_view>
 
 namespace smd::tool::report {
 

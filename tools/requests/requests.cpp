@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <memory>
 #include <system_error>
 
 namespace smd::tool {

@@ -4,7 +4,6 @@
 #include "cli/escape.hpp"
 
 #include <cstdlib>
-#include <optional>
 
 namespace smd::tool {
 

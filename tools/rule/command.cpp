@@ -26,11 +26,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <stop_token>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::rule {
 

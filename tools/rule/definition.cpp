@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "operands/shard.hpp"
 #include "rule_views.hpp"
 
 #include <array>
@@ -9,55 +8,6 @@
 namespace smd::tool::rule {
 
 namespace {
-
-constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true}}};
-
-constexpr std::array<Example, 3> examples = {{
-    {.purpose = "do gradients vanish?", .command = "smd-rule run -r VanishingGradient"},
-    {.purpose = "two rules, one with a parameter",
-     .command = "smd-rule run -r Overfit -r LossNotDecreasing -p Overfit.patience=3"},
-    {.purpose = "the rules of a SageMaker job, in CI",
-     .command = "smd-rule run -C job.json -f github --report junit=smd.xml"},
-}};
-
-constexpr std::array<Example, 8> more_examples = {{
-    {.purpose = "Stop a running job at the first NaN",
-     .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
-                "--training-job-name \"$J\"'"},
-    {.purpose = "Which rules are there, and what does one need?",
-     .command = "smd-rule --list; smd-rule --describe Overfit"},
-    {.purpose = "Save what the rules need, and evaluate them",
-     .command = "smd-rule --hook-config -r VanishingGradient,Overfit >hook.json; train.R | smd-save run -C hook.json "
-                "--jsonl --end; smd-rule run -r VanishingGradient,Overfit"},
-    {.purpose = "Every finding, not only the first step, as JSON lines",
-     .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
-    {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
-     .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
-    {.purpose = "Many runs in two parts, one after the other or on two machines, and one report of both",
-     .command = "for i in 1 2; do smd-ls --find runs | smd-rule - -C rules.json --shard $i/2 --jsonl -o part-$i.jsonl; "
-                "done; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
-    {.purpose = "A rule of your own in Python, beside a built-in one",
-     .command = "smd-rule run -r Overfit --python my_rules.py:LargeLoss -p LargeLoss.bound=10"},
-    {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
-     .command = "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
-                "-p threshold=1e-7 -p for_steps=3"},
-}};
-
-constexpr std::array<ExitNote, 7> exit_notes = {{
-    {ExitStatus::yes, "every rule was evaluated and none triggered"},
-    {ExitStatus::no, "a rule triggered, or something named does not exist"},
-    {ExitStatus::usage,
-     "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that do not "
-     "belong together"},
-    {ExitStatus::unreadable,
-     "a trial cannot be read, a part or Python for --python is not there, or a report not written"},
-    {ExitStatus::damaged,
-     "a record that a rule asked for could not be read, other data are damaged, or a rule in Python raised an "
-     "exception; the rest was evaluated"},
-    {ExitStatus::nothing_evaluated, "a rule had nothing to evaluate"},
-    {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"},
-}};
 
 constexpr std::array<Prose, 8> prose = {{
     {.title = "RULES",
@@ -140,9 +90,6 @@ constexpr std::array<Prose, 8> prose = {{
              "why. Any other job is stopped by --on-trigger."},
 }};
 
-constexpr std::array<std::string_view, 5> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-rules(7)",
-                                                      "smd-trial(5)"};
-
 }  // namespace
 
 const CommandDefinition& definition() {
@@ -151,16 +98,56 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... TRIAL... -r RULE",
       .summary = "Evaluate rules about the health of training: those of Amazon SageMaker Debugger, and your own.",
       .brief = "evaluate rules about the health of a training job",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = true}},
+      .examples = {{.purpose = "do gradients vanish?", .command = "smd-rule run -r VanishingGradient"},
+                   {.purpose = "two rules, one with a parameter",
+                    .command = "smd-rule run -r Overfit -r LossNotDecreasing -p Overfit.patience=3"},
+                   {.purpose = "the rules of a SageMaker job, in CI",
+                    .command = "smd-rule run -C job.json -f github --report junit=smd.xml"}},
       .option_tables = {RuleOptions::table(), RuleCommandOptions::table(), RuleCommandOptions::step_table(),
                         OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
                         MessageOptions::table()},
       .formats = report_formats(),
-      .exit_notes = exit_notes,
+      .exit_notes =
+          {{ExitStatus::yes, "every rule was evaluated and none triggered"},
+           {ExitStatus::no, "a rule triggered, or something named does not exist"},
+           {ExitStatus::usage,
+            "wrong usage, an unknown rule or parameter, or a bad value (the other rules were evaluated), or parts that "
+            "do not "
+            "belong together"},
+           {ExitStatus::unreadable,
+            "a trial cannot be read, a part or Python for --python is not there, or a report not written"},
+           {ExitStatus::damaged,
+            "a record that a rule asked for could not be read, other data are damaged, or a rule in Python raised an "
+            "exception; the rest was evaluated"},
+           {ExitStatus::nothing_evaluated, "a rule had nothing to evaluate"},
+           {ExitStatus::timed_out, "with --follow, the job went on after --timeout, or no step came within --idle"}},
       .prose = prose,
-      .see_also = see_also,
-      .more_examples = more_examples,
+      .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-reduce(1)", "smd-rules(7)", "smd-trial(5)"},
+      .more_examples =
+          {{.purpose = "Stop a running job at the first NaN",
+            .command = "smd-rule \"$T\" -r ExplodingTensor -F --on-trigger 'aws sagemaker stop-training-job "
+                       "--training-job-name \"$J\"'"},
+           {.purpose = "Which rules are there, and what does one need?",
+            .command = "smd-rule --list; smd-rule --describe Overfit"},
+           {.purpose = "Save what the rules need, and evaluate them",
+            .command =
+                "smd-rule --hook-config -r VanishingGradient,Overfit >hook.json; train.R | smd-save run -C hook.json "
+                "--jsonl --end; smd-rule run -r VanishingGradient,Overfit"},
+           {.purpose = "Every finding, not only the first step, as JSON lines",
+            .command = "smd-rule run -r ExplodingTensor -k --jsonl"},
+           {.purpose = "Many runs at once; xargs ends with 123 if a rule triggered in any",
+            .command = "smd-ls --find runs -0 | xargs -0 -P8 -n1 smd-rule -C rules.json --jsonl"},
+           {.purpose = "Many runs in two parts, one after the other or on two machines, and one report of both",
+            .command =
+                "for i in 1 2; do smd-ls --find runs | smd-rule - -C rules.json --shard $i/2 --jsonl -o part-$i.jsonl; "
+                "done; smd-rule --merge part-*.jsonl -f junit -o smd.xml"},
+           {.purpose = "A rule of your own in Python, beside a built-in one",
+            .command = "smd-rule run -r Overfit --python my_rules.py:LargeLoss -p LargeLoss.bound=10"},
+           {.purpose = "Without writing a rule: gradients that stay below a bound for three steps",
+            .command =
+                "smd-rule run -r Threshold -p collection_names=gradients -p reduction=mean -p abs=True -p 'operator=<' "
+                "-p threshold=1e-7 -p for_steps=3"}},
       .columns = column_tables,
   };
   return definition;

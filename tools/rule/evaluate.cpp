@@ -3,12 +3,10 @@
 
 #include "cli/progress.hpp"
 #include "command_group.hpp"
-#include "requests/evaluation.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 namespace smd::tool::rule {
 

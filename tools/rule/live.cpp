@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluate.hpp"
-#include "reports.hpp"
 
 #include <smd/follow.hpp>
 

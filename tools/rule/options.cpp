@@ -14,9 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cmath>
-#include <optional>
 #include <system_error>
 
 namespace smd::tool::rule {

@@ -2,7 +2,6 @@
 #include "record.hpp"
 
 #include "cli/escape.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/option_hints.hpp"
 #include "select/selection.hpp"
 
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 namespace smd::tool::rule {
 

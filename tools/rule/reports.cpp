@@ -9,9 +9,7 @@
 #include <array>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::rule {
 

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
-#include <string>
-#include <utility>
 
 namespace smd::tool::rule {
 

@@ -23,25 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<OperandSpec, 1> operands = {
-    {{.metavar = "PLACE", .kind = ArgumentKind::folder, .required = false, .repeats = true, .here = true}}};
-
-constexpr std::array<Example, 4> examples = {{
-    {"which run is best?", "smd-runs runs --best CrossEntropyLoss_output_0"},
-    {"these scalars of each run, with all hyperparameters, as CSV", "smd-runs runs -e Loss_output --hp all --csv"},
-    {"runs that hardly began", "smd-runs runs --where 'steps < 100' --columns trial"},
-    {"when will they end?", "smd-runs runs --until-step 100000 --columns run,last_step,rate,eta"},
-}};
-
-constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "runs were found, and read"},
-    {ExitStatus::no, "there is no run, none meets --where, or a scalar named is in none"},
-    {ExitStatus::usage, "an option or a pattern is wrong; --follow without a terminal"},
-    {ExitStatus::unreadable, "a place or a run cannot be read; its row says so, and the others are printed"},
-    {ExitStatus::damaged, "something in a run is damaged; the rest was used"},
-    {ExitStatus::timed_out, "--timeout or --idle ended the following while a job was running"},
-}};
-
 constexpr std::array<Prose, 3> prose = {{
     {"WHICH RUNS",
      "The runs below each PLACE are those that smd-ls --find lists. "
@@ -66,8 +47,6 @@ constexpr std::array<Prose, 3> prose = {{
      "--hp all shows all of them. They are what the job logged for TensorBoard's page of hyperparameters or for W&B, "
      "or what a file beside a metric log has."},
 }};
-
-constexpr std::array<std::string_view, 4> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"};
 
 std::vector<ColumnTable> column_tables() {
   static const std::vector<Column> columns = fixed_columns();
@@ -184,15 +163,26 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... [PLACE]...",
       .summary = "Compares many runs, a row each: which is best, and why.",
       .brief = "compare many training runs",
-      .operands = operands,
-      .examples = examples,
+      .operands =
+          {{.metavar = "PLACE", .kind = ArgumentKind::folder, .required = false, .repeats = true, .here = true}},
+      .examples = {{"which run is best?", "smd-runs runs --best CrossEntropyLoss_output_0"},
+                   {"these scalars of each run, with all hyperparameters, as CSV",
+                    "smd-runs runs -e Loss_output --hp all --csv"},
+                   {"runs that hardly began", "smd-runs runs --where 'steps < 100' --columns trial"},
+                   {"when will they end?", "smd-runs runs --until-step 100000 --columns run,last_step,rate,eta"}},
       .option_tables = {RunsOptions::table(), SelectionOptions::name_table(), SelectionOptions::tensor_table(),
                         OutputOptions::table(), ReadingOptions::table(), FollowingOptions::table(),
                         MessageOptions::table()},
       .formats = row_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "runs were found, and read"},
+                     {ExitStatus::no, "there is no run, none meets --where, or a scalar named is in none"},
+                     {ExitStatus::usage, "an option or a pattern is wrong; --follow without a terminal"},
+                     {ExitStatus::unreadable,
+                      "a place or a run cannot be read; its row says so, and the others are printed"},
+                     {ExitStatus::damaged, "something in a run is damaged; the rest was used"},
+                     {ExitStatus::timed_out, "--timeout or --idle ended the following while a job was running"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"},
       .columns = column_tables,
   };
   return definition;

@@ -20,35 +20,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <optional>
 #include <utility>
 #include <variant>
 
 namespace smd::tool::save {
 
 namespace {
-
-constexpr std::array<OperandSpec, 2> operands = {
-    {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
-     {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}}};
-
-constexpr std::array<Example, 5> examples = {{
-    {.purpose = "the loss of step 12", .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
-    {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
-    {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
-    {.purpose = "a log of text, passed on",
-     .command = "python train.py | smd-save run --lines 'iter (?<step>\\d+): loss (?<loss>\\S+)' --tee"},
-    {.purpose = "straight to S3", .command = "train.R | smd-save s3://bucket/job --jsonl --end"},
-}};
-
-constexpr std::array<ExitNote, 5> exit_notes = {{
-    {ExitStatus::yes, "all was saved, as far as the configuration wants it"},
-    {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
-    {ExitStatus::usage, "wrong usage, or an invalid configuration"},
-    {ExitStatus::unreadable, "cannot read or write, or others have held the trial's lock for too long"},
-    {ExitStatus::damaged, "an array or a line of input is damaged; with --jsonl the others were saved"},
-}};
 
 constexpr std::array<Prose, 3> prose = {{
     {.title = "VALUES",
@@ -94,8 +71,6 @@ constexpr std::array<Prose, 3> prose = {{
              "by then is not saved, and a message says so. Without --jsonl, a step that is not in its place yet is "
              "left out. A second signal removes temporary files and ends the command at once."},
 }};
-
-constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"};
 
 /// The time to put in its place, after a signal, what had come. A slower server may never answer.
 constexpr std::chrono::seconds time_to_put{2};
@@ -189,13 +164,26 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... TRIAL [NAME=VALUE]...",
       .summary = "Saves tensors into a trial, from a shell or any language.",
       .brief = "save tensors into a trial",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = true, .repeats = false},
+                   {.metavar = "NAME=VALUE", .kind = ArgumentKind::text, .required = false, .repeats = true}},
+      .examples = {{.purpose = "the loss of step 12",
+                    .command = "smd-save run --step 12 --mode train loss=0.25 -c losses"},
+                   {.purpose = "an array from NumPy", .command = "smd-save run --step 12 fc/weight=@weight.npy"},
+                   {.purpose = "a stream, followed by a rule", .command = "train.R | smd-save run --jsonl --end"},
+                   {.purpose = "a log of text, passed on",
+                    .command = "python train.py | smd-save run --lines 'iter (?<step>\\d+): loss (?<loss>\\S+)' --tee"},
+                   {.purpose = "straight to S3", .command = "train.R | smd-save s3://bucket/job --jsonl --end"}},
       .option_tables = {SaveOptions::table(), MessageOptions::table()},
       .formats = {},
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "all was saved, as far as the configuration wants it"},
+                     {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
+                     {ExitStatus::usage, "wrong usage, or an invalid configuration"},
+                     {ExitStatus::unreadable,
+                      "cannot read or write, or others have held the trial's lock for too long"},
+                     {ExitStatus::damaged,
+                      "an array or a line of input is damaged; with --jsonl the others were saved"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"},
   };
   return definition;
 }

@@ -10,10 +10,8 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <system_error>
 
 #include "cli/exit_status.hpp"

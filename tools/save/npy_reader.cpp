@@ -8,10 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
-#include <optional>
-#include <utility>
 
 namespace smd::tool::save {
 

@@ -8,11 +8,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace smd::tool::save {
 

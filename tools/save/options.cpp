@@ -14,9 +14,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace smd::tool::save {
 

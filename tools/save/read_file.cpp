@@ -10,13 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <system_error>
 
 namespace smd::tool::save {

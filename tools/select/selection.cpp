@@ -7,7 +7,6 @@
 #include "select/explanations.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 

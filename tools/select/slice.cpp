@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <string>
 
 namespace smd::tool {
 

@@ -14,12 +14,10 @@
 
 #include <smd/column.hpp>
 
-#include <algorithm>
 #include <deque>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <utility>
 
 namespace smd::tool::tensor {

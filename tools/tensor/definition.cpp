@@ -11,28 +11,6 @@ namespace smd::tool::tensor {
 
 namespace {
 
-constexpr std::array<OperandSpec, 2> operands = {{
-    {.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = false, .here = true},
-    {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true},
-}};
-
-constexpr std::array<Example, 5> examples = {{
-    {.purpose = "the loss at every step", .command = "smd-tensor run -c losses -s :"},
-    {.purpose = "all losses side by side, a row for each step", .command = "smd-tensor run --pivot -c losses"},
-    {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
-    {.purpose = "one weight as a NumPy file", .command = "smd-tensor run DigitNet_fc.weight -f npy -o w.npy"},
-    {.purpose = "all weights, each as a file", .command = "smd-tensor run -c weights -f npy -o weights/"},
-}};
-
-constexpr std::array<ExitNote, 6> exit_notes = {{
-    {ExitStatus::yes, "what was asked for was printed"},
-    {ExitStatus::no, "nothing is selected, or something named does not exist"},
-    {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
-    {ExitStatus::unreadable, "cannot read or write"},
-    {ExitStatus::damaged, "damaged data; the readable rest was printed"},
-    {ExitStatus::timed_out, "--timeout or --idle ended the following"},
-}};
-
 constexpr std::string_view tensor_pictures =
     "-f svg draws scalars as curves over their steps: all steps, without -s. With --hist it draws bars, or over "
     "several steps a heat map, in which the colour says what share of a step's elements a bin has; with --heatmap, "
@@ -98,8 +76,6 @@ constexpr std::array<Prose, 8> prose = {{
              "are counts. argmin and argmax are the indices of the first least and greatest element; NaN is left out."},
 }};
 
-constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"};
-
 std::vector<ColumnTable> column_tables() {
   return {column_table("", rows_view_columns()), column_table("--stat", stat_view_columns()),
           column_table("--hist", hist_view_columns()), column_table("--spark", curve_columns())};
@@ -115,15 +91,26 @@ const CommandDefinition& definition() {
           "Prints the values of tensors that a training job saved: those named or selected, else all, at their "
           "last step.",
       .brief = "print the values of tensors that a training job saved",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{.metavar = "TRIAL", .kind = ArgumentKind::trial, .required = false, .repeats = false, .here = true},
+                   {.metavar = "NAME", .kind = ArgumentKind::tensor, .required = false, .repeats = true}},
+      .examples =
+          {{.purpose = "the loss at every step", .command = "smd-tensor run -c losses -s :"},
+           {.purpose = "all losses side by side, a row for each step", .command = "smd-tensor run --pivot -c losses"},
+           {.purpose = "statistics of all gradients, last saved step", .command = "smd-tensor run -c gradients --stat"},
+           {.purpose = "one weight as a NumPy file", .command = "smd-tensor run DigitNet_fc.weight -f npy -o w.npy"},
+           {.purpose = "all weights, each as a file", .command = "smd-tensor run -c weights -f npy -o weights/"}},
       .option_tables = {TensorOptions::table(), SelectionOptions::name_table(), SelectionOptions::table(),
                         ReadingOptions::superseded_table(), OutputOptions::table(), PictureOptions::table(),
                         ReadingOptions::table(), FollowingOptions::table(), MessageOptions::table()},
       .formats = tensor_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "what was asked for was printed"},
+                     {ExitStatus::no, "nothing is selected, or something named does not exist"},
+                     {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
+                     {ExitStatus::unreadable, "cannot read or write"},
+                     {ExitStatus::damaged, "damaged data; the readable rest was printed"},
+                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"},
       .columns = column_tables,
   };
   return definition;

@@ -2,16 +2,12 @@
 // Numbers that a log holds, many of one tensor: their text is made by several threads.
 #include "value_view.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <smd/column.hpp>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::tensor {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hist: a histogram of each value.
 #include "histogram.hpp"
-#include "rows/buckets.hpp"
 #include "rows/histogram_output.hpp"
 #include "value_view.hpp"
 

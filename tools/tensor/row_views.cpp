@@ -2,7 +2,6 @@
 // Rows: of elements or values, and --stat.
 #include "array_text.hpp"
 #include "rows/date.hpp"
-#include "rows/elements.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 

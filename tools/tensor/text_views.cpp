@@ -2,7 +2,6 @@
 // Arrays as text: table and --matrix.
 #include "array_text.hpp"
 #include "cli/escape.hpp"
-#include "rows/elements.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 

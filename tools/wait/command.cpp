@@ -183,27 +183,6 @@ ExitStatus run(const WaitCommandOptions& options, Diagnostics& messages) {
 
 namespace {
 
-constexpr std::array<OperandSpec, 1> operands = {{{"TRIAL", ArgumentKind::trial, true, true}}};
-
-constexpr std::array<Example, 4> examples = {{
-    {"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},
-    {"until training step 20 can be read", "smd-wait -m train -s 20 run"},
-    {"until the loss is below 2.3", "smd-wait --until 'CrossEntropyLoss_output_0 < 2.3' run"},
-    {"act on each step until the job ends",
-     R"(s=-1; while s=$(smd-wait run --after "$s" --columns step); do smd-tensor run -c losses -s "$s"; done)"},
-}};
-
-constexpr std::array<ExitNote, 7> exit_notes = {{
-    {ExitStatus::yes, "the conditions hold"},
-    {ExitStatus::no, "a step was skipped, or a tensor was not saved at it (StepUnavailable)"},
-    {ExitStatus::usage, "an option or a pattern is wrong"},
-    {ExitStatus::unreadable,
-     "a trial cannot be read, or was removed; nothing was saved; with --timeout 0, no such path"},
-    {ExitStatus::damaged, "something in a trial is damaged"},
-    {ExitStatus::no_more_data, "the job ended first (NoMoreData)"},
-    {ExitStatus::timed_out, "not yet, and the time is up"},
-}};
-
 constexpr std::array<Prose, 1> prose = {{
     {"CONDITIONS",
      "All conditions must hold, for each trial; with --any, one. Without any, all collections files must be there: the "
@@ -223,8 +202,6 @@ constexpr std::array<Prose, 1> prose = {{
      "mode_step); do smd-tensor run loss -m train -s $s; done."},
 }};
 
-constexpr std::array<std::string_view, 3> see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"};
-
 }  // namespace
 
 const CommandDefinition& definition() {
@@ -233,14 +210,26 @@ const CommandDefinition& definition() {
       .synopsis = "[OPTION]... TRIAL...",
       .summary = "Waits until a training job has saved what is asked for.",
       .brief = "wait for what a training job saves",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{"TRIAL", ArgumentKind::trial, true, true}},
+      .examples =
+          {{"until the job has begun to save, at most ten minutes", "smd-wait --timeout 10m run"},
+           {"until training step 20 can be read", "smd-wait -m train -s 20 run"},
+           {"until the loss is below 2.3", "smd-wait --until 'CrossEntropyLoss_output_0 < 2.3' run"},
+           {"act on each step until the job ends",
+            R"(s=-1; while s=$(smd-wait run --after "$s" --columns step); do smd-tensor run -c losses -s "$s"; done)"}},
       .option_tables = {WaitCommandOptions::table(), OutputOptions::table(), ReadingOptions::table(),
                         FollowingOptions::waiting_table(), MessageOptions::table()},
       .formats = row_format_names(),
-      .exit_notes = exit_notes,
+      .exit_notes = {{ExitStatus::yes, "the conditions hold"},
+                     {ExitStatus::no, "a step was skipped, or a tensor was not saved at it (StepUnavailable)"},
+                     {ExitStatus::usage, "an option or a pattern is wrong"},
+                     {ExitStatus::unreadable,
+                      "a trial cannot be read, or was removed; nothing was saved; with --timeout 0, no such path"},
+                     {ExitStatus::damaged, "something in a trial is damaged"},
+                     {ExitStatus::no_more_data, "the job ended first (NoMoreData)"},
+                     {ExitStatus::timed_out, "not yet, and the time is up"}},
       .prose = prose,
-      .see_also = see_also,
+      .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"},
       .columns = [] { return std::vector{column_table("", columns)}; },
   };
   return definition;

@@ -9,7 +9,6 @@
 #include "text/trim.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 

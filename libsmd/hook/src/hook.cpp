@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <optional>
 #include <smd/limits.hpp>
-#include <string_view>
 #include <utility>
 
 namespace smd {

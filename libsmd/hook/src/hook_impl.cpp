@@ -10,8 +10,6 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
-#include "wire/encode.hpp"
-#include "wire/framing.hpp"
 #include "wire/tensor_proto.hpp"
 
 #include <algorithm>

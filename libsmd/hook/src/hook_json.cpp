@@ -6,18 +6,12 @@
 #include "wire/json_problem.hpp"
 
 #include <smd/error.hpp>
-#include <smd/hook_config.hpp>
 #include <smd/limits.hpp>
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <string>
-#include <utility>
 
 namespace smd {
 

@@ -17,9 +17,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <exception>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

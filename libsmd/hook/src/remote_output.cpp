@@ -2,8 +2,6 @@
 #include "output.hpp"
 #include "storage/s3_module.hpp"
 
-#include <utility>
-
 namespace smd::detail::hook {
 namespace {
 

@@ -13,7 +13,6 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
-#include <memory>
 #include <span>
 
 namespace smd::detail::pytorch {

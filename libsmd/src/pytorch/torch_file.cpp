@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
-#include <utility>
 
 namespace smd::detail::pytorch {
 

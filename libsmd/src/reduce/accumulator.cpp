@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
 
-#include "reduce/kernels.hpp"
-
 #include <smd/error.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace smd::detail::reduce {
 namespace {

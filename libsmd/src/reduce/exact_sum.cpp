@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/exact_sum.hpp"
 
-#include "reduce/doubles.hpp"
-
 #include <bit>
 #include <cmath>
 #include <limits>

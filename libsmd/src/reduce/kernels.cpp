@@ -3,16 +3,12 @@
 
 #include "base/cpu_features.hpp"
 
-#include <smd/elements.hpp>
-
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 // Of x86, only the baseline, SSE4, AVX2 and AVX-512 differ enough in speed to be worth compiling. Of Arm, NEON: vectors
 // of SVE have no size at compile time, so that no class can hold them.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
-#include "reduce/doubles.hpp"
 #include "reduce/percentiles.hpp"
 
 #include <smd/error.hpp>
-#include <smd/reduction.hpp>
 
 #include <fmt/format.h>
 
@@ -12,8 +10,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>

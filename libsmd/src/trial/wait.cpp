@@ -5,14 +5,11 @@
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
 #include <smd/refresh.hpp>
-#include <smd/trial.hpp>
 #include <smd/wait.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <stop_token>
 #include <system_error>
-#include <utility>
 
 namespace smd::detail::trial {
 

@@ -7,7 +7,6 @@
 #include "types/dtype_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
 

@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
-#include <utility>
 
 namespace smd::detail::values {
 

@@ -12,21 +12,17 @@ namespace smd::tool::test {
 
 /// A command with every shared option.
 inline const CommandDefinition& sample_definition() {
-  static constexpr OperandSpec operands[] = {{"TRIAL", ArgumentKind::trial, true, true}};
-  static constexpr Example examples[] = {
-      {"One?", "smd-sample run"}, {"Two?", "smd-sample --json run"}, {"Three?", "smd-sample -s last run"}};
-  static constexpr ExitNote notes[] = {{ExitStatus::yes, "found"}, {ExitStatus::no, "nothing selected"}};
   static const CommandDefinition definition = {
       .name = "smd-sample",
       .synopsis = "[OPTION]... TRIAL...",
       .summary = "Show what tests need.",
       .brief = "show what tests need",
-      .operands = operands,
-      .examples = examples,
+      .operands = {{"TRIAL", ArgumentKind::trial, true, true}},
+      .examples = {{"One?", "smd-sample run"}, {"Two?", "smd-sample --json run"}, {"Three?", "smd-sample -s last run"}},
       .option_tables = {SelectionOptions::name_table(), SelectionOptions::table(), OutputOptions::table(),
                         ReadingOptions::table(), MessageOptions::table()},
       .formats = row_format_names(),
-      .exit_notes = notes};
+      .exit_notes = {{ExitStatus::yes, "found"}, {ExitStatus::no, "nothing selected"}}};
   return definition;
 }
 

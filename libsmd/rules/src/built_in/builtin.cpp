@@ -2,7 +2,6 @@
 #include "built_in/builtin.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -15,7 +15,6 @@
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
 namespace smd::detail::rules {
 

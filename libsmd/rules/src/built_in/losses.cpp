@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -10,7 +10,6 @@
 #include <deque>
 #include <mutex>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace smd {

@@ -3,8 +3,6 @@
 #include "built_in/scans.hpp"
 #include "text/nearest.hpp"
 
-#include <string>
-
 namespace smd::detail::rules {
 
 namespace {

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string>
-#include <vector>
 
 namespace smd::detail::rules {
 

@@ -14,9 +14,7 @@
 #include <limits>
 #include <map>
 #include <span>
-#include <string>
 #include <tuple>
-#include <utility>
 
 namespace smd::detail::rules {
 

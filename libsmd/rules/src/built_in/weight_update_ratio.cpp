@@ -3,7 +3,6 @@
 #include "built_in/scans.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <string>
 #include <typeinfo>
 #include <utility>
 

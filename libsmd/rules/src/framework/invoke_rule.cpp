@@ -4,7 +4,6 @@
 #include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 
-#include <smd/evaluator.hpp>
 #include <smd/follow.hpp>
 #include <smd/log.hpp>
 #include <smd/refresh.hpp>
@@ -13,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 
 namespace smd {

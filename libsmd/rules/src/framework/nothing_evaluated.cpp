@@ -12,12 +12,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
 #include <span>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <fstream>

@@ -2,7 +2,6 @@
 #include "framework/rule_run.hpp"
 
 #include "framework/common.hpp"
-#include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
 #include <smd/log.hpp>
@@ -14,7 +13,6 @@
 #include <exception>
 #include <tuple>
 #include <typeinfo>
-#include <utility>
 
 namespace smd::detail::rules {
 

@@ -5,7 +5,6 @@
 #include "framework/rule_run.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace smd {
 

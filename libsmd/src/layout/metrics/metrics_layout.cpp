@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/metrics/look_at_metrics.hpp"
-#include "layout/metrics/metric_text.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <algorithm>

@@ -4,10 +4,6 @@
 #include "layout/wandb/run_file.hpp"
 #include "wire/wandb_record.hpp"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
 namespace smd::detail::layout {
 
 namespace {
