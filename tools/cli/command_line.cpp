@@ -218,13 +218,10 @@ std::int64_t parse_integer(std::string_view text, std::int64_t least, std::int64
   std::int64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || rest != end || error == std::errc::invalid_argument) {
-    throw InvalidValue(single_quoted(text) + " is not a whole number");
-  }
-  if (error != std::errc() || number < least || number > most) {
-    throw InvalidValue(single_quoted(text) + " is not between " + std::to_string(least) + " and " +
-                       std::to_string(most));
-  }
+  invalid_if(text.empty() || rest != end || error == std::errc::invalid_argument,
+             single_quoted(text) + " is not a whole number");
+  invalid_if(error != std::errc() || number < least || number > most,
+             single_quoted(text) + " is not between " + std::to_string(least) + " and " + std::to_string(most));
   return number;
 }
 

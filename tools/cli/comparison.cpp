@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,10 +55,8 @@ Comparison parse_comparison(const std::string& whole) {
     return text::trimmed(std::string_view(whole).substr(begin, end - begin), " ");
   };
   const auto relation = apart ? relation_of(part(apart->begin, apart->end)) : std::nullopt;
-  if (!relation || part(0, apart->begin).empty()) {
-    throw InvalidValue(single_quoted(whole) +
-                       " is not NAME OP VALUE, with blanks around OP, which is one of = != < <= > >= ~");
-  }
+  invalid_if(!relation || part(0, apart->begin).empty(),
+             single_quoted(whole) + " is not NAME OP VALUE, with blanks around OP, which is one of = != < <= > >= ~");
   return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, whole.size())), whole};
 }
 

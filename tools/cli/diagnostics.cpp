@@ -5,6 +5,8 @@
 #include "cli/text.hpp"
 #include "text/escape.hpp"
 
+#include <smd/remote.hpp>
+
 #include <fcntl.h>
 #include <strings.h>
 #include <unistd.h>

@@ -49,6 +49,13 @@ struct InvalidValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// @throws InvalidValue.
+inline void invalid_if(bool wrong, const std::string& why) {
+  if (wrong) {
+    throw InvalidValue(why);
+  }
+}
+
 /// Results could not be written. Status 3.
 struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;

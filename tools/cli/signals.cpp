@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <typeinfo>

@@ -28,9 +28,8 @@ StepRange range_of(const SelectionOptions& options) {
 
 ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
   const std::vector<std::string> operands = all_operands(options.operands, options.output.null_separated, messages);
-  if (operands.size() > 2 || (operands.size() < 2 && !options.steps_b)) {
-    throw UsageError("smd-diff compares two trials, or with -s N,M two steps of one");
-  }
+  refuse_if(operands.size() > 2 || (operands.size() < 2 && !options.steps_b),
+            "smd-diff compares two trials, or with -s N,M two steps of one");
   OutputFile out = options.output.open(options.svg());
   PictureOutput picture(out, options.output);
   const std::unique_ptr<DiffView> view = make_view(picture.to(), options, operands, messages);

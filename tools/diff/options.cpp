@@ -48,17 +48,14 @@ double parse_tolerance(const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end || !std::isfinite(number) || number < 0) {
-    throw InvalidValue(single_quoted(text) + " is not a finite number from 0 on");
-  }
+  invalid_if(error != std::errc() || rest != end || !std::isfinite(number) || number < 0,
+             single_quoted(text) + " is not a finite number from 0 on");
   return number;
 }
 
 Renaming parse_renaming(const std::string& text) {
   const std::size_t split = text.rfind('=');
-  if (split == std::string::npos || split == 0) {
-    throw InvalidValue(single_quoted(text) + " is not RE=TO");
-  }
+  invalid_if(split == std::string::npos || split == 0, single_quoted(text) + " is not RE=TO");
   const auto substitution = std::make_shared<detail::Substitution>();
   if (const auto error =
           substitution->compile(std::string_view(text).substr(0, split), std::string_view(text).substr(split + 1))) {
@@ -71,9 +68,7 @@ Renaming parse_renaming(const std::string& text) {
 void part_steps(DiffCommandOptions& options) {
   const bool two = options.selection.steps && options.selection.steps->terms().size() == 2 &&
                    options.selection.steps->terms()[0].single && options.selection.steps->terms()[1].single;
-  if (!two) {
-    throw UsageError("of one trial, name two steps to compare: -s N,M (or -s and --steps-b); else name two trials");
-  }
+  refuse_if(!two, "of one trial, name two steps to compare: -s N,M (or -s and --steps-b); else name two trials");
   const std::vector<StepTerm> terms = options.selection.steps->terms();
   options.selection.steps = StepSpec({terms[0]});
   options.steps_b = StepSpec({terms[1]});
@@ -103,22 +98,16 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   }
   options.all = line.has("all");
   options.summary = line.has("summary");
-  if (options.operands.empty()) {
-    throw UsageError("the trials are missing");
-  }
+  refuse_if(options.operands.empty(), "the trials are missing");
   if (options.operands.size() == 1 && !options.steps_b) {
     part_steps(options);
   }
-  if (options.steps_b && !options.selection.steps) {
-    throw UsageError("--steps-b needs -s: A's steps are matched with B's in order");
-  }
-  if (options.summary && (options.all || line.has("by"))) {
-    throw UsageError("--summary is one row: it takes neither --all nor --by");
-  }
-  if (options.svg() && (options.summary || !options.by.step)) {
-    throw UsageError(options.summary ? "--summary is one row: -f svg draws curves without it"
-                                     : "-f svg draws curves over steps: --by must have step");
-  }
+  refuse_if(options.steps_b && !options.selection.steps, "--steps-b needs -s: A's steps are matched with B's in order");
+  refuse_if(options.summary && (options.all || line.has("by")),
+            "--summary is one row: it takes neither --all nor --by");
+  refuse_if(options.svg() && (options.summary || !options.by.step),
+            options.summary ? "--summary is one row: -f svg draws curves without it"
+                            : "-f svg draws curves over steps: --by must have step");
   return options;
 }
 

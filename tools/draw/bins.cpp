@@ -20,9 +20,8 @@ constexpr std::int64_t most_bins = 1'000'000;
 double parse_edge(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    throw InvalidValue(single_quoted(text) + " is not a finite number");
-  }
+  invalid_if(error != std::errc() || end != text.data() + text.size() || !std::isfinite(number),
+             single_quoted(text) + " is not a finite number");
   return number;
 }
 
@@ -52,16 +51,13 @@ BinSpec BinSpec::parse(std::string_view text) {
   BinSpec bins;
   const std::size_t first = text.find(':');
   const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
-  if (first != std::string_view::npos && second == std::string_view::npos) {
-    throw InvalidValue(single_quoted(text) + " is neither N nor N:LO:HI");
-  }
+  invalid_if(first != std::string_view::npos && second == std::string_view::npos,
+             single_quoted(text) + " is neither N nor N:LO:HI");
   bins.count = static_cast<std::uint64_t>(parse_integer(text.substr(0, first), 1, most_bins));
   if (second != std::string_view::npos) {
     bins.low = parse_edge(text.substr(first + 1, second - first - 1));
     bins.high = parse_edge(text.substr(second + 1));
-    if (!(*bins.low <= *bins.high)) {
-      throw InvalidValue("HI must not lie below LO in " + single_quoted(text));
-    }
+    invalid_if(!(*bins.low <= *bins.high), "HI must not lie below LO in " + single_quoted(text));
   }
   return bins;
 }

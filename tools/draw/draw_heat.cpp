@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/drawing.hpp"
-#include "draw/palette.hpp"
 #include "draw/png.hpp"
 
 #include <fmt/format.h>

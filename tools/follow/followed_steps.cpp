@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_steps.hpp"
 
-#include "cli/text.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>

@@ -217,12 +217,9 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
   const std::string_view unit(end, static_cast<std::size_t>(last - end));
   const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (error != std::errc{} || factor == 0 || !(number >= 0)) {
-    throw InvalidValue(single_quoted(text) + " is not a duration: 30, 1.5s, 5m or 2h");
-  }
-  if (!(number * factor <= most)) {
-    throw InvalidValue(single_quoted(text) + " is longer than 100000000s");
-  }
+  invalid_if(error != std::errc{} || factor == 0 || !(number >= 0),
+             single_quoted(text) + " is not a duration: 30, 1.5s, 5m or 2h");
+  invalid_if(!(number * factor <= most), single_quoted(text) + " is longer than 100000000s");
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(number * factor));
 }
 
@@ -241,10 +238,8 @@ std::span<const OptionSpec> FollowingOptions::waiting_table() noexcept { return 
 
 FollowingOptions FollowingOptions::from(const CommandLine& line) {
   for (const std::string_view name : {"sort", "limit"}) {
-    if (line.has("follow") && line.has(name)) {
-      throw UsageError("--" + std::string(name) +
-                       " and --follow: rows are printed as they come; leave out one of the two");
-    }
+    refuse_if(line.has("follow") && line.has(name),
+              "--" + std::string(name) + " and --follow: rows are printed as they come; leave out one of the two");
   }
   return from_redrawn(line);
 }
@@ -254,9 +249,7 @@ FollowingOptions FollowingOptions::from_redrawn(const CommandLine& line) {
   options.follow = line.has("follow");
   if (line.definition().find("follow") != nullptr && !options.follow) {
     for (const std::string_view name : {"timeout", "idle", "interval"}) {
-      if (line.has(name)) {
-        throw UsageError("--" + std::string(name) + " needs --follow: without it nothing is waited for");
-      }
+      refuse_if(line.has(name), "--" + std::string(name) + " needs --follow: without it nothing is waited for");
     }
   }
   options.timeout = line.convert("timeout", parse_duration);

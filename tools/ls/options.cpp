@@ -99,34 +99,24 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.selection = SelectionOptions::from(line);
   options.output = OutputOptions::from(line);
   if (options.key) {
-    if (std::ranges::find(summary_keys(), *options.key) == summary_keys().end()) {
-      throw UsageError("--get: " + not_one_of(*options.key, summary_keys()));
-    }
-    if (line.has("columns")) {
-      throw UsageError("--get and --columns: one of the two");
-    }
+    refuse_if(std::ranges::find(summary_keys(), *options.key) == summary_keys().end(),
+              "--get: " + not_one_of(*options.key, summary_keys()));
+    refuse_if(line.has("columns"), "--get and --columns: one of the two");
   }
   for (const std::string_view of_tree : {"depth", "by"}) {
-    if (line.has(of_tree) && options.view->option != "tree") {
-      throw UsageError("--" + std::string(of_tree) + " goes with --tree");
-    }
+    refuse_if(line.has(of_tree) && options.view->option != "tree", "--" + std::string(of_tree) + " goes with --tree");
   }
   options.by_dtype = line.has("by");
-  if (options.by_dtype && line.has("depth")) {
-    throw UsageError("--depth and --by: element types have no levels");
-  }
+  refuse_if(options.by_dtype && line.has("depth"), "--depth and --by: element types have no levels");
   const auto depth = line.convert("depth", [](const std::string& text) {
     return static_cast<std::size_t>(parse_integer(text, 1, std::numeric_limits<std::int64_t>::max()));
   });
   options.tree_depth = depth.value_or(options.tree_depth);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from(line);
-  if (options.following.follow && options.view->option != "steps") {
-    throw UsageError("--follow goes with --steps only");
-  }
-  if (options.following.follow && options.selection.incomplete) {
-    throw UsageError("--follow and --incomplete: a step is shown once, when it is complete");
-  }
+  refuse_if(options.following.follow && options.view->option != "steps", "--follow goes with --steps only");
+  refuse_if(options.following.follow && options.selection.incomplete,
+            "--follow and --incomplete: a step is shown once, when it is complete");
   options.operands = line.operands();
   options.here = line.here();
   options.output.with_trial = options.output.with_trial || options.view == &find_view;

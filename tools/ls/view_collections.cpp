@@ -6,7 +6,6 @@
 #include <utility>
 #include <variant>
 
-#include "cli/text.hpp"
 #include "rows/hyperparameter.hpp"
 #include "select/explanations.hpp"
 #include "selected.hpp"

@@ -3,8 +3,6 @@
 #include <tuple>
 
 #include "cli/text.hpp"
-#include "select/selection.hpp"
-#include "selected.hpp"
 #include "view.hpp"
 
 namespace smd::tool::ls {

@@ -127,9 +127,8 @@ std::string parse_endpoint_url(const std::string& url) {
     return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' ||
            c == 0x7F;
   });
-  if (!url.empty() && !(has_host && plain)) {
-    throw InvalidValue("not an http:// or https:// URL of a host without user, query and fragment");
-  }
+  invalid_if(!url.empty() && !(has_host && plain),
+             "not an http:// or https:// URL of a host without user, query and fragment");
   return url;
 }
 

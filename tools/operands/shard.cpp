@@ -25,19 +25,16 @@ std::optional<std::int64_t> scheduler_number(const char* variable) {
 }
 
 Shard checked_shard(std::int64_t index, std::int64_t count, const std::string& where) {
-  if (index < 1 || index > count || count > most_shards) {
-    throw InvalidValue("part " + std::to_string(index) + " of " + std::to_string(count) + ", as " + where +
-                       " has it, is not between 1 and the number of parts");
-  }
+  invalid_if(index < 1 || index > count || count > most_shards,
+             "part " + std::to_string(index) + " of " + std::to_string(count) + ", as " + where +
+                 " has it, is not between 1 and the number of parts");
   return {static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(count)};
 }
 
 /// The number of parts; the user and the scheduler must agree on it.
 std::int64_t agreed_count(std::optional<std::int64_t> asked, std::optional<std::int64_t> told,
                           const std::string& variable) {
-  if (!asked && !told) {
-    throw InvalidValue(variable + " is not set; say auto/N, N being the number of parts");
-  }
+  invalid_if(!asked && !told, variable + " is not set; say auto/N, N being the number of parts");
   if (asked && told && *asked != *told) {
     throw InvalidValue(variable + " is " + std::to_string(*told) + ", not " + std::to_string(*asked) +
                        ": say I/N for parts that are run again by themselves");
@@ -48,10 +45,8 @@ std::int64_t agreed_count(std::optional<std::int64_t> asked, std::optional<std::
 Shard slurm_member(std::int64_t member, std::optional<std::int64_t> size) {
   const std::int64_t first = scheduler_number("SLURM_ARRAY_TASK_MIN").value_or(1);
   const std::int64_t stride = scheduler_number("SLURM_ARRAY_TASK_STEP").value_or(1);
-  if (first > 1) {
-    throw InvalidValue("the Slurm array begins with " + std::to_string(first) +
-                       ", not with 0 or 1: say I/N for parts that are run again by themselves");
-  }
+  invalid_if(first > 1, "the Slurm array begins with " + std::to_string(first) +
+                            ", not with 0 or 1: say I/N for parts that are run again by themselves");
   const std::int64_t count = agreed_count(size, scheduler_number("SLURM_ARRAY_TASK_COUNT"), "SLURM_ARRAY_TASK_COUNT");
   return checked_shard((member - first) / (stride > 0 ? stride : 1) + 1, count, "SLURM_ARRAY_TASK_ID");
 }
@@ -72,9 +67,7 @@ Shard shard_from_environment(std::optional<std::int64_t> size) {
                          "AWS_BATCH_JOB_ARRAY_INDEX");
   }
   if (const auto job = scheduler_number("PARALLEL_SEQ")) {
-    if (!size) {
-      throw InvalidValue("GNU parallel does not tell how many jobs there are; say auto/N");
-    }
+    invalid_if(!size, "GNU parallel does not tell how many jobs there are; say auto/N");
     return checked_shard(*job, *size, "PARALLEL_SEQ");
   }
   if (task) {
@@ -96,9 +89,7 @@ Shard Shard::parse(const std::string& text) {
   if (first == "auto") {
     return shard_from_environment(count);
   }
-  if (!count) {
-    throw InvalidValue(single_quoted(text) + " is neither I/N nor auto nor auto/N");
-  }
+  invalid_if(!count, single_quoted(text) + " is neither I/N nor auto nor auto/N");
   return {static_cast<std::uint64_t>(parse_integer(first, 1, *count)), static_cast<std::uint64_t>(*count)};
 }
 

@@ -32,29 +32,21 @@ constexpr auto own_options = in_group(
     });
 
 void check(const ReportCommandOptions& options) {
-  if (options.format != "html" && (options.following.follow || !options.title.empty())) {
-    throw UsageError("-f " + options.format + " is the page in brief: without " +
-                     (options.following.follow ? "--follow" : "--title"));
-  }
-  if (options.file.empty() && options.format == "html") {
-    throw UsageError("-o FILE is missing: the page is written to a file, such as -o run.html");
-  }
-  if (options.file == "-") {
-    throw UsageError("-o: the page is written to a file, not to standard output");
-  }
-  if (options.rules.empty() && !options.rules.parameters.empty()) {
-    throw UsageError("--param needs a rule: -r RULE");
-  }
+  refuse_if(
+      options.format != "html" && (options.following.follow || !options.title.empty()),
+      "-f " + options.format + " is the page in brief: without " + (options.following.follow ? "--follow" : "--title"));
+  refuse_if(options.file.empty() && options.format == "html",
+            "-o FILE is missing: the page is written to a file, such as -o run.html");
+  refuse_if(options.file == "-", "-o: the page is written to a file, not to standard output");
+  refuse_if(options.rules.empty() && !options.rules.parameters.empty(), "--param needs a rule: -r RULE");
   const SelectionOptions& selection = options.selection;
-  if (selection.incomplete) {
-    throw UsageError(
-        "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce --incomplete prints "
-        "numbers of the others");
-  }
-  if (options.following.follow && !plain_range(selection) &&
-      (selection.steps || selection.modes.size() > 1 || selection.every != 1)) {
-    throw UsageError("--follow takes one mode, or steps as one range of global steps, such as 300:");
-  }
+  refuse_if(
+      selection.incomplete,
+      "--incomplete: rules are evaluated at complete steps, and the page shows these; smd-reduce --incomplete prints "
+      "numbers of the others");
+  refuse_if(options.following.follow && !plain_range(selection) &&
+                (selection.steps || selection.modes.size() > 1 || selection.every != 1),
+            "--follow takes one mode, or steps as one range of global steps, such as 300:");
 }
 
 }  // namespace

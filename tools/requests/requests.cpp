@@ -245,17 +245,14 @@ constexpr auto rule_options = in_group(
 
 ParameterOption parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw InvalidValue(single_quoted(text) + " is not K=V, such as threshold=1e-6");
-  }
+  invalid_if(equals == std::string::npos || equals == 0, single_quoted(text) + " is not K=V, such as threshold=1e-6");
   ParameterOption option = {{}, text.substr(0, equals), text.substr(equals + 1)};
   // Names of configurations may have dots, names of parameters have none.
   if (const std::size_t dot = option.name.rfind('.'); dot != std::string::npos) {
     option.rule = option.name.substr(0, dot);
     option.name.erase(0, dot + 1);
-    if (option.rule.empty() || option.name.empty()) {
-      throw InvalidValue(single_quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
-    }
+    invalid_if(option.rule.empty() || option.name.empty(),
+               single_quoted(text) + " is not RULE.K=V, such as Overfit.patience=3");
   }
   return option;
 }

@@ -3,7 +3,6 @@
 // what is the same in all of them, and below them which columns are left out.
 #include "cli/terminal.hpp"
 #include "cli/text.hpp"
-#include "draw/curve.hpp"
 #include "rows/row_format.hpp"
 #include "rows/table_layout.hpp"
 

@@ -111,9 +111,7 @@ std::size_t only_flag(const CommandLine& line, std::span<const std::string_view>
 
 double smoothing_weight(const std::string& text) {
   const std::optional<double> weight = text::number_of(text);
-  if (!weight || !(*weight >= 0 && *weight < 1)) {
-    throw InvalidValue(single_quoted(text) + " is not a number from 0 to below 1");
-  }
+  invalid_if(!weight || !(*weight >= 0 && *weight < 1), single_quoted(text) + " is not a number from 0 to below 1");
   return *weight;
 }
 

@@ -3,7 +3,6 @@
 
 #include <smd/log.hpp>
 #include <smd/rule_plugin.hpp>
-#include <smd/rule_registry.hpp>
 
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"

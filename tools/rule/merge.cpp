@@ -84,9 +84,8 @@ class Survey {
 
   /// @throws UsageError if findings are wanted that the files do not have.
   void check_findings() const {
-    if (options_.findings_only && triggered_ && !findings_) {
-      throw UsageError("the files have results and no findings: make them with -k or --findings");
-    }
+    refuse_if(options_.findings_only && triggered_ && !findings_,
+              "the files have results and no findings: make them with -k or --findings");
   }
 
   [[nodiscard]] std::vector<ResultLines> take() && { return std::move(given_); }
@@ -139,13 +138,10 @@ std::string name_of(const Shard& shard) { return fmt::format("part {} of {}", sh
 void check_same_whole(const ResultLines& one, const ResultLines& first) {
   const PartLine& part = *one.part;
   const PartLine& other = *first.part;
-  if (part.shard.count != other.shard.count) {
-    throw UsageError(
-        fmt::format("{}: {}, but {} is {}", one.file, name_of(part.shard), first.file, name_of(other.shard)));
-  }
-  if (part.trials != other.trials || part.whole != other.whole) {
-    throw UsageError(one.file + ": a part of other trials, or by other rules, than " + first.file);
-  }
+  refuse_if(part.shard.count != other.shard.count,
+            fmt::format("{}: {}, but {} is {}", one.file, name_of(part.shard), first.file, name_of(other.shard)));
+  refuse_if(part.trials != other.trials || part.whole != other.whole,
+            one.file + ": a part of other trials, or by other rules, than " + first.file);
 }
 
 /// Reports the first missing parts for which there are trials, and how many trials are left out.

@@ -109,17 +109,12 @@ constexpr auto step_options =
 
 ReportSpec report_from(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals + 1 == text.size()) {
-    throw InvalidValue(single_quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
-  }
-  if (text.substr(equals + 1) == "-") {
-    throw InvalidValue("standard output is for --format; give a file");
-  }
+  invalid_if(equals == std::string::npos || equals + 1 == text.size(),
+             single_quoted(text) + " is not FORMAT=FILE, such as junit=smd.xml");
+  invalid_if(text.substr(equals + 1) == "-", "standard output is for --format; give a file");
   ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
   const std::span<const std::string_view> formats = report_formats();
-  if (std::find(formats.begin(), formats.end(), spec.format) == formats.end()) {
-    throw InvalidValue(not_one_of(spec.format, formats));
-  }
+  invalid_if(std::find(formats.begin(), formats.end(), spec.format) == formats.end(), not_one_of(spec.format, formats));
   return spec;
 }
 
@@ -132,17 +127,13 @@ PythonSpec python_from(const std::string& text) {
   if (stat(spec.file.c_str(), &status) != 0) {
     throw InvalidValue(single_quoted(spec.file) + ": " + std::generic_category().message(errno));
   }
-  if (S_ISDIR(status.st_mode)) {
-    throw InvalidValue(single_quoted(spec.file) + " is a directory; name a file of Python");
-  }
+  invalid_if(S_ISDIR(status.st_mode), single_quoted(spec.file) + " is a directory; name a file of Python");
   return spec;
 }
 
 std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
   const std::chrono::nanoseconds timeout = parse_duration(text);
-  if (timeout.count() == 0) {
-    throw InvalidValue(single_quoted(text) + " leaves the command no time");
-  }
+  invalid_if(timeout.count() == 0, single_quoted(text) + " leaves the command no time");
   return timeout;
 }
 
@@ -170,9 +161,7 @@ Task task_from(const CommandLine& line) {
   std::string_view chosen;
   for (const auto& [name, kind] : flags) {
     if (line.has(name)) {
-      if (!chosen.empty()) {
-        throw UsageError("--" + std::string(chosen) + " and --" + std::string(name) + " exclude each other");
-      }
+      refuse_if(!chosen.empty(), "--" + std::string(chosen) + " and --" + std::string(name) + " exclude each other");
       chosen = name;
       task = kind;
     }
@@ -272,9 +261,8 @@ RuleCommandOptions RuleCommandOptions::from(const CommandLine& line) {
   options.reports = line.convert_all("report", report_from);
   options.on_trigger = line.value("on-trigger");
   if (const auto timeout = line.convert("trigger-timeout", trigger_timeout_from)) {
-    if (!options.on_trigger && options.pythons.empty()) {
-      throw UsageError("--trigger-timeout needs --on-trigger or --python: without them no command is run");
-    }
+    refuse_if(!options.on_trigger && options.pythons.empty(),
+              "--trigger-timeout needs --on-trigger or --python: without them no command is run");
     options.trigger_timeout = *timeout;
   }
   options.allow_empty = line.has("allow-empty");

@@ -124,9 +124,7 @@ std::size_t record_key(std::string_view option, std::string_view name) {
     names.push_back(key.name);
   }
   const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw UsageError(std::string(option) + ": " + not_one_of(name, names));
-  }
+  refuse_if(found == names.end(), std::string(option) + ": " + not_one_of(name, names));
   return static_cast<std::size_t>(found - names.begin());
 }
 

@@ -2,7 +2,6 @@
 #include <smd/version.hpp>
 
 #include "cli/escape.hpp"
-#include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "options.hpp"
 #include "report.hpp"

@@ -2,11 +2,9 @@
 #include "reports.hpp"
 
 #include "cli/exit_status.hpp"
-#include "cli/text.hpp"
 #include "rows/row_order.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <string>
 #include <utility>

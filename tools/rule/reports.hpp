@@ -10,7 +10,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace smd::tool::rule {

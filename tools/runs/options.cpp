@@ -60,9 +60,8 @@ RunsOptions RunsOptions::from(const CommandLine& line) {
   options.output = OutputOptions::from(line);
   options.reading = ReadingOptions::from(line);
   options.following = FollowingOptions::from_redrawn(line);
-  if (options.following.follow && (!options.output.to_terminal() || options.output.format != "table")) {
-    throw UsageError("--follow draws the table again in place: that needs a terminal, and -f table");
-  }
+  refuse_if(options.following.follow && (!options.output.to_terminal() || options.output.format != "table"),
+            "--follow draws the table again in place: that needs a terminal, and -f table");
   return options;
 }
 

@@ -116,9 +116,8 @@ void read_assignment(const Assignment& assignment, std::vector<Named>& arrays) {
     return;
   }
   auto members = parse_npz(content.text, assignment.file, content.owner);
-  if (members.empty()) {
-    throw UsageError(single_quoted(assignment.file) + " is an archive without arrays: there is nothing to save");
-  }
+  refuse_if(members.empty(),
+            single_quoted(assignment.file) + " is an archive without arrays: there is nothing to save");
   for (auto& [key, value] : members) {
     arrays.push_back({assignment.name.empty() ? key : assignment.name + "/" + key, std::move(value)});
   }

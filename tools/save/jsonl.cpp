@@ -270,10 +270,8 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   }
   const std::vector<std::string> names = pattern.group_names();
   const bool has_step = std::find(names.begin(), names.end(), "step") != names.end();
-  if (names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step)) {
-    throw UsageError(
-        "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
-  }
+  refuse_if(names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step),
+            "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
   bool passes_on = options.tee;
   if (options.tee) {
     (void)std::signal(SIGPIPE, SIG_IGN);  // what is saved does not depend on who reads the rest of the pipe

@@ -88,9 +88,7 @@ Assignment Assignment::parse(const std::string& operand) {
   if (equals == std::string::npos) {
     equals = operand.rfind('=');
   }
-  if (equals == std::string::npos) {
-    throw UsageError(single_quoted(operand) + " is not of the form NAME=VALUE");
-  }
+  refuse_if(equals == std::string::npos, single_quoted(operand) + " is not of the form NAME=VALUE");
   assignment.name = operand.substr(0, equals);
   const std::string value = operand.substr(equals + 1);
   if (value == "-") {
@@ -100,21 +98,17 @@ Assignment Assignment::parse(const std::string& operand) {
   if (value.starts_with('@')) {
     assignment.kind = Kind::file;
     assignment.file = value.substr(1);
-    if (assignment.file.empty()) {
-      throw UsageError(single_quoted(operand) + ": no file is named after the '@'");
-    }
+    refuse_if(assignment.file.empty(), single_quoted(operand) + ": no file is named after the '@'");
     return assignment;
   }
   const char* first = value.data();
   const char* const end = value.data() + value.size();
   first += value.starts_with('+') && value.size() > 1 && value[1] != '-' ? 1 : 0;
   const auto [rest, error] = std::from_chars(first, end, assignment.number);
-  if (error == std::errc::result_out_of_range && rest == end) {
-    throw UsageError(single_quoted(value) + " is beyond what a float64 can hold");
-  }
-  if (value.empty() || error != std::errc{} || rest != end) {
-    throw UsageError(single_quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
-  }
+  refuse_if(error == std::errc::result_out_of_range && rest == end,
+            single_quoted(value) + " is beyond what a float64 can hold");
+  refuse_if(value.empty() || error != std::errc{} || rest != end,
+            single_quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
   return assignment;
 }
 
@@ -158,15 +152,12 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
     std::string list;
     for (const std::string& name : line.values("reduce")) {
       const std::span<const std::string_view> known = saved_reductions();
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        throw UsageError("--reduce: " + not_one_of(name, known));
-      }
+      refuse_if(std::find(known.begin(), known.end(), name) == known.end(), "--reduce: " + not_one_of(name, known));
       list += name + ",";
     }
     options.reduction = ReductionConfig::parse(list, !line.has("no-raw"), line.has("shape"));
-    if (line.has("no-raw") && options.reduction->reductions.empty() && !options.reduction->save_shape) {
-      throw UsageError("--no-raw leaves nothing to save: give --reduce or --shape");
-    }
+    refuse_if(line.has("no-raw") && options.reduction->reductions.empty() && !options.reduction->save_shape,
+              "--no-raw leaves nothing to save: give --reduce or --shape");
   }
   options.trial = line.operands().front();
   refuse_if(options.trial.empty(), "the trial's name is empty");
@@ -175,9 +166,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   for (std::size_t i = 1; i < line.operands().size(); ++i) {
     options.assignments.push_back(Assignment::parse(line.operands()[i]));
     if (options.assignments.back().kind == Assignment::Kind::stdin_npy) {
-      if (from_stdin) {
-        throw UsageError("standard input can be read once only");
-      }
+      refuse_if(from_stdin, "standard input can be read once only");
       from_stdin = true;
     }
   }

@@ -185,9 +185,7 @@ std::string pattern_from(const std::string& text) {
 Mode mode_from(const std::string& word, std::string_view what) {
   constexpr std::array<std::string_view, 4> words = {"train", "eval", "predict", "global"};
   const std::optional<Mode> mode = parse_mode(word);
-  if (!mode) {
-    throw InvalidValue(std::string(what) + not_one_of(word, words));
-  }
+  invalid_if(!mode, std::string(what) + not_one_of(word, words));
   return *mode;
 }
 

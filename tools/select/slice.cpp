@@ -28,9 +28,8 @@ std::int64_t parse_index(std::string_view text) {
   const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
   const char* const begin = text.data() + (plus ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InvalidValue(single_quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
-  }
+  invalid_if(error != std::errc() || end != text.data() + text.size(),
+             single_quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
   return number;
 }
 
@@ -50,17 +49,13 @@ SliceTerm parse_term(std::string_view text) {
     term.index = parse_index(text);
     return term;
   }
-  if (parts.size() > 3) {
-    throw InvalidValue(single_quoted(text) + " has more than START:STOP:STEP");
-  }
+  invalid_if(parts.size() > 3, single_quoted(text) + " has more than START:STOP:STEP");
   term.start = parse_bound(parts[0]);
   term.stop = parse_bound(parts[1]);
   if (parts.size() == 3) {
     term.step = parse_bound(parts[2]).value_or(1);
   }
-  if (term.step == 0) {
-    throw InvalidValue("slice step cannot be zero");
-  }
+  invalid_if(term.step == 0, "slice step cannot be zero");
   term.step = std::max(term.step, -largest);  // so that it can be negated
   return term;
 }
@@ -119,9 +114,8 @@ SliceSpec SliceSpec::parse(std::string_view text) {
   bool ellipsis = false;
   for (const std::string_view item : items) {
     const SliceTerm term = parse_term(item);
-    if (term.kind == SliceTerm::Kind::ellipsis && std::exchange(ellipsis, true)) {
-      throw InvalidValue("an index can only have a single ellipsis ('...')");
-    }
+    invalid_if(term.kind == SliceTerm::Kind::ellipsis && std::exchange(ellipsis, true),
+               "an index can only have a single ellipsis ('...')");
     spec.terms_.push_back(term);
   }
   return spec;

@@ -179,9 +179,7 @@ StepTerm StepSpec::parse_term(std::string_view text) {
   term.stop = bound_in(rest.substr(0, second_colon), text);
   if (second_colon != std::string_view::npos) {
     term.stride = bound_in(rest.substr(second_colon + 1), text).value_or(1);
-    if (term.stride == 0) {
-      throw InvalidValue("the stride of " + single_quoted(text) + " is 0");
-    }
+    invalid_if(term.stride == 0, "the stride of " + single_quoted(text) + " is 0");
   }
   if (is_empty(term)) {
     refuse_empty(term);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "rows/row_writer.hpp"
 

@@ -60,9 +60,8 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
   options.until = line.convert_all("until", [](const std::string& text) {
     Comparison comparison = parse_comparison(text);
-    if (comparison.relation == Relation::matches || !text::number_of(comparison.value)) {
-      throw InvalidValue(single_quoted(text) + " is not NAME OP NUMBER, with OP one of < <= > >= = !=");
-    }
+    invalid_if(comparison.relation == Relation::matches || !text::number_of(comparison.value),
+               single_quoted(text) + " is not NAME OP NUMBER, with OP one of < <= > >= = !=");
     return comparison;
   });
   options.end = line.has("end");
@@ -70,9 +69,7 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.waiting = FollowingOptions::from(line);
   options.output = OutputOptions::from(line);
   options.reading = ReadingOptions::from(line);
-  if (options.operands.empty()) {
-    throw UsageError("TRIAL is missing");
-  }
+  refuse_if(options.operands.empty(), "TRIAL is missing");
   return options;
 }
 

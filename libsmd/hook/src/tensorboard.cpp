@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <cmath>
 #include <limits>
 #include <span>

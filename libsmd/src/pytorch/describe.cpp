@@ -6,7 +6,6 @@
 #include "text/words.hpp"
 
 #include <smd/elements.hpp>
-#include <smd/tensor_view.hpp>
 
 #include <algorithm>
 #include <array>

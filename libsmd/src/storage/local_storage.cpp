@@ -19,7 +19,6 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <system_error>

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
-
 namespace smd::detail::rules {
 
 namespace {

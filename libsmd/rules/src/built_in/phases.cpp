@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/phases.hpp"
 
+#include "built_in/builtin.hpp"
 #include "framework/common.hpp"
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"

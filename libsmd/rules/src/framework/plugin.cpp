@@ -11,7 +11,6 @@
 #include <link.h>
 #include <sys/stat.h>
 
-#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <fstream>

@@ -18,7 +18,6 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace smd::detail::rules {

@@ -8,7 +8,6 @@
 
 #include <smd/limits.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 

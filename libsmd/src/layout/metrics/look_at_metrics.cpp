@@ -4,7 +4,6 @@
 #include "layout/forward_reader.hpp"
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
-#include "text/json.hpp"
 #include "text/number.hpp"
 #include "text/time.hpp"
 #include "text/trim.hpp"

@@ -6,7 +6,6 @@
 #include "storage/inflated_file.hpp"
 #include "text/escape.hpp"
 #include "wire/event_outline.hpp"
-#include "wire/first_bytes.hpp"
 #include "wire/framing.hpp"
 #include "wire/little_endian.hpp"
 #include "wire/summary.hpp"

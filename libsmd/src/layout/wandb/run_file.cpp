@@ -4,7 +4,6 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace smd::detail::layout {
