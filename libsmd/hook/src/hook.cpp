@@ -5,6 +5,7 @@
 #include "hook_impl.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "text/escape.hpp"
+#include "types/refuse.hpp"
 
 #include <strings.h>
 
@@ -26,9 +27,7 @@ std::unique_ptr<detail::hook::Output> value_or_throw(detail::Outcome<std::unique
 }
 
 std::unique_ptr<detail::hook::Output> open_or_throw(const std::string& path, const RemoteOptions& remote) {
-  if (path.empty()) {
-    throw InvalidArgument("the trial's folder has no name");
-  }
+  detail::refuse_if(path.empty(), "the trial's folder has no name");
   return value_or_throw(is_remote_path(path) ? detail::hook::open_remote_output(path, remote)
                                              : detail::hook::open_local_output(path));
 }
@@ -138,9 +137,7 @@ void Hook::next_step() {
 
 void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
   impl_->throw_failure();
-  if (step.value < 0 || mode_step.value < 0) {
-    throw InvalidArgument("steps count from 0");
-  }
+  detail::refuse_if(step.value < 0 || mode_step.value < 0, "steps count from 0");
   if (mode == Mode::global && mode_step.value != step.value) {
     throw InvalidArgument("in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
                           std::to_string(mode_step.value));

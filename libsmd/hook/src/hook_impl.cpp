@@ -10,6 +10,7 @@
 #include "layout/debugger/trial_paths.hpp"
 #include "tensorboard.hpp"
 #include "text/escape.hpp"
+#include "types/refuse.hpp"
 #include "wire/tensor_proto.hpp"
 
 #include <algorithm>
@@ -90,9 +91,7 @@ std::string checked_worker_part(const HookConfig& config) {
     throw InvalidArgument("'" + detail::printable(worker) +
                           "' cannot be a worker's name: it would not read back from a file's name");
   }
-  if (config.num_workers == 0) {
-    throw InvalidArgument("the number of workers is 0");
-  }
+  detail::refuse_if(config.num_workers == 0, "the number of workers is 0");
   return part;
 }
 
@@ -198,9 +197,7 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
 
 void Hook::Impl::throw_failure() const {
   queue.throw_failure();
-  if (closed) {
-    throw InvalidArgument("the hook is closed");
-  }
+  detail::refuse_if(closed, "the hook is closed");
 }
 
 void Hook::Impl::begin_file() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saving_plan.hpp"
 
-#include <smd/error.hpp>
 #include <smd/limits.hpp>
 
 #include "reduce/saved_reductions.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
+#include "types/refuse.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -40,17 +40,14 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
 }
 
 void check_collection_name(const std::string& name) {
-  if (name.empty() || name.size() > limits::name_bytes || !valid_utf8(name)) {
-    throw InvalidArgument("a collection's name is empty, longer than 64 KiB, or not UTF-8");
-  }
+  detail::refuse_if(name.empty() || name.size() > limits::name_bytes || !valid_utf8(name),
+                    "a collection's name is empty, longer than 64 KiB, or not UTF-8");
 }
 
 }  // namespace
 
 void check_name(std::string_view name) {
-  if (name.size() > limits::name_bytes) {
-    throw InvalidArgument("a tensor's name is longer than 64 KiB");
-  }
+  detail::refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than 64 KiB");
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
   }

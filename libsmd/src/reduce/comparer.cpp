@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/difference.hpp>
-#include <smd/error.hpp>
 #include <smd/value_reader.hpp>
 
 #include "reduce/doubles.hpp"
 #include "reduce/exact_sum.hpp"
+#include "types/refuse.hpp"
 
 #include <algorithm>
 #include <array>
@@ -437,9 +437,7 @@ void Comparer::add(const TensorView& a, const TensorView& b) {
   const Dtype type_a = storage_type(a.dtype());
   const Dtype type_b = storage_type(b.dtype());
   const std::uint64_t n = a.size();
-  if (n != b.size()) {
-    throw InvalidArgument("values of different sizes cannot be compared element by element");
-  }
+  detail::refuse_if(n != b.size(), "values of different sizes cannot be compared element by element");
   if (n > 0 && a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       (data.options.equal_nan || !may_be_nan(type_a)) &&
       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {

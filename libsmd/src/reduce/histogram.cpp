@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/error.hpp>
 #include <smd/reduction.hpp>
 
 #include "reduce/doubles.hpp"
 #include "reduce/kernels.hpp"
+#include "types/refuse.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,9 @@ using detail::reduce::block_padding;
 using detail::reduce::block_size;
 
 Histogram::Histogram(std::uint64_t bins, double low, double high) {
-  if (bins == 0 || bins > (std::uint64_t{1} << 24)) {
-    throw InvalidArgument("number of bins must be 1 to 16777216");
-  }
-  if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
-    throw InvalidArgument("bounds of a histogram must be finite and in order");
-  }
+  detail::refuse_if(bins == 0 || bins > (std::uint64_t{1} << 24), "number of bins must be 1 to 16777216");
+  detail::refuse_if(!std::isfinite(low) || !std::isfinite(high) || low > high,
+                    "bounds of a histogram must be finite and in order");
   if (low == high) {
     low -= 0.5;
     high += 0.5;
@@ -73,9 +70,7 @@ void Histogram::add(const TensorView& view) {
 }
 
 void Histogram::merge(const Histogram& other) {
-  if (edges_ != other.edges_) {
-    throw InvalidArgument("histograms of different bins cannot be merged");
-  }
+  detail::refuse_if(edges_ != other.edges_, "histograms of different bins cannot be merged");
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     counts_[i] += other.counts_[i];
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduce/accumulator.hpp"
 #include "reduce/percentiles.hpp"
-
-#include <smd/error.hpp>
+#include "types/refuse.hpp"
 
 #include <fmt/format.h>
 
@@ -323,9 +322,8 @@ struct Reducer::Impl {
   std::vector<Reduction> wanted;
 
   void expect_same(const Impl& other) const {
-    if (data.groups_ != other.data.groups_ || options.nan != other.options.nan) {
-      throw InvalidArgument("reducers of different reductions cannot be merged");
-    }
+    detail::refuse_if(data.groups_ != other.data.groups_ || options.nan != other.options.nan,
+                      "reducers of different reductions cannot be merged");
   }
 };
 
@@ -349,9 +347,7 @@ void Reducer::add(const TensorView& view) {
 void Reducer::add(Dtype dtype, std::span<const std::byte> bytes) {
   const Dtype type = storage_type(dtype);
   const std::size_t item = item_size(type);
-  if (item == 0) {
-    throw InvalidArgument("strings cannot be reduced");
-  }
+  detail::refuse_if(item == 0, "strings cannot be reduced");
   impl_->data.add(type, bytes.data(), bytes.size() / item);
 }
 
@@ -408,9 +404,7 @@ ReducedValue Reducer::result(const Reduction& reduction) const {
 }
 
 void Reducer::results(std::span<ReducedValue> into) const {
-  if (into.size() != impl_->wanted.size()) {
-    throw InvalidArgument("Reducer::results wants one place for each reduction");
-  }
+  detail::refuse_if(into.size() != impl_->wanted.size(), "Reducer::results wants one place for each reduction");
   const Answer answer(impl_->data, impl_->options.ddof);
   std::transform(impl_->wanted.begin(), impl_->wanted.end(), into.begin(),
                  [&](const Reduction& reduction) { return answer.of(reduction); });
@@ -420,9 +414,7 @@ void Reducer::clear() noexcept { impl_->data.clear(); }
 
 PartialReduction Reducer::partial() const {
   const Accumulator& data = impl_->data;
-  if (data.complex_) {
-    throw InvalidArgument("complex numbers have no partial reduction");
-  }
+  detail::refuse_if(data.complex_, "complex numbers have no partial reduction");
   const auto high = [](Int128 value) { return static_cast<std::int64_t>(value >> 64); };
   const auto low = [](Int128 value) { return static_cast<std::uint64_t>(value); };
   const auto numbers = [](DoubleDouble value) { return std::array<double, 2>{value.hi, value.lo}; };
@@ -457,13 +449,10 @@ PartialReduction Reducer::partial() const {
 }
 
 void Reducer::merge(const PartialReduction& partial) {
-  if (impl_->data.groups_.values) {
-    throw InvalidArgument("median and percentiles cannot be merged without the values");
-  }
+  detail::refuse_if(impl_->data.groups_.values, "median and percentiles cannot be merged without the values");
   const auto pair = [](const std::array<double, 2>& numbers) { return DoubleDouble{numbers[0], numbers[1]}; };
-  if (!std::isfinite(partial.sum[0]) || !std::isfinite(partial.sum[1])) {
-    throw InvalidArgument("a sum beyond the range of double cannot be merged");
-  }
+  detail::refuse_if(!std::isfinite(partial.sum[0]) || !std::isfinite(partial.sum[1]),
+                    "a sum beyond the range of double cannot be merged");
   Accumulator data(impl_->data.groups_, impl_->data.policy_);
   data.count_ = partial.count;
   data.specials_ = {partial.nan, partial.posinf, partial.neginf};
@@ -493,9 +482,7 @@ void Reducer::merge(const PartialReduction& partial) {
 std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,
                                  const ReduceOptions& options) {
   const Dtype type = storage_type(view.dtype());
-  if (item_size(type) == 0) {
-    throw InvalidArgument("strings cannot be reduced");
-  }
+  detail::refuse_if(item_size(type) == 0, "strings cannot be reduced");
   Groups groups = groups_of(wanted);
   groups.values = false;  // percentiles are computed in place
   Accumulator data(groups, options.nan);

@@ -4,9 +4,9 @@
 #include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
+#include "types/refuse.hpp"
 #include "wire/first_bytes.hpp"
 
-#include <smd/error.hpp>
 #include <smd/find.hpp>
 #include <smd/remote.hpp>
 
@@ -255,9 +255,7 @@ class Opener {
         options_(options),
         environment_(environment),
         stop_(is_remote_path(path) ? options.remote.stop : unless_short(options.remote.stop)) {
-    if (path.empty()) {
-      throw InvalidArgument("the path of a trial is empty");
-    }
+    detail::refuse_if(path.empty(), "the path of a trial is empty");
     require_layout(options.layout);
   }
 
