@@ -31,11 +31,7 @@ class LossHistory {
 
 class Overtraining final : public PhaseRule {
  public:
-  explicit Overtraining(const Parameters& parameters)
-      : PhaseRule(parameters),
-        patience_train_(parameters.integer("patience_train")),
-        patience_validation_(parameters.integer("patience_validation")),
-        delta_(parameters.number("delta")) {
+  explicit Overtraining(const Parameters& parameters) : PhaseRule(parameters) {
     check_pairs(parameters);
     look_only_at_losses();
   }
@@ -49,7 +45,7 @@ class Overtraining final : public PhaseRule {
   std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
     std::vector<Finding> findings;
     const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
-      side.observe(loss, delta_);
+      side.observe(loss, parameters().number("delta"));
       if (side.stale() >= patience) {
         findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale()),
                                       ">=", static_cast<double>(patience)));
@@ -57,15 +53,12 @@ class Overtraining final : public PhaseRule {
     };
     BothSides& sides = sides_[phase.tensors];
     if (phase.training) {
-      observe(sides.training, *phase.training, "train", patience_train_);
+      observe(sides.training, *phase.training, "train", parameters().integer("patience_train"));
     }
-    observe(sides.validation, phase.validation, "validation", patience_validation_);
+    observe(sides.validation, phase.validation, "validation", parameters().integer("patience_validation"));
     return findings;
   }
 
-  std::int64_t patience_train_;
-  std::int64_t patience_validation_;
-  double delta_;
   std::map<TensorPair, BothSides> sides_;
 };
 
