@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include <array>
-
 namespace smd::detail::rules {
 
 namespace {

@@ -34,10 +34,9 @@ double percent_of(double from, double to, double change) {
 }
 
 /// Returns `position - distance`. A log may have any 64-bit step numbers, so a result below their range becomes the
-/// smallest.
+/// smallest. Precondition: the distance is not negative.
 std::int64_t earlier(std::int64_t position, std::int64_t distance) {
-  std::int64_t result = 0;
-  return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
+  return std::max(position, std::numeric_limits<std::int64_t>::min() + distance) - distance;
 }
 
 /// Returns NaN if any value is. Precondition: at least one.

@@ -22,7 +22,6 @@ double ratio_of(double training, double validation) {
 class Overfit final : public PhaseRule {
  public:
   explicit Overfit(const Parameters& parameters) : PhaseRule(parameters) {
-    check_pairs(parameters);
     ignore_before(GlobalStep(parameters.integer("start_step")));
     warn_of_zeros();
   }

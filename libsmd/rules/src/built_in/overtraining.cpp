@@ -10,31 +10,25 @@ namespace smd::detail::rules {
 namespace {
 
 /// Counts the observations since a loss last improved.
-class LossHistory {
- public:
+struct LossHistory {
+  std::optional<double> best = {};
+  std::int64_t stale = 0;
+
   void observe(double loss, double delta) {
-    if (!best_) {
-      best_ = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
-    } else if (loss < *best_ && *best_ - loss >= delta) {
-      best_ = loss;
-      stale_ = 0;
+    if (!best) {
+      best = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+    } else if (loss < *best && *best - loss >= delta) {
+      best = loss;
+      stale = 0;
     } else {
-      ++stale_;
+      ++stale;
     }
   }
-  [[nodiscard]] std::int64_t stale() const noexcept { return stale_; }
-
- private:
-  std::optional<double> best_;
-  std::int64_t stale_ = 0;
 };
 
 class Overtraining final : public PhaseRule {
  public:
-  explicit Overtraining(const Parameters& parameters) : PhaseRule(parameters) {
-    check_pairs(parameters);
-    look_only_at_losses();
-  }
+  explicit Overtraining(const Parameters& parameters) : PhaseRule(parameters) { look_only_at_losses(); }
 
  private:
   struct BothSides {
@@ -46,8 +40,8 @@ class Overtraining final : public PhaseRule {
     std::vector<Finding> findings;
     const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
       side.observe(loss, parameters().number("delta"));
-      if (side.stale() >= patience) {
-        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale()),
+      if (side.stale >= patience) {
+        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale),
                                       ">=", static_cast<double>(patience)));
       }
     };

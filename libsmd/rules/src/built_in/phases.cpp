@@ -55,16 +55,6 @@ std::vector<TensorPair> readings_of_pair(std::string_view item) {
   return readings;
 }
 
-void check_pairs(const Parameters& parameters) {
-  for (const std::string& item : parameters.list("pairs")) {
-    if (readings_of_pair(item).empty()) {
-      throw ConfigurationError(
-          ConfigurationErrorKind::bad_value,
-          fmt::format("parameter pairs: '{}' is not valid; give train_name:eval_name", printable(item)), "pairs");
-    }
-  }
-}
-
 void PairedLosses::resolve(const StepTensors& step) {
   const EvaluatedTrial& base = RuleAccess::context(step).run.base();
   const TrialSnapshot& snapshot = base.snapshot();
@@ -270,6 +260,16 @@ std::vector<Phase> Phases::close() {
     }
   }
   return closed;
+}
+
+PhaseRule::PhaseRule(const Parameters& parameters) : Rule(parameters) {
+  for (const std::string& item : parameters.list("pairs")) {
+    if (readings_of_pair(item).empty()) {
+      throw ConfigurationError(
+          ConfigurationErrorKind::bad_value,
+          fmt::format("parameter pairs: '{}' is not valid; give train_name:eval_name", printable(item)), "pairs");
+    }
+  }
 }
 
 /// Selects the tensors: the stated pairs; else those that match the rule's patterns, if it has any; else the collection

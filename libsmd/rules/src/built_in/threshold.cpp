@@ -13,7 +13,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <span>
 #include <string>
 #include <tuple>
 #include <utility>

@@ -7,9 +7,7 @@
 #include <smd/problem.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
