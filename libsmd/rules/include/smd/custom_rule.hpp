@@ -9,7 +9,6 @@
 #include <smd/wait.hpp>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -5,7 +5,6 @@
 #include <smd/export.hpp>
 #include <smd/rule_parameter.hpp>
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>

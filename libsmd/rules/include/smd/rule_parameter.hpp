@@ -4,7 +4,6 @@
 #include <smd/error.hpp>
 #include <smd/export.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>

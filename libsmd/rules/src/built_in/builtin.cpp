@@ -72,6 +72,14 @@ void UnitRule::invoke_at_step(StepView& step) {
   }
 }
 
+void need_values(StepNeeds& step, std::initializer_list<SelectionId> selections) {
+  for (const SelectionId selection : selections) {
+    for (const Unit& unit : step.units(selection)) {
+      step.value(unit);
+    }
+  }
+}
+
 void need_variance(StepNeeds& step, const Unit& unit) {
   if (unit.has_reduction("variance") || unit.has_value()) {
     step.measure(unit, variance);
@@ -107,6 +115,15 @@ CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig col
     }
   }
   return collection;
+}
+
+Collections only_in_mode(const Parameters& parameters, Collections collections) {
+  if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
+    for (CollectionConfig& one : collections) {
+      one = only_in({*mode}, std::move(one));
+    }
+  }
+  return collections;
 }
 
 Collections selected(const Parameters& parameters, const std::string& own, const Texts& reductions,

@@ -91,6 +91,9 @@ class UnitRule : public Rule {
   SelectionId selection_;
 };
 
+/// Requests the raw values of all units of some selections.
+void need_values(StepNeeds& step, std::initializer_list<SelectionId> selections);
+
 /// Returns whether weights may change at a step: they do not between steps of evaluation.
 [[nodiscard]] inline bool is_training(const StepTensors& step) noexcept {
   return step.mode() == Mode::train || step.mode() == Mode::global;
@@ -114,6 +117,9 @@ using Collections = std::vector<CollectionConfig>;
 [[nodiscard]] CollectionConfig reduced(CollectionConfig collection, Texts reductions);
 /// Returns the collection, saved only at steps of these modes.
 [[nodiscard]] CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig collection);
+
+/// Returns the collections, saved only at steps of the mode that the parameter `mode` names, if it names one.
+[[nodiscard]] Collections only_in_mode(const Parameters& parameters, Collections collections);
 
 /// Returns the collections that the parameters `collection_names` and `tensor_regex` select. Patterns make a collection
 /// named `own`. If neither is given, returns a collection of every tensor named `everything`; none if `everything` is

@@ -55,32 +55,14 @@ double sum_of(const Elements& x, std::size_t first, std::size_t n) {
   return sum;
 }
 
-void add_channels(const TensorView& view, const Layout& layout, std::vector<double>& sums) {
-  visit_numbers(view, [&](const auto& x) {
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < layout.outer; ++i) {
-      for (double& sum : sums) {
-        sum += sum_of(x, first, layout.inner);
-        first += layout.inner;
-      }
-    }
-  });
-}
-
 class CheckInputImages final : public Rule {
  public:
   explicit CheckInputImages(const Parameters& parameters)
       : Rule(parameters),
         images_(select({.regex = {parameters.text("regex")}})),
-        most_(parameters.number("threshold_mean")),
-        samples_(static_cast<std::uint64_t>(parameters.integer("threshold_samples"))),
-        axis_(parameters.integer("channel")) {}
+        samples_(static_cast<std::uint64_t>(parameters.integer("threshold_samples"))) {}
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(images_)) {
-      step.value(unit);
-    }
-  }
+  void set_required_tensors(StepNeeds& step) override { need_values(step, {images_}); }
 
   void invoke_at_step(StepView& step) override {
     std::map<std::string_view, Seen*> added;  // by tensor
@@ -121,13 +103,21 @@ class CheckInputImages final : public Rule {
 
   /// Adds a value. Returns false if it has another number of channels than those before.
   [[nodiscard]] bool add(Seen& seen, const TensorView& view) const {
-    const Layout layout = layout_of(view, axis_);
+    const Layout layout = layout_of(view, parameters().integer("channel"));
     if (seen.images == 0) {
       seen.sums.resize(layout.channels);
     } else if (seen.sums.size() != layout.channels) {
       return false;
     }
-    add_channels(view, layout, seen.sums);
+    visit_numbers(view, [&](const auto& x) {
+      std::size_t first = 0;
+      for (std::size_t i = 0; i < layout.outer; ++i) {
+        for (double& sum : seen.sums) {
+          sum += sum_of(x, first, layout.inner);
+          first += layout.inner;
+        }
+      }
+    });
     seen.images += view.shape().empty() ? 1 : static_cast<std::uint64_t>(view.shape()[0]);
     seen.pixels += std::uint64_t{layout.outer} * layout.inner;
     return true;
@@ -135,6 +125,7 @@ class CheckInputImages final : public Rule {
 
   void evaluate(StepView& step, std::string_view tensor, const Seen& seen) const {
     step.evaluated();
+    const double most = parameters().number("threshold_mean");
     std::optional<double> farthest;
     std::size_t channel = 0;
     for (std::size_t i = 0; i < seen.sums.size(); ++i) {
@@ -144,21 +135,19 @@ class CheckInputImages final : public Rule {
         channel = i;
       }
     }
-    if (farthest && std::abs(*farthest) > most_) {
+    if (farthest && std::abs(*farthest) > most) {
       step.trigger({.tensor = std::string(tensor),
                     .check = "channel_mean",
                     .value = *farthest,
                     .relation = ">",
-                    .threshold = most_,
-                    .message = fmt::format("{}: |channel_mean {:.6g}| > threshold {:.6g}", tensor, *farthest, most_),
+                    .threshold = most,
+                    .message = fmt::format("{}: |channel_mean {:.6g}| > threshold {:.6g}", tensor, *farthest, most),
                     .details = {{"channel", std::to_string(channel)}, {"images", std::to_string(seen.images)}}});
     }
   }
 
   SelectionId images_;
-  double most_;
   std::uint64_t samples_;
-  std::int64_t axis_;
   std::map<std::pair<std::string, Mode>, Seen> seen_;
 };
 

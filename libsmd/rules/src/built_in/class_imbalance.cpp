@@ -18,18 +18,9 @@ class ClassImbalance final : public Rule {
       : Rule(parameters),
         labels_(select({.regex = {parameters.text("labels_regex")}})),
         predictions_(select({.regex = {parameters.text("predictions_regex")}})),
-        most_imbalance_(parameters.number("threshold_imbalance")),
-        most_wrong_(parameters.number("threshold_misprediction")),
-        samples_(static_cast<std::uint64_t>(parameters.integer("samples"))),
-        arg_max_(parameters.boolean("argmax")) {}
+        samples_(static_cast<std::uint64_t>(parameters.integer("samples"))) {}
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const SelectionId selection : {labels_, predictions_}) {
-      for (const Unit& unit : step.units(selection)) {
-        step.value(unit);
-      }
-    }
-  }
+  void set_required_tensors(StepNeeds& step) override { need_values(step, {labels_, predictions_}); }
 
   void invoke_at_step(StepView& step) override {
     std::optional<std::string_view> first_label;
@@ -97,7 +88,8 @@ class ClassImbalance final : public Rule {
     const Classes of_labels = Classes::of_labels(labels->view());
     std::optional<Classes> predicted;
     if (predictions != nullptr) {
-      predicted = arg_max_ ? Classes::of_arg_max(predictions->view()) : Classes::of_elements(predictions->view());
+      predicted = parameters().boolean("argmax") ? Classes::of_arg_max(predictions->view())
+                                                 : Classes::of_elements(predictions->view());
     }
     const bool paired = predicted && predicted->size() == of_labels.size();
     for_class_pairs(of_labels, paired ? *predicted : of_labels, [&](double label, double prediction) {
@@ -126,20 +118,17 @@ class ClassImbalance final : public Rule {
     });
     step.evaluated();
     const double ratio = static_cast<double>(largest) / static_cast<double>(smallest);
-    if (ratio > most_imbalance_) {
-      step.trigger(finding_of(labels, "imbalance", ratio, ">", most_imbalance_));
+    if (const double most = parameters().number("threshold_imbalance"); ratio > most) {
+      step.trigger(finding_of(labels, "imbalance", ratio, ">", most));
     }
-    if (worst >= 0 && worst > most_wrong_) {
-      step.trigger(finding_of(predictions, "misprediction", worst, ">", most_wrong_));
+    if (const double most = parameters().number("threshold_misprediction"); worst >= 0 && worst > most) {
+      step.trigger(finding_of(predictions, "misprediction", worst, ">", most));
     }
   }
 
   SelectionId labels_;
   SelectionId predictions_;
-  double most_imbalance_;
-  double most_wrong_;
   std::uint64_t samples_;
-  bool arg_max_;
   std::map<Mode, Counts> counts_;
 };
 

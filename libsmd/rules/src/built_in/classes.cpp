@@ -4,7 +4,6 @@
 #include <smd/elements.hpp>
 
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace smd::detail::rules {
@@ -36,15 +35,6 @@ std::vector<std::uint32_t> ones_of_rows(const TensorView& view) {
   return ones;
 }
 
-template <class T>
-bool is_nan(T x) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::isnan(x);
-  } else {
-    return false;
-  }
-}
-
 }  // namespace
 
 Classes Classes::of_labels(const TensorView& view) {
@@ -66,6 +56,7 @@ Classes Classes::of_arg_max(const TensorView& view) {
   Classes classes(view, columns == 0 ? 0 : view.size() / columns);
   classes.by_row_ = true;
   classes.rows_.reserve(classes.size_);
+  const auto is_nan = [](auto number) { return number != number; };
   visit_numbers(view, [&](const auto& x) {
     for (std::size_t start = 0; start + columns <= x.size(); start += columns) {
       std::size_t best = 0;

@@ -69,10 +69,7 @@ bool was_saved(const Source& source, const RuleSummary& summary) {
 
 class Confusion final : public Rule {
  public:
-  explicit Confusion(const Parameters& parameters)
-      : Rule(parameters),
-        least_diagonal_(parameters.number("min_diag")),
-        most_off_diagonal_(parameters.number("max_off_diag")) {
+  explicit Confusion(const Parameters& parameters) : Rule(parameters) {
     if (parameters.has("category_no")) {
       categories_ = static_cast<double>(parameters.integer("category_no"));
     }
@@ -199,11 +196,11 @@ class Confusion final : public Rule {
         most_at = at;
       }
     }
-    if (least < least_diagonal_) {
-      trigger(step, tensor, "diag", least, "<", least_diagonal_, {least_class, least_class});
+    if (const double bound = parameters().number("min_diag"); least < bound) {
+      trigger(step, tensor, "diag", least, "<", bound, {least_class, least_class});
     }
-    if (most > most_off_diagonal_) {
-      trigger(step, tensor, "off_diag", most, ">", most_off_diagonal_, most_at);
+    if (const double bound = parameters().number("max_off_diag"); most > bound) {
+      trigger(step, tensor, "off_diag", most, ">", bound, most_at);
     }
   }
 
@@ -214,8 +211,6 @@ class Confusion final : public Rule {
     step.trigger(std::move(finding));
   }
 
-  double least_diagonal_;
-  double most_off_diagonal_;
   std::optional<double> categories_;
   Source labels_;
   Source predictions_;

@@ -8,21 +8,15 @@ namespace {
 
 class DeadRelu final : public UnitRule {
  public:
-  explicit DeadRelu(const Parameters& parameters)
-      : UnitRule(parameters, {.regex = parameters.list("tensor_regex")}),
-        inactivity_(parameters.number("threshold_inactivity")),
-        layer_(parameters.number("threshold_layer")) {}
+  explicit DeadRelu(const Parameters& parameters) : UnitRule(parameters, {.regex = parameters.list("tensor_regex")}) {}
 
  private:
   void evaluate(StepView& step, const Unit& unit) override {
     if (const TensorValue* const value = step.value(unit)) {
-      trigger_if(step, unit, "dead_percent", inactive_percent(value->view(), 0, std::nullopt, inactivity_), ">",
-                 layer_);
+      const double dead = inactive_percent(value->view(), 0, std::nullopt, parameters().number("threshold_inactivity"));
+      trigger_if(step, unit, "dead_percent", dead, ">", parameters().number("threshold_layer"));
     }
   }
-
-  double inactivity_;
-  double layer_;
 };
 
 }  // namespace

@@ -14,16 +14,9 @@ namespace {
 class FeatureImportanceOverweight final : public Rule {
  public:
   explicit FeatureImportanceOverweight(const Parameters& parameters)
-      : Rule(parameters),
-        features_(select({.regex = {parameters.text("tensor_regex")}})),
-        most_(parameters.number("threshold")),
-        count_(static_cast<std::uint64_t>(parameters.integer("nfeatures"))) {}
+      : Rule(parameters), features_(select({.regex = {parameters.text("tensor_regex")}})) {}
 
-  void set_required_tensors(StepNeeds& step) override {
-    for (const Unit& unit : step.units(features_)) {
-      step.value(unit);
-    }
-  }
+  void set_required_tensors(StepNeeds& step) override { need_values(step, {features_}); }
 
   void invoke_at_step(StepView& step) override {
     std::map<std::string_view, Importances> workers;
@@ -32,9 +25,10 @@ class FeatureImportanceOverweight final : public Rule {
         workers[unit.worker()].add(unit, to_doubles(value->view()));
       }
     }
+    const auto count = static_cast<std::uint64_t>(parameters().integer("nfeatures"));
     for (auto& [worker, importances] : workers) {
-      if (const std::optional<double> share = importances.share_of_largest(count_)) {
-        trigger_if(step, *importances.of_largest, "share", *share, ">", most_);
+      if (const std::optional<double> share = importances.share_of_largest(count)) {
+        trigger_if(step, *importances.of_largest, "share", *share, ">", parameters().number("threshold"));
       }
     }
   }
@@ -73,8 +67,6 @@ class FeatureImportanceOverweight final : public Rule {
   };
 
   SelectionId features_;
-  double most_;
-  std::uint64_t count_;
 };
 
 }  // namespace

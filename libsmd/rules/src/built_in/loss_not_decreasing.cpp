@@ -33,10 +33,9 @@ double percent_of(double from, double to, double change) {
 }
 
 /// Returns `position - distance`. A log may have any 64-bit step numbers, so a result below their range becomes the
-/// smallest.
+/// smallest. Precondition: the distance is not negative.
 std::int64_t earlier(std::int64_t position, std::int64_t distance) {
-  std::int64_t result = 0;
-  return __builtin_sub_overflow(position, distance, &result) ? std::numeric_limits<std::int64_t>::min() : result;
+  return std::max(position, std::numeric_limits<std::int64_t>::min() + distance) - distance;
 }
 
 /// Returns NaN if any value is. Precondition: at least one.
@@ -54,19 +53,16 @@ class LossNotDecreasing final : public Rule {
   explicit LossNotDecreasing(const Parameters& parameters)
       : Rule(parameters),
         least_distance_(parameters.integer("num_steps")),
-        least_decrease_(parameters.number("diff_percent")),
-        greatest_increase_(parameters.number("increase_threshold_percent")) {
+        least_decrease_(parameters.number("diff_percent")) {
     if (!parameters.boolean("use_losses_collection") && !has_lists()) {
       throw ConfigurationError(
           ConfigurationErrorKind::missing_parameter,
           "parameter 'collection_names' or 'tensor_regex' is needed when 'use_losses_collection' is False",
           "collection_names");
     }
-    if (parameters.has("mode")) {
-      const std::string& mode = parameters.text("mode");
-      one_row_ = mode == "GLOBAL";
-      only_ = mode == "TRAIN" ? std::optional(Mode::train) : mode == "EVAL" ? std::optional(Mode::eval) : std::nullopt;
-    }
+    const std::optional<Mode> mode = parse_mode(parameters.text("mode"));
+    one_row_ = mode == Mode::global;
+    only_ = one_row_ ? std::nullopt : mode;
   }
 
   void begin() override {
@@ -268,8 +264,8 @@ class LossNotDecreasing final : public Rule {
       row.low = before;
     }
     const double increase = percent_of(row.low->value, loss, loss - row.low->value);
-    if (increase > greatest_increase_) {
-      trigger(step, unit, "increase_percent", increase, ">", greatest_increase_, *row.low);
+    if (const double most = parameters().number("increase_threshold_percent"); increase > most) {
+      trigger(step, unit, "increase_percent", increase, ">", most, *row.low);
     }
   }
 
@@ -358,7 +354,6 @@ class LossNotDecreasing final : public Rule {
 
   std::int64_t least_distance_;
   double least_decrease_;
-  double greatest_increase_;
   bool one_row_ = false;
   std::optional<Mode> only_;
   Losses losses_;
@@ -416,13 +411,7 @@ RuleDescription loss_not_decreasing_rule() {
             if (parameters.boolean("use_losses_collection")) {
               all.push_back(collection_of("losses"));
             }
-            const std::string& mode = parameters.text("mode");
-            if (mode == "TRAIN" || mode == "EVAL") {
-              for (CollectionConfig& one : all) {
-                one = only_in({mode == "TRAIN" ? Mode::train : Mode::eval}, std::move(one));
-              }
-            }
-            return all;
+            return only_in_mode(parameters, std::move(all));
           },
   };
 }

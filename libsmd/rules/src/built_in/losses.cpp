@@ -102,7 +102,7 @@ std::map<std::string, double> Losses::pooled(const StepView& step) const {
   }
   std::map<std::string, double> means;
   for (const auto& [tensor, mean] : of_workers) {
-    means.emplace(tensor, mean.value());
+    means.emplace(tensor, *mean.value());
   }
   return means;
 }

@@ -51,12 +51,6 @@ class Losses {
   std::optional<SelectionId> others_;
 };
 
-}  // namespace detail::rules
-
-}  // namespace smd
-
-namespace smd::detail::rules {
-
 /// The mean of numbers that are added.
 struct Mean {
   double sum = 0;
@@ -66,8 +60,10 @@ struct Mean {
     sum += value;
     ++count;
   }
-  /// Precondition: there is a number.
-  [[nodiscard]] double value() const { return sum / static_cast<double>(count); }
+  /// Returns nullopt if there is no number.
+  [[nodiscard]] std::optional<double> value() const {
+    return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+  }
 };
 
 /// Warns of losses that are exactly 0 after positive ones, in trials without modes: in logs, some frameworks write 0
@@ -85,4 +81,6 @@ class ZeroLosses {
   std::map<std::pair<std::string, std::string>, Seen> seen_;  // by tensor and worker
 };
 
-}  // namespace smd::detail::rules
+}  // namespace detail::rules
+
+}  // namespace smd

@@ -21,11 +21,7 @@ double ratio_of(double training, double validation) {
 
 class Overfit final : public PhaseRule {
  public:
-  explicit Overfit(const Parameters& parameters)
-      : PhaseRule(parameters),
-        patience_(parameters.integer("patience")),
-        threshold_(parameters.number("ratio_threshold")) {
-    check_pairs(parameters);
+  explicit Overfit(const Parameters& parameters) : PhaseRule(parameters) {
     ignore_before(GlobalStep(parameters.integer("start_step")));
     warn_of_zeros();
   }
@@ -36,17 +32,16 @@ class Overfit final : public PhaseRule {
       return std::nullopt;
     }
     const double ratio = ratio_of(*phase.training, phase.validation);
+    const double threshold = parameters().number("ratio_threshold");
     std::int64_t& exceeded = exceeded_[phase.tensors];
-    exceeded = ratio > threshold_ ? exceeded + 1 : 0;
+    exceeded = ratio > threshold ? exceeded + 1 : 0;
     std::vector<Finding> findings;
-    if (exceeded >= patience_) {
-      findings.push_back(finding_of(phase.tensors.validation, "ratio", ratio, ">", threshold_));
+    if (exceeded >= parameters().integer("patience")) {
+      findings.push_back(finding_of(phase.tensors.validation, "ratio", ratio, ">", threshold));
     }
     return findings;
   }
 
-  std::int64_t patience_;
-  double threshold_;
   std::map<TensorPair, std::int64_t> exceeded_;  // successive phases
 };
 

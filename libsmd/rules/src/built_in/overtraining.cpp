@@ -10,35 +10,25 @@ namespace smd::detail::rules {
 namespace {
 
 /// Counts the observations since a loss last improved.
-class LossHistory {
- public:
+struct LossHistory {
+  std::optional<double> best = {};
+  std::int64_t stale = 0;
+
   void observe(double loss, double delta) {
-    if (!best_) {
-      best_ = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
-    } else if (loss < *best_ && *best_ - loss >= delta) {
-      best_ = loss;
-      stale_ = 0;
+    if (!best) {
+      best = std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+    } else if (loss < *best && *best - loss >= delta) {
+      best = loss;
+      stale = 0;
     } else {
-      ++stale_;
+      ++stale;
     }
   }
-  [[nodiscard]] std::int64_t stale() const noexcept { return stale_; }
-
- private:
-  std::optional<double> best_;
-  std::int64_t stale_ = 0;
 };
 
 class Overtraining final : public PhaseRule {
  public:
-  explicit Overtraining(const Parameters& parameters)
-      : PhaseRule(parameters),
-        patience_train_(parameters.integer("patience_train")),
-        patience_validation_(parameters.integer("patience_validation")),
-        delta_(parameters.number("delta")) {
-    check_pairs(parameters);
-    look_only_at_losses();
-  }
+  explicit Overtraining(const Parameters& parameters) : PhaseRule(parameters) { look_only_at_losses(); }
 
  private:
   struct BothSides {
@@ -49,23 +39,20 @@ class Overtraining final : public PhaseRule {
   std::optional<std::vector<Finding>> evaluate(const Phase& phase) override {
     std::vector<Finding> findings;
     const auto observe = [&](LossHistory& side, double loss, std::string_view check, std::int64_t patience) {
-      side.observe(loss, delta_);
-      if (side.stale() >= patience) {
-        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale()),
+      side.observe(loss, parameters().number("delta"));
+      if (side.stale >= patience) {
+        findings.push_back(finding_of(phase.tensors.validation, check, static_cast<double>(side.stale),
                                       ">=", static_cast<double>(patience)));
       }
     };
     BothSides& sides = sides_[phase.tensors];
     if (phase.training) {
-      observe(sides.training, *phase.training, "train", patience_train_);
+      observe(sides.training, *phase.training, "train", parameters().integer("patience_train"));
     }
-    observe(sides.validation, phase.validation, "validation", patience_validation_);
+    observe(sides.validation, phase.validation, "validation", parameters().integer("patience_validation"));
     return findings;
   }
 
-  std::int64_t patience_train_;
-  std::int64_t patience_validation_;
-  double delta_;
   std::map<TensorPair, BothSides> sides_;
 };
 

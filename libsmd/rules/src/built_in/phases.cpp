@@ -36,19 +36,6 @@ std::string names_of(const std::vector<TensorPair>& pairs) {
   return first_names({texts.begin(), texts.end()});
 }
 
-/// Calls `use(unit, loss)` for each worker's value of a tensor; returns their mean, nullopt without a value.
-template <class Use>
-std::optional<double> mean_over_workers(const StepView& step, const std::string& tensor, const Use& use) {
-  Mean mean;
-  for (const Unit& unit : RuleAccess::context(step).units_of(tensor)) {
-    if (const std::optional<double> loss = one_number.loss(step, unit)) {
-      use(unit, *loss);
-      mean.add(*loss);
-    }
-  }
-  return mean.count == 0 ? std::nullopt : std::optional(mean.value());
-}
-
 }  // namespace
 
 ParameterSpec pairs_parameter() {
@@ -67,16 +54,6 @@ std::vector<TensorPair> readings_of_pair(std::string_view item) {
     }
   }
   return readings;
-}
-
-void check_pairs(const Parameters& parameters) {
-  for (const std::string& item : parameters.list("pairs")) {
-    if (readings_of_pair(item).empty()) {
-      throw ConfigurationError(
-          ConfigurationErrorKind::bad_value,
-          fmt::format("parameter pairs: '{}' is not valid; give train_name:eval_name", printable(item)), "pairs");
-    }
-  }
 }
 
 void PairedLosses::resolve(const StepTensors& step) {
@@ -176,17 +153,18 @@ void PairedLosses::need(StepNeeds& step) {
 
 std::vector<Phase> PairedLosses::add(StepView& step, ZeroLosses* zeros) {
   resolve(step);
-  std::map<std::string_view, std::optional<double>> losses;
+  std::map<std::string_view, Mean> losses;  // over workers
   const auto loss_of = [&](const std::string& tensor) {
     const auto [it, made] = losses.try_emplace(tensor);
-    if (made) {
-      it->second = mean_over_workers(step, tensor, [&](const Unit& unit, double loss) {
+    for (const Unit& unit : made ? RuleAccess::context(step).units_of(tensor) : std::vector<Unit>()) {
+      if (const std::optional<double> loss = one_number.loss(step, unit)) {
         if (zeros != nullptr) {
-          zeros->see(step, unit, loss);
+          zeros->see(step, unit, *loss);
         }
-      });
+        it->second.add(*loss);
+      }
     }
-    return it->second;
+    return it->second.value();
   };
   std::vector<Phase> phases;
   for (const TensorPair& pair : pairs_) {
@@ -277,16 +255,22 @@ std::vector<Phase> Phases::add(const StepTensors& step, const std::map<std::stri
 std::vector<Phase> Phases::close() {
   std::vector<Phase> closed;
   for (auto& [tensor, open] : open_) {
-    if (open.validation.count == 0) {
-      continue;
+    if (const std::optional<double> validation = open.validation.value()) {
+      closed.push_back({{tensor, tensor}, open.training.value(), *validation, open.last_step, open.last_mode_step});
+      open = {};
     }
-    closed.push_back({{tensor, tensor}, std::nullopt, open.validation.value(), open.last_step, open.last_mode_step});
-    if (open.training.count > 0) {
-      closed.back().training = open.training.value();
-    }
-    open = {};
   }
   return closed;
+}
+
+PhaseRule::PhaseRule(const Parameters& parameters) : Rule(parameters) {
+  for (const std::string& item : parameters.list("pairs")) {
+    if (readings_of_pair(item).empty()) {
+      throw ConfigurationError(
+          ConfigurationErrorKind::bad_value,
+          fmt::format("parameter pairs: '{}' is not valid; give train_name:eval_name", printable(item)), "pairs");
+    }
+  }
 }
 
 /// Selects the tensors: the stated pairs; else those that match the rule's patterns, if it has any; else the collection

@@ -21,8 +21,6 @@ namespace smd::detail::rules {
 
 /// Returns the parameter `pairs` of rules that compare training with validation.
 [[nodiscard]] ParameterSpec pairs_parameter();
-/// @throws ConfigurationError (bad_value) for an item that cannot be a pair.
-void check_pairs(const Parameters& parameters);
 /// Returns the pairs of names that an item of the parameter may mean: one for each colon at which it can be split.
 [[nodiscard]] std::vector<TensorPair> readings_of_pair(std::string_view item);
 
@@ -107,7 +105,8 @@ class PhaseRule : public Rule {
   void summarize(RuleSummary& summary) final;
 
  protected:
-  using Rule::Rule;
+  /// @throws ConfigurationError (bad_value) for an item of `pairs` that cannot be a pair.
+  explicit PhaseRule(const Parameters& parameters);
 
   /// Returns the findings of a phase, without their step; nullopt if the phase cannot be evaluated.
   [[nodiscard]] virtual std::optional<std::vector<Finding>> evaluate(const Phase& phase) = 0;

@@ -27,11 +27,7 @@ class PoorWeightInitialization final : public Rule {
       : Rule(parameters),
         inputs_(select({.regex = parameters.list("activation_inputs_regex")})),
         gradients_(select({.collections = {"gradients"}})),
-        losses_(select({.collections = {"losses"}}), std::nullopt),
-        ratio_(parameters.number("threshold")),
-        range_(parameters.number("distribution_range")),
-        patience_(parameters.integer("patience")),
-        steps_(parameters.number("steps")) {}
+        losses_(select({.collections = {"losses"}}), std::nullopt) {}
 
   void set_required_tensors(StepNeeds& step) override {
     if (!is_training(step)) {
@@ -59,7 +55,7 @@ class PoorWeightInitialization final : public Rule {
       step.evaluated();
       ++analysed_;
     }
-    if (static_cast<double>(analysed_) >= steps_) {
+    if (static_cast<double>(analysed_) >= parameters().number("steps")) {
       step.done();
     }
   }
@@ -94,8 +90,8 @@ class PoorWeightInitialization final : public Rule {
       any = true;
       const double least = std::min_element(variances.begin(), variances.end(), less)->second;
       const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : most->second / least;
-      if (ratio > ratio_) {
-        step.trigger(most->first, "variance_ratio", ratio, ">", ratio_);
+      if (const double bound = parameters().number("threshold"); ratio > bound) {
+        step.trigger(most->first, "variance_ratio", ratio, ">", bound);
       }
     }
     return any;
@@ -112,16 +108,18 @@ class PoorWeightInitialization final : public Rule {
         workers[unit.worker()].emplace_back(unit, *top - *bottom);
       }
     }
+    const double bound = parameters().number("distribution_range");
     for (const auto& [worker, spreads] : workers) {
       spreads_ = true;
-      if (const auto& [unit, spread] = *std::min_element(spreads.begin(), spreads.end(), less); spread < range_) {
-        step.trigger(unit, "gradient_range", spread, "<", range_);
+      if (const auto& [unit, spread] = *std::min_element(spreads.begin(), spreads.end(), less); spread < bound) {
+        step.trigger(unit, "gradient_range", spread, "<", bound);
       }
     }
     return !workers.empty();
   }
 
   bool evaluate_losses(StepView& step) {
+    const std::int64_t patience = parameters().integer("patience");
     bool any = false;
     for (const Unit& unit : losses_.units(step)) {
       const std::optional<double> loss = losses_.loss(step, unit);
@@ -137,9 +135,9 @@ class PoorWeightInitialization final : public Rule {
       } else if (!first) {
         ++stale.steps;
       }
-      if (stale.steps >= patience_) {
+      if (stale.steps >= patience) {
         step.trigger(unit, "loss_not_decreasing", static_cast<double>(stale.steps),
-                     ">=", static_cast<double>(patience_));
+                     ">=", static_cast<double>(patience));
       }
     }
     return any;
@@ -148,10 +146,6 @@ class PoorWeightInitialization final : public Rule {
   SelectionId inputs_;
   SelectionId gradients_;
   Losses losses_;
-  double ratio_;
-  double range_;
-  std::int64_t patience_;
-  double steps_;
   std::int64_t analysed_ = 0;
   bool histograms_ = false;                                     // gradients were saved only as histograms
   bool spreads_ = false;                                        // `gradient_range` was evaluated

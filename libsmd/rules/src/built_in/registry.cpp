@@ -78,12 +78,11 @@ const RuleDescription& known_rule(std::string_view name_or_alias) {
   const std::vector<RuleDescription> all = rule_descriptions();
   std::vector<std::string_view> names;
   names.reserve(2 * all.size());
-  for (const RuleDescription& rule : all) {
-    names.push_back(rule.name);
-  }
-  for (const RuleDescription& rule : all) {
-    if (!rule.alias.empty()) {
-      names.push_back(rule.alias);
+  for (const auto word : {&RuleDescription::name, &RuleDescription::alias}) {
+    for (const RuleDescription& rule : all) {
+      if (!(rule.*word).empty()) {
+        names.push_back(rule.*word);
+      }
     }
   }
   throw detail::rules::unknown_word(ConfigurationErrorKind::unknown_rule,

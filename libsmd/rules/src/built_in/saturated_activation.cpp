@@ -19,9 +19,7 @@ class SaturatedActivation final : public UnitRule {
   explicit SaturatedActivation(const Parameters& parameters)
       : UnitRule(parameters, selection_of(parameters, false)),
         tanh_{"tanh", parameters.number("threshold_tanh_min"), parameters.number("threshold_tanh_max")},
-        sigmoid_{"sigmoid", parameters.number("threshold_sigmoid_min"), parameters.number("threshold_sigmoid_max")},
-        inactivity_(parameters.number("threshold_inactivity")),
-        layer_(parameters.number("threshold_layer")) {}
+        sigmoid_{"sigmoid", parameters.number("threshold_sigmoid_min"), parameters.number("threshold_sigmoid_max")} {}
 
   void summarize(RuleSummary& summary) override {
     if (!summary.saved(selection()).empty() && summary.tensors_asked() == 0) {
@@ -40,8 +38,9 @@ class SaturatedActivation final : public UnitRule {
     const Activation* const activation = function(unit.tensor());
     const TensorValue* const value = activation == nullptr ? nullptr : step.value(unit);
     if (value != nullptr) {
-      const double saturated = inactive_percent(value->view(), activation->min, activation->max, inactivity_);
-      trigger_if(step, unit, activation->name, saturated, ">", layer_);
+      const double saturated = inactive_percent(value->view(), activation->min, activation->max,
+                                                parameters().number("threshold_inactivity"));
+      trigger_if(step, unit, activation->name, saturated, ">", parameters().number("threshold_layer"));
     }
   }
 
@@ -58,8 +57,6 @@ class SaturatedActivation final : public UnitRule {
 
   Activation tanh_;
   Activation sigmoid_;
-  double inactivity_;
-  double layer_;
 };
 
 }  // namespace

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 
-#include <limits>
-
 namespace smd::detail::rules {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 class TensorVariance final : public UnitRule {
  public:
-  explicit TensorVariance(const Parameters& parameters)
-      : UnitRule(parameters, required_selection(parameters)),
-        max_(parameters.has("max_threshold") ? parameters.number("max_threshold") : infinity),
-        min_(parameters.has("min_threshold") ? parameters.number("min_threshold") : -infinity) {
+  explicit TensorVariance(const Parameters& parameters) : UnitRule(parameters, required_selection(parameters)) {
     if (!parameters.has("max_threshold") && !parameters.has("min_threshold")) {
       throw ConfigurationError(ConfigurationErrorKind::missing_parameter,
                                "nothing to check: give max_threshold, min_threshold or both", "max_threshold");
@@ -26,13 +19,14 @@ class TensorVariance final : public UnitRule {
 
   void evaluate(StepView& step, const Unit& unit) override {
     if (const std::optional<double> value = variance_of(step, unit)) {
-      trigger_if(step, unit, "max", *value, ">", max_);
-      trigger_if(step, unit, "min", *value, "<", min_);
+      if (parameters().has("max_threshold")) {
+        trigger_if(step, unit, "max", *value, ">", parameters().number("max_threshold"));
+      }
+      if (parameters().has("min_threshold")) {
+        trigger_if(step, unit, "min", *value, "<", parameters().number("min_threshold"));
+      }
     }
   }
-
-  double max_;
-  double min_;
 };
 
 }  // namespace

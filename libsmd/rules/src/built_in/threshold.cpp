@@ -54,19 +54,7 @@ constexpr std::array<std::string_view, 4> of_all_elements = {"min", "max", "mean
 /// The number of elements, including those outside all buckets.
 constexpr std::string_view number_of_elements = "num";
 
-/// Returns whether a histogram is all that is known of a unit's absolute values: neither the value nor their mean was
-/// saved.
-bool has_only_buckets(const Unit& unit) {
-  return !unit.has_value() && !unit.has_reduction("abs_mean") && unit.has_reduction(saved_histogram);
-}
-
-/// Bounds of the mean of the absolute values.
-struct AbsMeanBounds {
-  double least = 0;
-  double most = 0;
-};
-
-/// Requests what `abs_mean_bounds` needs.
+/// Requests what `abs_mean_bound` needs.
 void need_buckets(StepNeeds& step, const Unit& unit) {
   StepContext& context = RuleAccess::context(step);
   context.want(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
@@ -76,10 +64,11 @@ void need_buckets(StepNeeds& step, const Unit& unit) {
   step.saved(unit, number_of_elements);
 }
 
-/// Returns the means that result if all elements lie at the edge of their bucket that is nearer to 0 (at 0 if the
-/// bucket contains it), and if all lie at the other edge. Edges are clamped to the saved min and max. Both are NaN if
-/// an element is NaN. Returns nullopt if there are no elements.
-std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
+/// Returns the most that the mean of the absolute values can be: the mean that results if all elements lie at the edge
+/// of their bucket that is farther from 0. Without `most`, returns the least: all lie at the nearer edge (at 0 if the
+/// bucket contains it). Edges are clamped to the saved min and max. NaN if an element is NaN; nullopt if there are no
+/// elements.
+std::optional<double> abs_mean_bound(StepView& step, const Unit& unit, bool most) {
   StepContext& context = RuleAccess::context(step);
   const Slot* const slot =
       context.asked(unit, context.saved_position(unit, saved_histogram), RecordRequest::Kind::value);
@@ -88,14 +77,14 @@ std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
   }
   for (const std::string_view name : of_all_elements) {
     if (std::isnan(step.saved(unit, name).value_or(0))) {
-      return AbsMeanBounds{std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+      return std::numeric_limits<double>::quiet_NaN();
     }
   }
   const double min = step.saved(unit, "min").value_or(-std::numeric_limits<double>::infinity());
   const double max = step.saved(unit, "max").value_or(std::numeric_limits<double>::infinity());
   const std::vector<double> numbers = to_doubles(slot->value.view());
   double elements = 0;
-  AbsMeanBounds sums;
+  double sum = 0;
   for (std::size_t i = 0; i + 2 < numbers.size(); i += 3) {
     const double count = numbers[i + 2];
     if (count == 0) {
@@ -104,11 +93,12 @@ std::optional<AbsMeanBounds> abs_mean_bounds(StepView& step, const Unit& unit) {
     const double left = std::min(std::max(numbers[i], min), max);
     const double right = std::min(std::max(numbers[i + 1], min), max);
     elements += count;
-    sums.least += left < 0 && right > 0 ? 0 : count * std::min(std::abs(left), std::abs(right));
-    sums.most += count * std::max(std::abs(left), std::abs(right));
+    sum += most                    ? count * std::max(std::abs(left), std::abs(right))
+           : left < 0 && right > 0 ? 0
+                                   : count * std::min(std::abs(left), std::abs(right));
   }
   elements = std::max(elements, step.saved(unit, number_of_elements).value_or(0));
-  return elements > 0 ? std::optional(AbsMeanBounds{sums.least / elements, sums.most / elements}) : std::nullopt;
+  return elements > 0 ? std::optional(sum / elements) : std::nullopt;
 }
 
 class Threshold final : public UnitRule {
@@ -155,7 +145,8 @@ class Threshold final : public UnitRule {
   /// Returns which bound of the measurement a unit's buckets give, `at most` or `at least`; empty if the measurement is
   /// known otherwise, or if a bound cannot meet the condition.
   [[nodiscard]] std::string_view bound_of(const Unit& unit) const {
-    if (check_ != "abs_mean" || !has_only_buckets(unit)) {
+    if (check_ != "abs_mean" || unit.has_value() || unit.has_reduction("abs_mean") ||
+        !unit.has_reduction(saved_histogram)) {
       return {};
     }
     return relation_.starts_with('<') ? "at most" : relation_.starts_with('>') ? "at least" : "";
@@ -163,11 +154,7 @@ class Threshold final : public UnitRule {
 
   [[nodiscard]] std::optional<double> measure(StepView& step, const Unit& unit) const {
     const std::string_view bound = bound_of(unit);
-    if (bound.empty()) {
-      return step.measure(unit, reduction_);
-    }
-    const std::optional<AbsMeanBounds> bounds = abs_mean_bounds(step, unit);
-    return bounds ? std::optional(bound == "at most" ? bounds->most : bounds->least) : std::nullopt;
+    return bound.empty() ? step.measure(unit, reduction_) : abs_mean_bound(step, unit, bound == "at most");
   }
 
   void trigger(StepView& step, const Unit& unit, double value, std::int64_t steps) const {
@@ -233,13 +220,8 @@ RuleDescription threshold_rule() {
           [](const Parameters& parameters) {
             const Reduction reduction = reduction_of(parameters);
             const bool can_be_saved = facts_of(reduction.kind).saved_by == SavedBy::every_hook;
-            Collections all = selected(parameters, "threshold", can_be_saved ? Texts{to_string(reduction)} : Texts());
-            if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
-              for (CollectionConfig& one : all) {
-                one = only_in({*mode}, std::move(one));
-              }
-            }
-            return all;
+            return only_in_mode(
+                parameters, selected(parameters, "threshold", can_be_saved ? Texts{to_string(reduction)} : Texts()));
           },
   };
 }

@@ -20,19 +20,16 @@ double depth_of(double largest_id) {
 
 class TreeDepth final : public UnitRule {
  public:
-  explicit TreeDepth(const Parameters& parameters)
-      : UnitRule(parameters, {.names = {"trees/Node"}}), most_(parameters.number("depth")) {}
+  explicit TreeDepth(const Parameters& parameters) : UnitRule(parameters, {.names = {"trees/Node"}}) {}
 
  private:
   void need(StepNeeds& step, const Unit& unit) override { step.measure(unit, largest_node); }
 
   void evaluate(StepView& step, const Unit& unit) override {
     if (const std::optional<double> largest = step.measure(unit, largest_node)) {
-      trigger_if(step, unit, "depth", depth_of(*largest), ">", most_);
+      trigger_if(step, unit, "depth", depth_of(*largest), ">", parameters().number("depth"));
     }
   }
-
-  double most_;
 };
 
 }  // namespace

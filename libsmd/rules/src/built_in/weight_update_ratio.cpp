@@ -10,15 +10,7 @@ namespace {
 
 class WeightUpdateRatio final : public UnitRule {
  public:
-  explicit WeightUpdateRatio(const Parameters& parameters)
-      : UnitRule(parameters, {.collections = {"weights"}}),
-        large_(parameters.number("large_threshold")),
-        small_(parameters.number("small_threshold")),
-        epsilon_(parameters.number("epsilon")) {
-    if (parameters.has("num_steps")) {
-      num_steps_ = parameters.integer("num_steps");
-    }
-  }
+  explicit WeightUpdateRatio(const Parameters& parameters) : UnitRule(parameters, {.collections = {"weights"}}) {}
 
   void summarize(RuleSummary& summary) override {
     if (summary.tensors_asked() > 0) {
@@ -41,13 +33,13 @@ class WeightUpdateRatio final : public UnitRule {
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
     std::span<const Unit> all = step.series(unit);
     all = all.first(all.size() - 1);
-    if (!num_steps_) {
+    if (!parameters().has("num_steps")) {
       return all.empty() ? std::nullopt : std::optional(all.back());
     }
     const std::int64_t now = unit.mode_step().value;
-    const auto first = std::partition_point(all.begin(), all.end(), [&](const Unit& past) {
-      return past.mode_step().value < now - std::min(*num_steps_, now);
-    });
+    const std::int64_t earliest = now - std::min(parameters().integer("num_steps"), now);
+    const auto first = std::partition_point(all.begin(), all.end(),
+                                            [&](const Unit& past) { return past.mode_step().value < earliest; });
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 
@@ -59,18 +51,13 @@ class WeightUpdateRatio final : public UnitRule {
       return;
     }
     const UpdateNorms norms = update_norms(now->view(), then->view());
-    const double ratio = norms.update / (norms.reference + epsilon_);
-    if (ratio > large_) {
-      trigger_if(step, unit, "large", ratio, ">", large_);
+    const double ratio = norms.update / (norms.reference + parameters().number("epsilon"));
+    if (const double large = parameters().number("large_threshold"); ratio > large) {
+      trigger_if(step, unit, "large", ratio, ">", large);
     } else {
-      trigger_if(step, unit, "small", ratio, "<", small_);
+      trigger_if(step, unit, "small", ratio, "<", parameters().number("small_threshold"));
     }
   }
-
-  std::optional<std::int64_t> num_steps_;
-  double large_;
-  double small_;
-  double epsilon_;
 };
 
 }  // namespace

@@ -79,16 +79,11 @@ std::string text_of(const Json& object, const char* key) {
 [[nodiscard]] ConfigurationError bad_config(const std::string& why) { return {Kind::bad_config, why}; }
 
 [[nodiscard]] ConfigurationError not_json(std::string_view text, const text::JsonError& error) {
-  switch (error.fault) {
-    case text::JsonFault::too_deep:
-      return bad_config(fmt::format("objects and lists within each other {} deep and more", limits::json_depth + 1));
-    case text::JsonFault::number:
-      return bad_config("a number in it is beyond what a double can hold");
-    case text::JsonFault::malformed:
-    case text::JsonFault::no_object:
-    case text::JsonFault::no_memory:
-    case text::JsonFault::cut_off:
-      break;
+  if (error.fault == text::JsonFault::too_deep) {
+    return bad_config(fmt::format("objects and lists within each other {} deep and more", limits::json_depth + 1));
+  }
+  if (error.fault == text::JsonFault::number) {
+    return bad_config("a number in it is beyond what a double can hold");
   }
   const std::string_view before = text.substr(0, static_cast<std::size_t>(error.offset));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -110,20 +105,20 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
          spec->type == ParameterType::number_list || spec->type == ParameterType::pattern_list;
 }
 
+[[nodiscard]] ConfigurationError bad_value(const std::string& name, const Json& value, const char* why) {
+  return {Kind::bad_value, fmt::format("parameter {}: {} {}", detail::printable(name), shown(value), why), name};
+}
+
 /// Returns the parameter text for a JSON list.
 [[nodiscard]] std::string list_text(const Json& list, const std::string& name) {
-  const auto bad = [&](const Json& item, const char* why) {
-    return ConfigurationError(Kind::bad_value,
-                              fmt::format("parameter {}: {} {}", detail::printable(name), shown(item), why), name);
-  };
   std::string text;
   for (const Json& item : list) {
     if (!item.is_string() && !item.is_number()) {
-      throw bad(item, "is neither text nor a number");
+      throw bad_value(name, item, "is neither text nor a number");
     }
     const std::string one = item.is_string() ? item.get<std::string>() : item.dump();
     if (one.find(',') != std::string::npos) {
-      throw bad(item, "has a comma, which would part it in two; in a pattern write \\x2c");
+      throw bad_value(name, item, "has a comma, which would part it in two; in a pattern write \\x2c");
     }
     text += (text.empty() ? "" : ",") + one;
   }
@@ -139,10 +134,7 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
   if (list && takes_list(rule, name)) {
     return list_text(value, name);
   }
-  throw ConfigurationError(Kind::bad_value,
-                           fmt::format("parameter {}: {} {}", detail::printable(name), shown(value),
-                                       list ? "is a list; it takes one value" : "is not text; write it in quotes"),
-                           name);
+  throw bad_value(name, value, list ? "is a list; it takes one value" : "is not text; write it in quotes");
 }
 
 void read_parameters(const Json& parameters, RuleConfiguration& read) {
@@ -282,19 +274,16 @@ std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json) 
 
 std::unique_ptr<Rule> make_rule(const RuleConfiguration& configuration) {
   const std::string where = configuration.position.empty() ? std::string() : configuration.position + ": ";
-  const auto placed = [&](const ConfigurationError& error) {
-    return ConfigurationError(error.kind, where + error.what(), error.parameter, error.nearest);
-  };
-  if (configuration.error) {
-    throw placed(*configuration.error);
-  }
-  if (const auto why = elsewhere(configuration, {})) {
-    throw placed(*why);
-  }
   try {
+    if (configuration.error) {
+      throw ConfigurationError(*configuration.error);
+    }
+    if (const auto why = elsewhere(configuration, {})) {
+      throw ConfigurationError(*why);
+    }
     return make_rule(configuration.rule_to_invoke, configuration.parameters);
   } catch (const ConfigurationError& error) {
-    throw placed(error);
+    throw ConfigurationError(error.kind, where + error.what(), error.parameter, error.nearest);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/evaluated_trial.hpp"
 
+#include "framework/step_context.hpp"
+
 #include <algorithm>
 
 namespace smd {
@@ -11,22 +13,15 @@ GlobalStep Unit::step() const noexcept { return row_.step(); }
 Mode Unit::mode() const noexcept { return row_.mode(); }
 ModeStep Unit::mode_step() const noexcept { return row_.mode_step(); }
 
-bool Unit::has_value() const noexcept {
-  const auto items = trial_->snapshot().items(row_, tensor_);
-  return !items.empty() && items.front().is_value();
-}
+bool Unit::has_value() const noexcept { return detail::rules::StepContext::value_position(*this).has_value(); }
 
 std::uint64_t Unit::record_bytes() const noexcept {
-  const auto items = trial_->snapshot().items(row_, tensor_);
-  return items.empty() || !items.front().is_value() ? 0 : trial_->snapshot().bytes(row_, items.front().position);
+  const std::optional<std::uint32_t> position = detail::rules::StepContext::value_position(*this);
+  return position ? trial_->snapshot().bytes(row_, *position) : 0;
 }
 
 bool Unit::has_reduction(std::string_view name) const noexcept {
-  const TrialSnapshot& snapshot = trial_->snapshot();
-  const auto items = snapshot.items(row_, tensor_);
-  return std::any_of(items.begin(), items.end(), [&](const SavedItem& item) {
-    return !item.is_value() && snapshot.reduction(item.reduction) == name;
-  });
+  return detail::rules::StepContext::saved_position(*this, name).has_value();
 }
 
 std::vector<std::string_view> Unit::reductions() const {
@@ -63,12 +58,9 @@ TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
   if (selection.names.empty() && selection.regex.empty() && selection.collections.empty()) {
     return TensorSet(snapshot_.tensors(), selection.all);
   }
-  TensorQuery query;
-  query.names = selection.names;
-  query.regex = selection.regex;
-  query.collections = selection.collections;
   const std::lock_guard lock(mutex_);
-  return snapshot_.select(query, &match_steps_);
+  return snapshot_.select({.names = selection.names, .regex = selection.regex, .collections = selection.collections},
+                          &match_steps_);
 }
 
 bool EvaluatedTrial::has_worker(std::uint32_t worker) const noexcept {
@@ -150,9 +142,7 @@ std::shared_ptr<const Sides> EvaluatedTrial::sides() const {
 
 /// A run is the folder of the files that hold its tensors, whose names begin with it.
 std::vector<ScalarName> EvaluatedTrial::scalar_names() const {
-  TensorQuery query;
-  query.collections = {"losses", "scalars"};
-  const TensorSet wanted = snapshot_.select(query);
+  const TensorSet wanted = snapshot_.select({.collections = {"losses", "scalars"}});
   std::size_t unknown = 0;
   for (std::uint32_t id = 0; id < wanted.size(); ++id) {
     unknown += wanted[id] && !run_lengths_.contains(id) ? 1 : 0;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -61,11 +60,9 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   unsigned jobs;
   bool started = false;
   std::deque<EvaluatedTrial> views;  // the base trial first; a deque, so that addresses remain valid
-  std::map<const Trial*, EvaluatedTrial*> view_of;
   std::deque<RuleRun> runs;
   std::vector<std::size_t> reported;  // findings given to `on_finding`, by rule
-  std::vector<RuleResult> results;    // copies, as of the last call of `results`
-  bool changed = true;                // since the last call of `results`
+  std::vector<RuleResult> results;    // by rule; each written only by its run
   ReductionSets sets;
   KeptValues kept{options.most_kept_bytes};
   Window window{sets, kept};
@@ -82,11 +79,9 @@ void Evaluator::Impl::start() {
   }
   started = true;
   const auto view = [&](const Trial& trial) {
-    EvaluatedTrial*& known = view_of[&trial];
-    if (known == nullptr) {
-      known = &views.emplace_back(trial, views.size(), options.workers);
-    }
-    return known;
+    const auto known =
+        std::find_if(views.begin(), views.end(), [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
+    return known != views.end() ? &*known : &views.emplace_back(trial, views.size(), options.workers);
   };
   const EvaluatedTrial* const base_view = view(base);
   for (RuleRun& run : runs) {
@@ -208,7 +203,7 @@ std::size_t Evaluator::Impl::add(Rule& rule, std::unique_ptr<Rule> owned, std::s
                                  std::vector<const Trial*> others) {
   require_not_started();
   rule.set_trials(base, std::move(others));
-  runs.emplace_back(runs.size(), &rule, std::move(owned), std::move(name), options);
+  runs.emplace_back(results, &rule, std::move(owned), std::move(name), options);
   return runs.size() - 1;
 }
 
@@ -226,7 +221,7 @@ std::size_t Evaluator::add(std::unique_ptr<Rule> rule, std::string name, std::ve
 
 std::size_t Evaluator::add_error(std::string name, std::string rule, const ConfigurationError& error) {
   impl_->require_not_started();
-  impl_->runs.emplace_back(impl_->runs.size(), std::move(name), std::move(rule), error);
+  impl_->runs.emplace_back(impl_->results, std::move(name), std::move(rule), error);
   return impl_->runs.size() - 1;
 }
 
@@ -236,14 +231,12 @@ void Evaluator::run() {
 }
 
 void Evaluator::offer(std::optional<GlobalStep> last) {
-  impl_->changed = true;
   impl_->evaluate_available(last);
   impl_->settle();
 }
 
 void Evaluator::tick(double seconds, bool new_data) {
   impl_->start();
-  impl_->changed = true;
   for (RuleRun& run : impl_->runs) {
     run.tick(seconds, new_data);
   }
@@ -253,7 +246,6 @@ void Evaluator::tick(double seconds, bool new_data) {
 
 void Evaluator::finish(bool complete) {
   impl_->start();
-  impl_->changed = true;
   for (RuleRun& run : impl_->runs) {
     run.finish(complete, impl_->views.front().snapshot().ended());
   }
@@ -262,30 +254,17 @@ void Evaluator::finish(bool complete) {
 
 bool Evaluator::all_done() const noexcept { return !impl_->any_active(); }
 
-const std::vector<RuleResult>& Evaluator::results() const {
-  if (impl_->changed || impl_->results.size() != impl_->runs.size()) {
-    impl_->results.clear();
-    for (const RuleRun& run : impl_->runs) {
-      impl_->results.push_back(run.result());
-    }
-    impl_->changed = false;
-  }
-  return impl_->results;
-}
+const std::vector<RuleResult>& Evaluator::results() const { return impl_->results; }
 ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
 namespace {
 
 std::string what_is_read(const RecordRequest& ask, std::string_view reduction) {
-  switch (ask.kind) {
-    case RecordRequest::Kind::computed:
-      return to_string(ask.reduction) + " of value";
-    case RecordRequest::Kind::saved:
-      return "saved " + std::string(reduction);
-    case RecordRequest::Kind::wall_time:
-      return "wall time";
-    case RecordRequest::Kind::value:
-      break;
+  if (ask.kind == RecordRequest::Kind::computed) {
+    return to_string(ask.reduction) + " of value";
+  }
+  if (ask.kind == RecordRequest::Kind::wall_time) {
+    return "wall time";
   }
   return reduction.empty() ? "value" : "saved " + std::string(reduction);
 }
@@ -293,7 +272,6 @@ std::string what_is_read(const RecordRequest& ask, std::string_view reduction) {
 }  // namespace
 
 void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
-  impl_->changed = true;
   impl_->freeze();
   for (const SnapshotStep& step : impl_->views.front().snapshot().steps()) {
     if (!step.complete()) {

@@ -213,7 +213,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   const Missing missing(run);
   std::string lacking;
   bool any_matched = false;
-  std::vector<std::string_view> saved;
+  std::set<std::string_view> saved;
   TensorSet wanted(run.base().snapshot().tensors());
   for (std::size_t i = 0; i < selections.size(); ++i) {
     const TensorSet& set = run.selected(static_cast<SelectionId>(i));
@@ -226,7 +226,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
       wanted[tensor] = wanted[tensor] || set[tensor];
     }
     const std::vector<std::string_view> more = run.saved_tensors(static_cast<SelectionId>(i), 0);
-    saved.insert(saved.end(), more.begin(), more.end());
+    saved.insert(more.begin(), more.end());
   }
   if (!reason.empty()) {
     return any_matched || lacking.empty() ? reason : reason + "; " + lacking;
@@ -234,13 +234,11 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   if (!lacking.empty()) {
     return lacking;
   }
-  std::sort(saved.begin(), saved.end());
-  saved.erase(std::unique(saved.begin(), saved.end()), saved.end());
   if (saved.empty()) {
     return any_matched ? "what the rule looks for was saved at no step in range"
                        : "nothing that the rule needs was saved";
   }
-  const std::string names = counted(saved.size(), "tensor") + " (" + first_names(saved) + ")";
+  const std::string names = counted(saved.size(), "tensor") + " (" + first_names({saved.begin(), saved.end()}) + ")";
   if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
     if (std::find(reductions.begin(), reductions.end(), saved_histogram) != reductions.end()) {
       return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
@@ -326,28 +324,6 @@ using Family = std::tuple<std::uint32_t, std::string, std::string>;
 /// The steps of each tensor, ascending.
 using Members = std::map<std::uint32_t, std::vector<GlobalStep>>;
 
-class Kinds {
- public:
-  explicit Kinds(const TrialSnapshot& snapshot) : snapshot_(snapshot) {
-    for (const std::string_view name : {"gradients", "weights", "biases"}) {
-      sets_.emplace_back(name, snapshot.select({.collections = {std::string(name)}}));
-    }
-  }
-  [[nodiscard]] std::string of(std::uint32_t tensor) const {
-    for (const auto& [name, set] : sets_) {
-      if (set[tensor]) {
-        return std::string(name);
-      }
-    }
-    const std::vector<std::string> words = text::split_words(snapshot_.tensor(tensor));
-    return words.empty() ? std::string() : "word " + words.back();
-  }
-
- private:
-  const TrialSnapshot& snapshot_;
-  std::vector<std::pair<std::string_view, TensorSet>> sets_;
-};
-
 /// Returns the steps of the family at which a tensor has no histogram; none if it never has one at two successive steps
 /// of the family, because then it is saved less often.
 std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::vector<GlobalStep>& own) {
@@ -367,7 +343,19 @@ std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::ve
 
 std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors) {
   const TrialSnapshot& snapshot = run.base().snapshot();
-  const Kinds kinds(snapshot);
+  std::vector<std::pair<std::string, TensorSet>> collections;
+  for (const char* const name : {"gradients", "weights", "biases"}) {
+    collections.emplace_back(name, snapshot.select({.collections = {name}}));
+  }
+  const auto kind_of = [&](std::uint32_t tensor) {
+    for (const auto& [name, members] : collections) {
+      if (members[tensor]) {
+        return name;
+      }
+    }
+    const std::vector<std::string> words = text::split_words(snapshot.tensor(tensor));
+    return words.empty() ? std::string() : "word " + words.back();
+  };
   std::vector<std::optional<std::vector<std::uint32_t>>> histograms(snapshot.lists());  // of each list, once
   std::map<std::uint32_t, std::string> kind;
   std::map<Family, Members> families;
@@ -379,7 +367,7 @@ std::map<Family, Members> families(const RuleRun& run, const TensorSet& tensors)
         const bool wanted = item.tensor < tensors.size() && tensors[item.tensor];
         if (wanted && !item.is_value() && snapshot.reduction(item.reduction) == saved_histogram) {
           of_list->push_back(item.tensor);
-          kind.try_emplace(item.tensor, kinds.of(item.tensor));
+          kind.try_emplace(item.tensor, kind_of(item.tensor));
         }
       }
     }

@@ -87,14 +87,6 @@ void check(const std::string& path, const RulePlugin* plugin) {
   }
 }
 
-std::set<std::string> rule_names() {
-  std::set<std::string> names;
-  for (const RuleDescription& rule : rule_descriptions()) {
-    names.insert(rule.name);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<std::string> load_rule_plugin(const std::string& path) {
@@ -130,7 +122,7 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
   if (!loaded.insert(plugin).second) {
     return {};
   }
-  const std::set<std::string> before = rule_names();
+  const std::size_t before = rule_descriptions().size();
   try {
     plugin->register_rules();
   } catch (const std::exception& error) {
@@ -138,11 +130,10 @@ std::vector<std::string> load_rule_plugin(const std::string& path) {
   } catch (...) {
     refuse(path, "failed to register its rules");
   }
+  const std::vector<RuleDescription> rules = rule_descriptions();
   std::vector<std::string> brought;
-  for (const RuleDescription& rule : rule_descriptions()) {
-    if (!before.contains(rule.name)) {
-      brought.push_back(rule.name);
-    }
+  for (std::size_t i = before; i < rules.size(); ++i) {  // rules are in the order of their registration
+    brought.push_back(rules[i].name);
   }
   if (brought.empty()) {
     refuse(path, "registered no rule");

@@ -41,26 +41,29 @@ std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<
 
 }  // namespace
 
-RuleRun::RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+RuleRun::RuleRun(std::vector<RuleResult>& results, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
                  const EvaluationOptions& options)
-    : number_(number),
+    : results_(results),
+      number_(results.size()),
       rule_(rule),
       owned_(std::move(owned)),
       options_(&options),
       start_(bound(options, options.start, rule->parameters().start_step())),
       end_(bound(options, options.end, rule->parameters().end_step())) {
-  result_.rule = rule->name().empty() ? class_name(typeid(*rule)) : rule->name();
-  result_.name = name.empty() ? result_.rule : std::move(name);
-  result_.action = rule->action();
-  result_.params = rule->parameters().effective();
+  RuleResult& own = results.emplace_back();
+  own.rule = rule->name().empty() ? class_name(typeid(*rule)) : rule->name();
+  own.name = name.empty() ? own.rule : std::move(name);
+  own.action = rule->action();
+  own.params = rule->parameters().effective();
 }
 
-RuleRun::RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error)
-    : number_(number), rule_(nullptr) {
-  result_.name = name.empty() ? rule : std::move(name);
-  result_.rule = std::move(rule);
+RuleRun::RuleRun(std::vector<RuleResult>& results, std::string name, std::string rule, const ConfigurationError& error)
+    : results_(results), number_(results.size()), rule_(nullptr) {
+  RuleResult& own = results.emplace_back();
+  own.name = name.empty() ? rule : std::move(name);
+  own.rule = std::move(rule);
   fail(error.what(), error.kind, error.parameter);
-  result_.status = evaluated_elsewhere(error.kind) ? RuleStatus::not_evaluated : RuleStatus::error;
+  own.status = evaluated_elsewhere(error.kind) ? RuleStatus::not_evaluated : RuleStatus::error;
 }
 
 template <class Call>
@@ -119,7 +122,7 @@ bool RuleRun::invoke(StepContext& plan) {
 
 void RuleRun::skip(const StepContext& plan, const Error& why) const {
   log(LogLevel::debug,
-      fmt::format("{} skips step {}: {}: {}", result_.rule, plan.step.step().value, why.tag(), why.what()));
+      fmt::format("{} skips step {}: {}: {}", result().rule, plan.step.step().value, why.tag(), why.what()));
 }
 
 /// Ends the rule with a configuration error: that a pattern is too slow shows only on the trial's names, but the
@@ -129,16 +132,16 @@ void RuleRun::refuse(const MatchLimit& error) {
     const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
     return parameter.second == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end();
   };
-  const auto found = std::find_if(result_.params.begin(), result_.params.end(), holds_pattern);
-  fail(error.what(), ConfigurationErrorKind::bad_value, found == result_.params.end() ? std::string() : found->first);
+  const auto found = std::find_if(own().params.begin(), own().params.end(), holds_pattern);
+  fail(error.what(), ConfigurationErrorKind::bad_value, found == own().params.end() ? std::string() : found->first);
 }
 
 void RuleRun::fail(std::string text, ConfigurationErrorKind kind, std::string parameter) {
   stopped_ = true;
-  result_.status = RuleStatus::error;
-  result_.message = std::move(text);
-  result_.error_kind = kind;
-  result_.error_parameter = std::move(parameter);
+  own().status = RuleStatus::error;
+  own().message = std::move(text);
+  own().error_kind = kind;
+  own().error_parameter = std::move(parameter);
 }
 
 void RuleRun::begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others) {
@@ -189,7 +192,7 @@ bool RuleRun::in_range(GlobalStep number) const {
 }
 
 void RuleRun::plan(Window& window, const SnapshotStep& step) {
-  const Stopwatch watch(result_.elapsed);
+  const Stopwatch watch(own().elapsed);
   StepContext& plan = plans_.emplace_back(*this, window, step, !planned_any_);
   planned_any_ = true;
   StepNeeds needs(plan);
@@ -201,13 +204,13 @@ void RuleRun::plan(Window& window, const SnapshotStep& step) {
   for (const RecordRequest& ask : plan.asks) {
     if (window[ask.slot].trial == base_ && !matched_[ask.tensor]) {
       matched_[ask.tensor] = true;
-      ++result_.tensors_matched;
+      ++own().tensors_matched;
     }
   }
 }
 
 void RuleRun::evaluate() {
-  const Stopwatch watch(result_.elapsed);
+  const Stopwatch watch(own().elapsed);
   for (StepContext& plan : plans_) {
     if (!stopped_) {
       evaluate_plan(plan);
@@ -226,12 +229,12 @@ void RuleRun::evaluate_plan(StepContext& plan) {
   if (plan.evaluated) {
     count_evaluated();
   } else {
-    ++result_.steps_skipped;
+    ++own().steps_skipped;
     if (step_unread_) {
       unread_.add_step(last_->step());
     }
   }
-  const std::size_t first = result_.findings.size();
+  const std::size_t first = own().findings.size();
   for (Finding& finding : plan.findings) {
     add_finding(std::move(finding));
   }
@@ -264,11 +267,11 @@ void RuleRun::note_unread(const Problem& problem) {
 }
 
 void RuleRun::count_evaluated() {
-  ++result_.steps_evaluated;
+  ++own().steps_evaluated;
   if (last_) {
     const GlobalStep step = last_->step();
-    result_.first_step = std::min(result_.first_step.value_or(step), step);
-    result_.last_step = std::max(result_.last_step.value_or(step), step);
+    own().first_step = std::min(own().first_step.value_or(step), step);
+    own().last_step = std::max(own().last_step.value_or(step), step);
   }
 }
 
@@ -276,16 +279,16 @@ void RuleRun::add_finding(Finding finding) {
   if (finding.message.empty()) {
     finding.message = finding_text(finding);
   }
-  result_.findings.push_back(std::move(finding));
+  own().findings.push_back(std::move(finding));
 }
 
 void RuleRun::keep_findings(std::size_t most) {
-  result_.findings.resize(std::min(result_.findings.size(), std::max<std::size_t>(most, 1)));
+  own().findings.resize(std::min(own().findings.size(), std::max<std::size_t>(most, 1)));
 }
 
 /// Sorts findings by step, tensor and worker; nullopt precedes any name.
 void RuleRun::sort_from(std::size_t first) {
-  std::stable_sort(result_.findings.begin() + static_cast<std::ptrdiff_t>(first), result_.findings.end(),
+  std::stable_sort(own().findings.begin() + static_cast<std::ptrdiff_t>(first), own().findings.end(),
                    [](const Finding& a, const Finding& b) {
                      return std::tie(a.step, a.tensor, a.worker) < std::tie(b.step, b.tensor, b.worker);
                    });
@@ -295,10 +298,10 @@ void RuleRun::tick(double seconds, bool new_data) {
   if (!active()) {
     return;
   }
-  const std::size_t before = result_.findings.size();
+  const std::size_t before = own().findings.size();
   RuleTick tick(*this, seconds, new_data);
   guarded([&] { rule_->tick(tick); });
-  stopped_ = stopped_ || (!options_->keep_going && result_.findings.size() > before);
+  stopped_ = stopped_ || (!options_->keep_going && own().findings.size() > before);
 }
 
 /// Notes unread files that would say which records exist: index files of the steps that the rule looked at (not of
@@ -323,14 +326,14 @@ void RuleRun::note_unread_files() {
 }
 
 void RuleRun::finish(bool complete, bool ended) {
-  if (result_.status != RuleStatus::in_progress) {  // a configuration error, or a rule that finished before the others
+  if (own().status != RuleStatus::in_progress) {  // a configuration error, or a rule that finished before the others
     return;
   }
   ended_ = ended;
   note_missing_collections();
   if (complete && !cut_ && !stopped_) {
-    const Stopwatch watch(result_.elapsed);
-    const std::size_t first = result_.findings.size();
+    const Stopwatch watch(own().elapsed);
+    const std::size_t first = own().findings.size();
     RuleEnd end(*this);
     guarded([&] { rule_->at_end(end); });
     sort_from(first);
@@ -344,11 +347,11 @@ void RuleRun::finish(bool complete, bool ended) {
     }
   }
   note_unread_files();
-  result_.records_unread = unread_.count();
-  result_.problems = unread_.problems();
+  own().records_unread = unread_.count();
+  own().problems = unread_.problems();
   RuleSummary summary(*this);
   guarded([&] { rule_->summarize(summary); });
-  if (!result_.error_kind) {
+  if (!own().error_kind) {
     settle_status();
   }
 }
@@ -361,7 +364,7 @@ std::vector<std::string> RuleRun::skipped() const {
   std::vector<std::string> texts;
   for (const auto& [of, skipped] : skipped_) {
     const auto& [held, trial] = of;
-    if (held == Held::text && every_tensor && result_.steps_evaluated > 0) {
+    if (held == Held::text && every_tensor && result().steps_evaluated > 0) {
       continue;
     }
     std::vector<std::string_view> names;
@@ -375,7 +378,7 @@ std::vector<std::string> RuleRun::skipped() const {
     }
     std::sort(names.begin(), names.end());
     const bool one = names.size() == 1;
-    const std::string all = counted(result_.tensors_matched, "tensor");
+    const std::string all = counted(result().tensors_matched, "tensor");
     texts.push_back(fmt::format(
         "{}{} {} and {} skipped: {}", trial == 0 ? "" : "in " + printable(skipped.trial->trial().path()) + " ",
         trial == 0 ? fmt::format("{} of {}", names.size(), all) : counted(names.size(), "tensor"),
@@ -388,27 +391,27 @@ std::vector<std::string> RuleRun::skipped() const {
 
 /// Reports no issues only if everything that the rule requested was read.
 void RuleRun::settle_status() {
-  std::string unread = unread_.count() == 0 ? std::string() : unread_.text(result_.steps_evaluated);
+  std::string unread = unread_.count() == 0 ? std::string() : unread_.text(own().steps_evaluated);
   if (!failure_.empty()) {
-    result_.status = RuleStatus::error;
-    result_.message = "the rule failed: " + printable(failure_);
-  } else if (!result_.findings.empty()) {
-    result_.status = RuleStatus::issues_found;
-    result_.message = result_.findings.front().message;
+    own().status = RuleStatus::error;
+    own().message = "the rule failed: " + printable(failure_);
+  } else if (!own().findings.empty()) {
+    own().status = RuleStatus::issues_found;
+    own().message = own().findings.front().message;
   } else if (!unread.empty()) {
-    result_.status = RuleStatus::error;
-    result_.message = std::exchange(unread, {});
-    result_.unread = true;
-  } else if (result_.steps_evaluated == 0) {
-    result_.status = RuleStatus::not_evaluated;
-    result_.message = why_nothing();
+    own().status = RuleStatus::error;
+    own().message = std::exchange(unread, {});
+    own().unread = true;
+  } else if (own().steps_evaluated == 0) {
+    own().status = RuleStatus::not_evaluated;
+    own().message = why_nothing();
   } else {
-    result_.status = RuleStatus::no_issues_found;
+    own().status = RuleStatus::no_issues_found;
   }
   if (!unread.empty()) {
     warn(unread);
   }
-  if (result_.status != RuleStatus::not_evaluated) {
+  if (own().status != RuleStatus::not_evaluated) {
     for (std::string& text : skipped()) {
       warn(std::move(text));
     }
@@ -455,22 +458,22 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
 }
 
 void RuleRun::warn(std::string text) {
-  if (std::find(result_.warnings.begin(), result_.warnings.end(), text) == result_.warnings.end()) {
-    result_.warnings.push_back(std::move(text));
+  if (std::find(own().warnings.begin(), own().warnings.end(), text) == own().warnings.end()) {
+    own().warnings.push_back(std::move(text));
   }
 }
 
 void RuleRun::note_pair(const TensorPair& pair) {
-  const auto at = std::lower_bound(result_.pairs.begin(), result_.pairs.end(), pair);
-  if (at == result_.pairs.end() || *at != pair) {
-    result_.pairs.insert(at, pair);
+  const auto at = std::lower_bound(own().pairs.begin(), own().pairs.end(), pair);
+  if (at == own().pairs.end() || *at != pair) {
+    own().pairs.insert(at, pair);
   }
 }
 
 /// Puts these warnings before the others. Called at the end, because a worker's collections file may appear after its
 /// first steps.
 void RuleRun::note_missing_collections() {
-  std::vector<std::string> others = std::exchange(result_.warnings, {});
+  std::vector<std::string> others = std::exchange(own().warnings, {});
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& name : selection.collections) {
       if (!base_->snapshot().has_collection(name)) {

@@ -33,11 +33,11 @@ struct RuleAccess {
 /// One rule in an evaluation: its bounds, its state and its result.
 class RuleRun {
  public:
-  /// `number` is the rule's position among the evaluation's rules.
-  RuleRun(std::size_t number, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
+  /// Adds its result to those of the evaluation.
+  RuleRun(std::vector<RuleResult>& results, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
           const EvaluationOptions& options);
-  /// Makes the result of a configuration that cannot be evaluated.
-  RuleRun(std::size_t number, std::string name, std::string rule, const ConfigurationError& error);
+  /// Adds the result of a configuration that cannot be evaluated.
+  RuleRun(std::vector<RuleResult>& results, std::string name, std::string rule, const ConfigurationError& error);
 
   /// Called before the first step.
   void begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others);
@@ -55,8 +55,9 @@ class RuleRun {
   void finish(bool complete, bool ended);
 
   [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
+  /// Returns the rule's position among the evaluation's rules.
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
-  [[nodiscard]] const RuleResult& result() const noexcept { return result_; }
+  [[nodiscard]] const RuleResult& result() const noexcept { return results_[number_]; }
   /// Drops all but the first `most` findings.
   void keep_findings(std::size_t most);
   [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
@@ -90,6 +91,8 @@ class RuleRun {
   void note_look_back() noexcept { looked_back_ = true; }
 
  private:
+  /// Returns the result, to change it.
+  [[nodiscard]] RuleResult& own() noexcept { return results_[number_]; }
   void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   /// Notes that a record that the rule read itself could not be read.
@@ -113,6 +116,7 @@ class RuleRun {
   void note_missing_collections();
   void sort_from(std::size_t first);
 
+  std::vector<RuleResult>& results_;
   std::size_t number_;
   Rule* rule_;
   std::unique_ptr<Rule> owned_;
@@ -135,7 +139,6 @@ class RuleRun {
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
   std::vector<bool> numbers_seen_;  // likewise
-  RuleResult result_;
   Unread unread_;
   struct SkippedTensors {
     const EvaluatedTrial* trial = nullptr;

@@ -29,7 +29,7 @@ const KeptValues::Kept* KeptValues::find(const Key& key) {
     return nullptr;
   }
   entries_.splice(entries_.begin(), entries_, it->second);
-  return &it->second->kept;
+  return &it->second->second;
 }
 
 void KeptValues::put(const Key& key, Kept kept) {
@@ -37,11 +37,12 @@ void KeptValues::put(const Key& key, Kept kept) {
     return;
   }
   bytes_ += kept.value.bytes().size() + kept_overhead;
-  entries_.push_front({key, std::move(kept)});
+  entries_.emplace_front(key, std::move(kept));
   places_.emplace(key, entries_.begin());
   while (bytes_ > most_bytes_ && entries_.size() > 1) {
-    bytes_ -= entries_.back().kept.value.bytes().size() + kept_overhead;
-    places_.erase(entries_.back().key);
+    const auto& [oldest, dropped] = entries_.back();
+    bytes_ -= dropped.value.bytes().size() + kept_overhead;
+    places_.erase(oldest);
     entries_.pop_back();
   }
 }

@@ -78,13 +78,11 @@ class KeptValues {
   void put(const Key& key, Kept kept);
 
  private:
-  struct Entry {
-    Key key;
-    Kept kept;
-  };
+  using Entries = std::list<std::pair<Key, Kept>>;
+
   std::uint64_t most_bytes_;
-  std::list<Entry> entries_;  // the most recently used first
-  std::map<Key, std::list<Entry>::iterator> places_;
+  Entries entries_;  // the most recently used first
+  std::map<Key, Entries::iterator> places_;
   std::uint64_t bytes_ = 0;
 };
 
