@@ -24,9 +24,8 @@ namespace detail::rules {
 /// selects, or that is looked at because every tensor may be a loss, must have exactly one element.
 class Losses {
  public:
-  Losses() = default;
   /// `collections` selects by collections only, `others` by anything else.
-  Losses(std::optional<SelectionId> collections, std::optional<SelectionId> others)
+  explicit Losses(std::optional<SelectionId> collections = {}, std::optional<SelectionId> others = {})
       : collections_(collections), others_(others) {}
 
   /// Returns the units that may be losses at this step, according to the index; in the order of the trial.

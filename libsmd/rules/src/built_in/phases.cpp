@@ -27,23 +27,8 @@ constexpr std::string_view blanks = " \t\r\n\v\f";
 /// A pair's tensors have exactly one element, whatever collections they are in.
 const Losses one_number;
 
-std::string names_of(const std::vector<TensorPair>& pairs) {
-  std::vector<std::string> texts;
-  texts.reserve(pairs.size());
-  for (const TensorPair& pair : pairs) {
-    texts.push_back(pair.training + ":" + pair.validation);
-  }
-  return first_names({texts.begin(), texts.end()});
-}
-
-}  // namespace
-
-ParameterSpec pairs_parameter() {
-  return {"pairs", Type::list, no_default,
-          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons is "
-          "split where both parts are names of tensors; names with commas cannot be given"};
-}
-
+/// Returns the pairs of names that an item of the parameter `pairs` may mean: one for each colon at which it can be
+/// split.
 std::vector<TensorPair> readings_of_pair(std::string_view item) {
   std::vector<TensorPair> readings;
   for (std::size_t colon = item.find(':'); colon != std::string_view::npos; colon = item.find(':', colon + 1)) {
@@ -56,10 +41,19 @@ std::vector<TensorPair> readings_of_pair(std::string_view item) {
   return readings;
 }
 
+}  // namespace
+
+ParameterSpec pairs_parameter() {
+  return {"pairs", Type::list, no_default,
+          "which tensors to compare, as train_name:eval_name,...; wins over names and modes. A name with colons is "
+          "split where both parts are names of tensors; names with commas cannot be given"};
+}
+
 void PairedLosses::resolve(const StepTensors& step) {
   const EvaluatedTrial& base = RuleAccess::context(step).run.base();
   const TrialSnapshot& snapshot = base.snapshot();
-  const Resolved now{chosen_ ? base.sides() : nullptr, snapshot.generation(), snapshot.tensors()};
+  const std::shared_ptr<const Sides> sides = chosen_ ? base.sides() : nullptr;
+  const Resolved now{sides, snapshot.generation(), snapshot.tensors()};
   if (resolved_ == now) {
     return;
   }
@@ -67,23 +61,23 @@ void PairedLosses::resolve(const StepTensors& step) {
   pairs_.clear();
   absent_.clear();
   if (chosen_) {
-    pair_by_sides(step, snapshot);
+    pair_by_sides(step, *sides, snapshot);
   } else {
     pair_as_said(snapshot);
   }
 }
 
-void PairedLosses::pair_by_sides(const StepTensors& step, const TrialSnapshot& snapshot) {
+void PairedLosses::pair_by_sides(const StepTensors& step, const Sides& sides, const TrialSnapshot& snapshot) {
   const TensorSet& chosen = RuleAccess::context(step).run.selected(*chosen_);
   const auto has = [&](std::string_view name) {
     const std::optional<std::uint32_t> id = snapshot.find_tensor(name);
     return id && chosen[*id];
   };
-  for (const std::string_view validation : resolved_->sides->names(Side::eval)) {
+  for (const std::string_view validation : sides.names(Side::eval)) {
     if (!has(validation)) {
       continue;
     }
-    const std::vector<std::string_view> partners = resolved_->sides->partners(validation);
+    const std::vector<std::string_view> partners = sides.partners(validation);
     const auto first = std::find_if(partners.begin(), partners.end(),
                                     [&](std::string_view name) { return any_partner_ || has(name); });
     if (first != partners.end()) {
@@ -187,7 +181,12 @@ std::vector<Phase> PairedLosses::add(StepView& step, ZeroLosses* zeros) {
 
 std::string PairedLosses::why_nothing(const RuleSummary& summary) const {
   if (!pairs_.empty()) {
-    return "no validation value was saved at or after a training value that no earlier one had: " + names_of(pairs_);
+    std::vector<std::string> texts;
+    for (const TensorPair& pair : pairs_) {
+      texts.push_back(pair.training + ":" + pair.validation);
+    }
+    return "no validation value was saved at or after a training value that no earlier one had: " +
+           first_names({texts.begin(), texts.end()});
   }
   if (!chosen_) {
     return fmt::format("{}", fmt::join(absent_, "; "));

@@ -15,14 +15,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace smd::detail::rules {
 
 /// Returns the parameter `pairs` of rules that compare training with validation.
 [[nodiscard]] ParameterSpec pairs_parameter();
-/// Returns the pairs of names that an item of the parameter may mean: one for each colon at which it can be split.
-[[nodiscard]] std::vector<TensorPair> readings_of_pair(std::string_view item);
 
 /// The means of one tensor's validation phase; the training and validation losses of a step without a mode; or those of
 /// a pair at a step at which its validation tensor has a value.
@@ -57,7 +56,7 @@ class PairedLosses {
  private:
   /// Makes the pairs again if the names have changed.
   void resolve(const StepTensors& step);
-  void pair_by_sides(const StepTensors& step, const TrialSnapshot& snapshot);
+  void pair_by_sides(const StepTensors& step, const Sides& sides, const TrialSnapshot& snapshot);
   void pair_as_said(const TrialSnapshot& snapshot);
 
   std::optional<SelectionId> chosen_;  // nullopt: the pairs are stated
@@ -66,14 +65,9 @@ class PairedLosses {
 
   std::vector<TensorPair> pairs_;    // by validation, or in the order stated
   std::vector<std::string> absent_;  // see `absent`
-  struct Resolved {
-    std::shared_ptr<const Sides> sides;
-    std::uint64_t generation = 0;
-    std::size_t tensors = 0;
-
-    bool operator==(const Resolved&) const = default;
-  };
-  std::optional<Resolved> resolved_;  // what `pairs_` was made from
+  /// What `pairs_` was made from: sides, generation, and how many tensors there were.
+  using Resolved = std::tuple<std::shared_ptr<const Sides>, std::uint64_t, std::size_t>;
+  std::optional<Resolved> resolved_;
   std::map<TensorPair, Mean> since_;  // training values since the last observation
 };
 

@@ -19,26 +19,12 @@ namespace {
 
 constexpr std::size_t block = 2048;  // pairs of doubles that stay in the first-level cache
 
-/// Bounds of type T that are equivalent to bounds of type double, so that no element need be converted: a float is
-/// above a double `low` if and only if it is above the largest float that is not above `low`.
+/// Returns the largest T that is not above a double: an element of type T is above the one if and only if it is above
+/// the other, so that no element need be converted.
 template <class T>
-struct Bounds {
-  T low;
-  T high;
-  bool has_high;
-};
-
-template <class T>
-Bounds<T> bounds(double low, std::optional<double> high) {
-  if constexpr (std::is_same_v<T, float>) {
-    const auto down = [](double x) {
-      const auto near = static_cast<float>(x);
-      return static_cast<double>(near) > x ? std::nextafter(near, -std::numeric_limits<float>::infinity()) : near;
-    };
-    return {down(low), -down(-high.value_or(0)), high.has_value()};
-  } else {
-    return {static_cast<T>(low), static_cast<T>(high.value_or(0)), high.has_value()};
-  }
+T rounded_down(double x) {
+  const auto near = static_cast<T>(x);
+  return static_cast<double>(near) > x ? std::nextafter(near, -std::numeric_limits<T>::infinity()) : near;
 }
 
 /// Adds to each node's count the samples that are active. The inner loop runs along memory.
@@ -65,15 +51,16 @@ void count_active(const Elements& x, const Nodes& shape, std::vector<std::uint32
                   std::optional<double> high) {
   using T = decltype(x[0]);
   using Number = std::conditional_t<std::is_same_v<T, float>, float, double>;
-  const Bounds<Number> limits = bounds<Number>(low, high);
-  if (limits.has_high) {
+  const auto least = rounded_down<Number>(low);
+  const auto most = -rounded_down<Number>(-high.value_or(0));
+  if (high) {
     // & instead of &&, to avoid a branch.
-    count_active(x, shape, counts, [limits](T value) {
+    count_active(x, shape, counts, [least, most](T value) {
       const auto number = static_cast<Number>(value);
-      return (number > limits.low) & (number < limits.high);
+      return (number > least) & (number < most);
     });
   } else {
-    count_active(x, shape, counts, [limits](T value) { return static_cast<Number>(value) > limits.low; });
+    count_active(x, shape, counts, [least](T value) { return static_cast<Number>(value) > least; });
   }
 }
 
@@ -89,11 +76,6 @@ void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
       return;
     }
   }
-}
-
-std::uint64_t count_nan(const TensorView& view) {
-  constexpr Reduction nan{.kind = ReductionKind::nan};
-  return static_cast<std::uint64_t>(reduce(view, std::span(&nan, 1)).front().real);
 }
 
 }  // namespace
@@ -124,7 +106,8 @@ Distance compare(const TensorView& a, const TensorView& b, const Closeness& tole
   Distance found;
   if (a.dtype() == b.dtype() && a.bytes().size() == b.bytes().size() &&
       std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0) {
-    found.far = tolerance.equal_nan ? 0 : count_nan(a);
+    constexpr Reduction nan{.kind = ReductionKind::nan};
+    found.far = tolerance.equal_nan ? 0 : static_cast<std::uint64_t>(reduce(a, std::span(&nan, 1)).front().real);
     return found;
   }
   constexpr Reduction max{.kind = ReductionKind::max};

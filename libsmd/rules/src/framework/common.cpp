@@ -5,11 +5,9 @@
 
 #include <smd/error.hpp>
 
-#include <cxxabi.h>
 #include <fmt/format.h>
+#include <boost/core/demangle.hpp>
 
-#include <cstdlib>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -87,13 +85,9 @@ void throw_condition_met(const std::string& rule, GlobalStep step) {
 }
 
 std::string class_name(const std::type_info& type) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
-  const std::string_view whole = demangled ? demangled.get() : type.name();
-  const std::string_view plain = whole.substr(0, whole.find('<'));
-  const std::size_t scope = plain.rfind("::");
-  return std::string(scope == std::string_view::npos ? whole : whole.substr(scope + 2));
+  const std::string whole = boost::core::demangle(type.name());
+  const std::size_t scope = whole.rfind("::", whole.find('<'));
+  return scope == std::string::npos ? whole : whole.substr(scope + 2);
 }
 
 }  // namespace smd::detail::rules

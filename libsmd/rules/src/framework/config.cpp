@@ -91,8 +91,6 @@ std::string text_of(const Json& object, const char* key) {
   return bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
 }
 
-std::string shown(const Json& value) { return detail::printable(text::json_excerpt(value)); }
-
 /// Returns whether a rule takes a list for a parameter; true for unknown rules and parameters, which are reported
 /// elsewhere.
 [[nodiscard]] bool takes_list(const std::optional<RuleDescription>& rule, const std::string& name) {
@@ -106,7 +104,10 @@ std::string shown(const Json& value) { return detail::printable(text::json_excer
 }
 
 [[nodiscard]] ConfigurationError bad_value(const std::string& name, const Json& value, const char* why) {
-  return {Kind::bad_value, fmt::format("parameter {}: {} {}", detail::printable(name), shown(value), why), name};
+  return {
+      Kind::bad_value,
+      fmt::format("parameter {}: {} {}", detail::printable(name), detail::printable(text::json_excerpt(value)), why),
+      name};
 }
 
 /// Returns the parameter text for a JSON list.

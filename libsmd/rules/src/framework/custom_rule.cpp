@@ -24,7 +24,6 @@ struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
   };
 
   [[nodiscard]] const Trial* of(const Trial* trial) const noexcept { return trial == nullptr ? base : trial; }
-  void add(const Trial& trial, std::string_view name, const std::vector<GlobalStep>& steps);
   void fetch(const std::optional<WaitOptions>& wait) const;
 
   const Trial* base = nullptr;
@@ -35,26 +34,21 @@ struct __attribute__((visibility("hidden"))) RequiredTensors::Impl {
 RequiredTensors::RequiredTensors() : impl_(std::make_unique<Impl>()) {}
 RequiredTensors::~RequiredTensors() = default;
 
-void RequiredTensors::Impl::add(const Trial& trial, std::string_view name, const std::vector<GlobalStep>& steps) {
-  const auto known = places.find({&trial, std::string(name)});
-  if (known == places.end()) {
-    all.push_back({&trial, trial.tensor(name), steps});
-    places.emplace(std::pair(&trial, std::string(name)), all.size() - 1);
-  } else {
-    std::vector<GlobalStep>& there = all[known->second].steps;
-    there.insert(there.end(), steps.begin(), steps.end());
-  }
-}
-
 void RequiredTensors::add(std::string_view name, const std::vector<GlobalStep>& steps, const Trial* trial,
                           bool should_match_regex) {
-  const Trial& where = *impl_->of(trial);
-  if (!should_match_regex) {
-    impl_->add(where, name, steps);
-    return;
+  const Trial* const where = impl_->of(trial);
+  std::vector<std::string> names = {std::string(name)};
+  if (should_match_regex) {
+    names = where->tensor_names({.regex = names});
   }
-  for (const std::string& found : where.tensor_names({.regex = {std::string(name)}})) {
-    impl_->add(where, found, steps);
+  for (const std::string& one : names) {
+    if (const auto known = impl_->places.find({where, one}); known != impl_->places.end()) {
+      std::vector<GlobalStep>& there = impl_->all[known->second].steps;
+      there.insert(there.end(), steps.begin(), steps.end());
+    } else {
+      impl_->all.push_back({where, where->tensor(one), steps});
+      impl_->places.emplace(std::pair(where, one), impl_->all.size() - 1);
+    }
   }
 }
 
@@ -77,12 +71,8 @@ std::vector<std::string> RequiredTensors::get_names(const Trial* trial) const {
 }
 
 std::vector<GlobalStep> RequiredTensors::get_tensor_steps(std::string_view name, const Trial* trial) const {
-  for (const Impl::Required& required : impl_->all) {
-    if (required.trial == impl_->of(trial) && required.tensor.name() == name) {
-      return required.steps;
-    }
-  }
-  return {};
+  const auto known = impl_->places.find({impl_->of(trial), std::string(name)});
+  return known == impl_->places.end() ? std::vector<GlobalStep>() : impl_->all[known->second].steps;
 }
 
 namespace {

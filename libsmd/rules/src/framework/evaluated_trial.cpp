@@ -25,14 +25,11 @@ bool Unit::has_reduction(std::string_view name) const noexcept {
 }
 
 std::vector<std::string_view> Unit::reductions() const {
+  const TrialSnapshot& snapshot = trial_->snapshot();
   std::vector<std::string_view> names;
-  for (const SavedItem& item : trial_->snapshot().items(row_, tensor_)) {
-    if (item.is_value()) {
-      continue;
-    }
-    if (const std::string_view name = trial_->snapshot().reduction(item.reduction);
-        name != detail::rules::saved_histogram) {
-      names.push_back(name);
+  for (const SavedItem& item : snapshot.items(row_, tensor_)) {
+    if (!item.is_value() && snapshot.reduction(item.reduction) != detail::rules::saved_histogram) {
+      names.push_back(snapshot.reduction(item.reduction));
     }
   }
   std::sort(names.begin(), names.end());

@@ -130,10 +130,7 @@ class Invocation {
   /// Waits until an index file appears, for at most `longest_pause`.
   void pause() {
     WaitOptions wait = wait_;
-    wait.deadline = now_() + longest_pause;
-    if (wait_.deadline) {
-      wait.deadline = std::min(*wait.deadline, *wait_.deadline);
-    }
+    wait.deadline = std::min<Time>(now_() + longest_pause, wait_.deadline.value_or(Time::max()));
     trial_.wait_until([&] { return listed_files() != known_files_; }, wait);
   }
 

@@ -48,14 +48,13 @@ std::string range_text(const ParameterSpec& spec) {
   std::string text;
   const bool low = std::isfinite(spec.at_least);
   const bool high = std::isfinite(spec.at_most);
-  const char* const less = spec.exclusive ? "<" : "<=";
   if (low && high) {
     text = spec.exclusive ? fmt::format("{} < x < {}", spec.at_least, spec.at_most)
                           : fmt::format("{} to {}", spec.at_least, spec.at_most);
   } else if (low) {
     text = fmt::format("{} {}", spec.exclusive ? ">" : ">=", spec.at_least);
   } else if (high) {
-    text = fmt::format("{} {}", less, spec.at_most);
+    text = fmt::format("{} {}", spec.exclusive ? "<" : "<=", spec.at_most);
   }
   if (spec.not_zero) {
     text += text.empty() ? "not 0" : ", not 0";

@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -126,15 +127,9 @@ class RuleRun {
   const EvaluatedTrial* base_ = nullptr;
   std::vector<const EvaluatedTrial*> others_;
   std::vector<TensorSet> sets_;
-  /// What `sets_` were made from.
-  struct Resolved {
-    std::shared_ptr<const std::map<std::string, Collection>> collections;
-    std::uint64_t generation = 0;
-    std::size_t tensors = 0;
-    std::size_t selections = 0;
-
-    bool operator==(const Resolved&) const = default;
-  };
+  /// What `sets_` were made from: collections, generation, and how many tensors and selections there were.
+  using Resolved =
+      std::tuple<std::shared_ptr<const std::map<std::string, Collection>>, std::uint64_t, std::size_t, std::size_t>;
   std::optional<Resolved> resolved_;
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
