@@ -2,7 +2,7 @@
 // A checkpoint of torch.distributed.checkpoint: `.metadata`, then the files of chunks that it may name, with separators
 // between. Chunks of a sound tensor cover each element once, by a count of its own, and such a tensor is read, or why
 // it cannot be is said. seeds.py makes such inputs.
-#include "pytorch/distributed.hpp"
+#include "pytorch/torch_file.hpp"
 
 #include "storage/storage.hpp"
 #include "values/reader.hpp"

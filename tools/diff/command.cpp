@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/message_options.hpp"
 #include "comparison.hpp"
 #include "operands/operands.hpp"
 #include "paired_steps.hpp"

@@ -12,7 +12,6 @@
 #include <memory>
 #include <utility>
 
-#include "cli/message_options.hpp"
 #include "operands/operands.hpp"
 #include "select/explanations.hpp"
 #include "view.hpp"

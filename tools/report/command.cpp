@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include "cli/interruption.hpp"
-#include "cli/message_options.hpp"
 #include "cli/output_file.hpp"
 #include "examination.hpp"
 #include "operands/operands.hpp"

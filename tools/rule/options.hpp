@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/message_options.hpp"
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "operands/shard.hpp"

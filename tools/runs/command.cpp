@@ -11,11 +11,9 @@
 #include <utility>
 
 #include "cli/interruption.hpp"
-#include "cli/message_options.hpp"
 #include "cli/terminal.hpp"
 #include "operands/operands.hpp"
 #include "run_facts.hpp"
-#include "run_table.hpp"
 
 namespace smd::tool::runs {
 

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "cli/diagnostics.hpp"
+#include "cli/output_file.hpp"
 #include "options.hpp"
-#include "rows/cell.hpp"
 #include "rows/hyperparameter.hpp"
+#include "rows/row_writer.hpp"
 
 namespace smd::tool::runs {
 
@@ -56,5 +57,13 @@ struct RunFacts {
 /// Reads a run; reports why what cannot be read cannot. `jobs`: threads, as in `TrialOptions`.
 [[nodiscard]] RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                                 Diagnostics& messages);
+
+/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them. Reports names asked
+/// for that no run has.
+/// @throws UsageError for columns that there are not.
+void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages);
+
+/// The columns that every table of runs may have.
+[[nodiscard]] std::vector<Column> fixed_columns();
 
 }  // namespace smd::tool::runs

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_table.hpp"
+#include "run_facts.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include "array.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
-#include "cli/message_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/message_options.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "condition.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pytorch/distributed.hpp"
+#include "pytorch/torch_file.hpp"
 
 #include "pytorch/describe.hpp"
 #include "text/escape.hpp"
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <utility>
 
 namespace smd::detail::pytorch {
 

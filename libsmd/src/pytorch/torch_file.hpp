@@ -52,4 +52,10 @@ struct TorchFile {
 /// called. Takes time and memory linear in what is read, within `smd::limits`.
 [[nodiscard]] TorchFile read_torch_file(const FileSection& section, const Stop& stop = {});
 
+/// Describes the checkpoint of torch.distributed.checkpoint whose `.metadata` has a path; its chunks are files beside
+/// it: https://github.com/pytorch/pytorch/blob/main/torch/distributed/checkpoint/metadata.py. Its tensors lie in chunks
+/// (`storage::ElementSource::chunks`), each of which is described too. Problems with a chunk name the chunk's file;
+/// offsets of others are those in `.metadata`.
+[[nodiscard]] TorchFile read_distributed(storage::Storage& storage, const std::string& path, const Stop& stop = {});
+
 }  // namespace smd::detail::pytorch

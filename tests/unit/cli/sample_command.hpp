@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/command_definition.hpp"
-#include "cli/message_options.hpp"
 #include "operands/reading_options.hpp"
 #include "rows/output_options.hpp"
 #include "rows/row_writer.hpp"

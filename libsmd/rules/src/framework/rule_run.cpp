@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <tuple>
 #include <typeinfo>
 
 namespace smd::detail::rules {

@@ -4,7 +4,6 @@
 #include "base/map_pages.hpp"
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/checkpoints/trainer_state.hpp"
-#include "pytorch/distributed.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
