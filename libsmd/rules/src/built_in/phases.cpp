@@ -8,8 +8,6 @@
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
 
-#include <smd/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

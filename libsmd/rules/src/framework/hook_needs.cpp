@@ -3,7 +3,6 @@
 
 #include <smd/rule_registry.hpp>
 
-#include "framework/nothing_evaluated.hpp"
 #include "text/escape.hpp"
 
 #include <fmt/format.h>
