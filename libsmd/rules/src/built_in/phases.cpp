@@ -9,8 +9,6 @@
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
 
-#include <smd/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,6 +19,22 @@ namespace {
 
 constexpr std::size_t block = 2048;  // pairs of doubles that stay in the first-level cache
 
+struct Nodes {
+  std::uint64_t nodes = 1;
+  std::uint64_t samples = 1;
+};
+
+Nodes nodes_of(const TensorView& view) noexcept {
+  Nodes shape;
+  if (!view.shape().empty()) {
+    shape.samples = static_cast<std::uint64_t>(view.shape().front());
+    for (const std::int64_t dim : view.shape().subspan(1)) {
+      shape.nodes *= static_cast<std::uint64_t>(dim);
+    }
+  }
+  return shape;
+}
+
 /// Returns the largest T that is not above a double: an element of type T is above the one if and only if it is above
 /// the other, so that no element need be converted.
 template <class T>
@@ -79,17 +95,6 @@ void for_pairs(const TensorView& a, const TensorView& b, const Use& use) {
 }
 
 }  // namespace
-
-Nodes nodes_of(const TensorView& view) noexcept {
-  Nodes shape;
-  if (!view.shape().empty()) {
-    shape.samples = static_cast<std::uint64_t>(view.shape().front());
-    for (const std::int64_t dim : view.shape().subspan(1)) {
-      shape.nodes *= static_cast<std::uint64_t>(dim);
-    }
-  }
-  return shape;
-}
 
 double inactive_percent(const TensorView& view, double low, std::optional<double> high, double percent_of_samples) {
   const Nodes shape = nodes_of(view);

@@ -11,15 +11,8 @@
 namespace smd::detail::rules {
 
 /// Axis 0 is the samples; every position of the other axes is a node. A value with one axis has one node; a scalar has
-/// one node and one sample.
-struct Nodes {
-  std::uint64_t nodes = 1;
-  std::uint64_t samples = 1;
-};
-[[nodiscard]] Nodes nodes_of(const TensorView& view) noexcept;
-
-/// Returns the percentage of nodes that are active in less than `percent_of_samples` percent of the samples. Active:
-/// above `low` and, if `high` is given, below it. NaN is not active.
+/// one node and one sample. Returns the percentage of nodes that are active in less than `percent_of_samples` percent
+/// of the samples. Active: above `low` and, if `high` is given, below it. NaN is not active.
 [[nodiscard]] double inactive_percent(const TensorView& view, double low, std::optional<double> high,
                                       double percent_of_samples);
 

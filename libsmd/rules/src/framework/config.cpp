@@ -263,9 +263,8 @@ std::vector<RuleConfiguration> parse_rule_configurations(std::string_view json) 
   if (const auto error = text::parse_json(json, parsed)) {
     throw not_json(json, *error);
   }
-  const Json& document = *parsed;
-  std::vector<RuleConfiguration> all = read_document(document);
-  if (all.empty() && !is_job(document)) {
+  std::vector<RuleConfiguration> all = read_document(*parsed);
+  if (all.empty() && !is_job(*parsed)) {
     throw bad_config(
         "no rule configurations: give one, a list of them, or an object with DebugRuleConfigurations, as "
         "describe-training-job prints");

@@ -257,20 +257,6 @@ bool Evaluator::all_done() const noexcept { return !impl_->any_active(); }
 const std::vector<RuleResult>& Evaluator::results() const { return impl_->results; }
 ReadCounters Evaluator::counters() const noexcept { return impl_->counters; }
 
-namespace {
-
-std::string what_is_read(const RecordRequest& ask, std::string_view reduction) {
-  if (ask.kind == RecordRequest::Kind::computed) {
-    return to_string(ask.reduction) + " of value";
-  }
-  if (ask.kind == RecordRequest::Kind::wall_time) {
-    return "wall time";
-  }
-  return reduction.empty() ? "value" : "saved " + std::string(reduction);
-}
-
-}  // namespace
-
 void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
   impl_->freeze();
   for (const SnapshotStep& step : impl_->views.front().snapshot().steps()) {
@@ -295,8 +281,12 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
             reduction = snapshot.reduction(item.reduction);
           }
         }
+        std::string what = ask.kind == RecordRequest::Kind::computed    ? to_string(ask.reduction) + " of value"
+                           : ask.kind == RecordRequest::Kind::wall_time ? "wall time"
+                           : reduction.empty()                          ? "value"
+                                                                        : "saved " + std::string(reduction);
         visit({run.number(), step.step(), slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
-               snapshot.worker(slot.row.worker()), what_is_read(ask, reduction)});
+               snapshot.worker(slot.row.worker()), std::move(what)});
       }
       run.drop_plans();
     }
