@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/reply.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <pugixml.hpp>
 #include "text/json.hpp"
+#include "text/time.hpp"
 
 #include "s3/uri.hpp"
 
@@ -37,25 +41,6 @@ void parse_json_error(const std::string& body, ErrorReply& error) {
   error.code = string_of(*object, "__type");
   error.code.erase(0, error.code.rfind('#') + 1);  // `namespace#Code`
   error.message = string_of(*object, "message") + string_of(*object, "Message");
-}
-
-/// Returns the time of a date and of `12:00:00`; nullopt unless both are there and the date exists.
-std::optional<std::chrono::sys_seconds> utc(std::string_view year, std::optional<std::uint64_t> month,
-                                            std::string_view day, std::string_view clock) {
-  const auto years = parse_number(year);
-  const auto days = parse_number(day);
-  const auto hours = parse_number(clock.substr(0, 2));
-  const auto minutes = parse_number(clock.substr(3, 2));
-  const auto seconds = parse_number(clock.substr(6, 2));
-  if (!years || !month || !days || !hours || !minutes || !seconds) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*years)),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*days))};
-  return date.ok() ? std::optional(std::chrono::sys_days(date) + std::chrono::hours(*hours) +
-                                   std::chrono::minutes(*minutes) + std::chrono::seconds(*seconds))
-                   : std::nullopt;
 }
 
 }  // namespace
@@ -172,33 +157,25 @@ std::optional<std::int64_t> parse_http_date(std::string_view text) {
   }
   text.remove_prefix(comma + 2);
   const std::size_t month = months.find(text.substr(3, 3));
-  const auto time = month == months.npos || month % 3 != 0
-                        ? std::nullopt
-                        : utc(text.substr(7, 4), month / 3 + 1, text.substr(0, 2), text.substr(12, 8));
-  return time ? std::optional(time->time_since_epoch().count()) : std::nullopt;
+  if (month == months.npos || month % 3 != 0) {
+    return std::nullopt;
+  }
+  const auto time = text::seconds_of_time(
+      fmt::format("{}-{:02}-{}T{}Z", text.substr(7, 4), month / 3 + 1, text.substr(0, 2), text.substr(12, 8)), true);
+  return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
 }
 
 std::optional<std::chrono::system_clock::time_point> parse_time(std::string_view text) {
-  constexpr std::size_t least = 19;
-  if (text.size() < least || text[4] != '-' || text[10] != 'T') {
-    return std::nullopt;
-  }
-  auto time = utc(text.substr(0, 4), parse_number(text.substr(5, 2)), text.substr(8, 2), text.substr(11, 8));
+  const auto time = text::seconds_of_time(text, false);
   if (!time) {
     return std::nullopt;
-  }
-  if (const std::size_t zone = text.find_first_of("+-", least); zone != text.npos) {
-    const auto part = [&](std::size_t at) {
-      return parse_number(text.substr(std::min(zone + at, text.size()), 2)).value_or(0);
-    };
-    const std::chrono::minutes offset = std::chrono::hours(part(1)) + std::chrono::minutes(part(4));
-    *time += text[zone] == '+' ? -offset : offset;
   }
   // The clock counts nanoseconds; its range is 1677 to 2262.
   using Clock = std::chrono::system_clock;
   constexpr auto first = std::chrono::ceil<std::chrono::seconds>(Clock::time_point::min());
   constexpr auto last = std::chrono::floor<std::chrono::seconds>(Clock::time_point::max());
-  return std::clamp(*time, first, last);
+  return std::clamp(std::chrono::sys_seconds(std::chrono::seconds(static_cast<std::int64_t>(std::floor(*time)))), first,
+                    last);
 }
 
 std::optional<Credentials> credentials_from_json(std::string_view text, const char* token_name,
