@@ -3,6 +3,7 @@
 
 #include <smd/elements.hpp>
 
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -56,7 +57,7 @@ Classes Classes::of_arg_max(const TensorView& view) {
   Classes classes(view, columns == 0 ? 0 : view.size() / columns);
   classes.by_row_ = true;
   classes.rows_.reserve(classes.size_);
-  const auto is_nan = [](auto number) { return number != number; };
+  const auto is_nan = [](auto number) { return std::isnan(static_cast<double>(number)); };
   visit_numbers(view, [&](const auto& x) {
     for (std::size_t start = 0; start + columns <= x.size(); start += columns) {
       std::size_t best = 0;
