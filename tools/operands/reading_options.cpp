@@ -54,8 +54,8 @@ std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return
 std::span<const OptionSpec> ReadingOptions::table() noexcept {
   static const std::vector<OptionSpec> table = [] {
     static std::vector<std::string_view> names;
-    for (const LayoutTraits& layout : layouts()) {
-      names.push_back(layout.name);
+    for (const LayoutTraits& traits : layouts()) {
+      names.push_back(traits.name);
     }
     std::vector<OptionSpec> all = with_remote_options(own_table);
     all.front().choices = names;

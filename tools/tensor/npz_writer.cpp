@@ -223,9 +223,9 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
     return std::nullopt;
   }
   const std::string marks = marks_of(array);
-  const auto none = [](char) { return false; };
+  const auto never = [](char) { return false; };
   std::string member;
-  for (bool (*const encoded_too)(char) : {+none, +is_upper, +is_letter}) {
+  for (bool (*const encoded_too)(char) : {+never, +is_upper, +is_letter}) {
     member.clear();
     for (std::size_t i = 0; i < array.size(); ++i) {
       member += marks[i] != 0 || encoded_too(array[i]) ? percent_encoded(array[i]) : std::string(1, array[i]);

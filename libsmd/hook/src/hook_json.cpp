@@ -367,11 +367,11 @@ Json collection_json(const CollectionConfig& collection, const SaveConfig& of_ho
   set_reductions(parameters, collection.reduction_config);
   set_histogram(parameters, collection.save_histogram);
   set_steps(parameters, collection.save_config, of_hook, true);
-  Json json = {{"CollectionName", collection.name}};
+  Json all = {{"CollectionName", collection.name}};
   if (!parameters.empty()) {
-    json["CollectionParameters"] = std::move(parameters);
+    all["CollectionParameters"] = std::move(parameters);
   }
-  return json;
+  return all;
 }
 
 Json parameters_json(const HookConfig& config, const HookConfig& fallback) {

@@ -426,8 +426,7 @@ class Describer {
     const auto storage = storage_facts(pickle_, arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
     why_.clear();
-    const bool right =
-        storage && (!type_.unread_type.empty() || torch_dtype(storage->dtype) || dtype != Pickle::nothing);
+    const bool right = storage && (!storage->dtype.empty() || dtype != Pickle::nothing);
     if (!right || !fits(*storage, arguments, metadata)) {
       why_ = why_.empty() ? "its storage cannot be understood" : why_;
     }

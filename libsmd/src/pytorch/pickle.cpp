@@ -425,8 +425,8 @@ class PickleReader {
   // The memo.
 
   void put(std::uint64_t index) {
-    if (index >= memo_.size() && index <= at_) {  // what was read has room for so many
-      memo_.resize(index + 1, Pickle::nothing);
+    while (index >= memo_.size() && index <= at_) {  // what was read has room for so many
+      memo_.push_back(Pickle::nothing);
     }
     const bool near = index < memo_.size();
     if (near || check(far_memo_.size() < limits::pickle_stack, "its memo has too many holes")) {
@@ -436,8 +436,9 @@ class PickleReader {
     }
   }
   Ref get(std::uint64_t index) {
-    const auto far = far_memo_.find(index);
-    const Ref value = index < memo_.size() ? memo_[index] : far != far_memo_.end() ? far->second : Pickle::nothing;
+    const bool near = index < memo_.size();
+    const auto far = near ? far_memo_.end() : far_memo_.find(index);
+    const Ref value = near ? memo_[index] : far != far_memo_.end() ? far->second : Pickle::nothing;
     if (value == Pickle::nothing) {
       fail("memo " + std::to_string(index) + " was never put");
     }

@@ -124,10 +124,10 @@ bool Records::writer_went_on(const std::string& file, const Snapshot& snapshot) 
     if (step <= own->file.step) {
       break;
     }
-    const auto first = files.partition_point([step](const layout::StepPart& file) { return file.step < step; });
+    const auto first = files.partition_point([step](const layout::StepPart& part) { return part.step < step; });
     const std::uint32_t rank = listing.worker_rank[own->file.worker];
-    const auto mine = files.partition_point([&](const layout::StepPart& file) {
-      return file.step < step || (file.step == step && listing.worker_rank[file.worker] < rank);
+    const auto mine = files.partition_point([&](const layout::StepPart& part) {
+      return part.step < step || (part.step == step && listing.worker_rank[part.worker] < rank);
     });
     it = first;
     if (mine == files.end() || mine->step != step || mine->worker != own->file.worker) {

@@ -44,7 +44,7 @@ std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) cons
   const std::vector<Unit>& all =
       unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
   const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),
-                                    [](GlobalStep step, const Unit& other) { return step < other.step(); });
+                                    [](GlobalStep last, const Unit& other) { return last < other.step(); });
   return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
 }
 

@@ -294,8 +294,8 @@ class CheckpointLook {
     listing_->log_path = plan_.trainer_state;
     listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
     for (LogRow& row : listing_->log_rows) {
-      const LogRow* const known = before_ == nullptr ? nullptr : before_->find_log_row(row.step);
-      row.id = known != nullptr && known->numbers == row.numbers ? known->id : listing_->next_id++;
+      const LogRow* const old = before_ == nullptr ? nullptr : before_->find_log_row(row.step);
+      row.id = old != nullptr && old->numbers == row.numbers ? old->id : listing_->next_id++;
     }
   }
 
