@@ -3,7 +3,6 @@
 
 #include <smd/elements.hpp>
 
-#include <cmath>
 #include <span>
 #include <utility>
 
