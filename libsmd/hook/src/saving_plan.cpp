@@ -40,14 +40,14 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
 }
 
 void check_collection_name(const std::string& name) {
-  detail::refuse_if(name.empty() || name.size() > limits::name_bytes || !valid_utf8(name),
-                    "a collection's name is empty, longer than 64 KiB, or not UTF-8");
+  refuse_if(name.empty() || name.size() > limits::name_bytes || !valid_utf8(name),
+            "a collection's name is empty, longer than 64 KiB, or not UTF-8");
 }
 
 }  // namespace
 
 void check_name(std::string_view name) {
-  detail::refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than 64 KiB");
+  refuse_if(name.size() > limits::name_bytes, "a tensor's name is longer than 64 KiB");
   if (!valid_utf8(name)) {
     throw InvalidArgument("the tensor's name '" + printable(name) + "' is not UTF-8");
   }
