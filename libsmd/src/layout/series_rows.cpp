@@ -340,6 +340,43 @@ bool SeriesRows::take_number(Series& series, ValueKind kind, std::int64_t step, 
   return true;
 }
 
+bool SeriesRows::take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time) {
+  if (!rows_.repeats() || !rows_.can_repeat()) {
+    return false;
+  }
+  const std::span<const std::uint32_t> names = rows_.repeated_names();
+  const bool known = alike_row_ == rows_.row();
+  bool same = numbers.size() == names.size();
+  for (std::size_t i = 0; same && i < names.size(); ++i) {
+    const Number& number = numbers[i];
+    const Series& series = table_->series[number.series];
+    same = known ? number.series == alike_[i].series && number.dtype == alike_[i].dtype
+                 : series.name == names[i] && series.last_row == rows_.row() &&
+                       (series.kinds & bit_of(number.kind)) != 0 && rows_.repeats_number(i, number.dtype);
+  }
+  if (!same) {
+    return false;
+  }
+  std::byte* to = rows_.add_repeated(step, std::bit_cast<std::uint64_t>(wall_time));
+  if (to == nullptr) {
+    return false;
+  }
+  for (const Number& number : numbers) {
+    std::memcpy(to, &number.bits, sizeof number.bits);
+    to += sizeof number.bits;
+    Series& series = table_->series[number.series];
+    series.last_step = step;
+    series.last_row = rows_.row();
+    series.last_bits = number.bits;
+  }
+  if (!known) {
+    alike_.assign(numbers.begin(), numbers.end());
+  }
+  alike_row_ = rows_.row();
+  previous_ = alike_.back().series;
+  return true;
+}
+
 const SeriesRows::ReductionNames& SeriesRows::reductions_of(Series& series) {
   if (series.reductions == no_id) {
     series.reductions = static_cast<std::uint32_t>(reduction_names_.size());

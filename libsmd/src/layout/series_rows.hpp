@@ -94,14 +94,37 @@ class StepRowWriter {
   }
   /// Returns the names of its entries. @pre repeats()
   [[nodiscard]] std::span<const std::uint32_t> repeated_names() const noexcept { return stretch_->names; }
-  /// Returns whether all its entries are numbers of that type, of 4 bytes. @pre repeats()
+  /// Returns whether all its entries are numbers of that type. @pre repeats()
   [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
     const TypeCode type = type_code(ValueForm::number, dtype);
-    return !stretch_->wide && stretch_->length_form == LengthForm::wide &&
-           std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
+    return std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
+  }
+  /// Returns whether one of its entries is a number of that type. @pre repeats()
+  [[nodiscard]] bool repeats_number(std::size_t entry, Dtype dtype) const noexcept {
+    return stretch_->types[entry] == type_code(ValueForm::number, dtype);
+  }
+  /// Returns whether all its entries take 4 bytes, and have times of their own. @pre repeats()
+  [[nodiscard]] bool repeats_narrow() const noexcept {
+    return !stretch_->wide && stretch_->length_form == LengthForm::wide;
   }
   /// Returns whether there is room for another such row. @pre repeats()
   [[nodiscard]] bool can_repeat() const noexcept { return stretch_->rows + 1 < stretch_->capacity; }
+  /// Ends the current row, and adds one with its names and types, and one time, at a later step. Returns where its
+  /// numbers belong, of 8 bytes each; null if they, the time or the step do not fit. @pre repeats(), can_repeat()
+  [[nodiscard]] std::byte* add_repeated(std::int64_t step, std::uint64_t wall_time) {
+    const bool timed = stretch_->length_form == LengthForm::one ||
+                       (stretch_->length_form == LengthForm::wide && stretch_->names.size() == 1);
+    if (step <= step_ || !stretch_->wide || (!timed && !fits_length(wall_time))) {
+      return nullptr;
+    }
+    push_row();
+    step_ = step;
+    if (timed) {
+      std::memcpy(stretch_->lengths, &wall_time, sizeof wall_time);
+    }
+    filled_ = stretch_->names.size();
+    return stretch_->starts;
+  }
   class RepeatedRows;
   /// Returns the step of the current row.
   [[nodiscard]] std::int64_t step() const noexcept { return step_; }
@@ -226,7 +249,7 @@ class StepRowWriter {
 /// in registers, until `end`; the writer must not be used before.
 class StepRowWriter::RepeatedRows {
  public:
-  /// @pre `writer.repeats_numbers` was true of the last whole row
+  /// @pre `writer.repeats_numbers` and `repeats_narrow` were true of the last whole row
   explicit RepeatedRows(StepRowWriter& writer) noexcept
       : writer_(writer),
         bits_(writer.stretch_->starts + writer.filled_ * sizeof(std::uint32_t)),
@@ -417,6 +440,16 @@ class SeriesRows {
   /// Adds a number. Returns false for the number that its series has already at its newest step: loggers repeat it.
   bool take_number(Series& series, ValueKind kind, std::int64_t step, Dtype dtype, std::uint64_t bits,
                    double wall_time);
+  /// A number of a series that the table has, of 8 bytes.
+  struct Number {
+    std::uint32_t series = no_id;
+    ValueKind kind = ValueKind::number;
+    Dtype dtype = Dtype::float64;
+    std::uint64_t bits = 0;
+  };
+  /// Adds numbers if they have the series of the current row, in its order, and a later step: as `take_number` adds
+  /// each of them, but faster. Returns false, and adds nothing, if not.
+  bool take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time);
   [[nodiscard]] const ReductionNames& reductions_of(Series& series);
   /// Supersedes all values of the table at this step and later ones: the job was restarted. Calls `affected(series)`
   /// before.
@@ -451,6 +484,8 @@ class SeriesRows {
   std::uint32_t file_ = 0;
   std::uint32_t worker_ = 0;
   std::uint32_t previous_ = no_id;
+  std::vector<Number> alike_;    ///< Those of the row `alike_row_`, which `take_alike` added; only the last bits count.
+  std::uint64_t alike_row_ = 0;  ///< 0: none; a row's id is at least 1.
   std::vector<NamedValues> new_names_;
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
 };

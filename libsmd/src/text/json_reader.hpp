@@ -2,6 +2,7 @@
 #pragma once
 
 #include "text/json.hpp"
+#include "text/number.hpp"
 
 #include <simdjson.h>
 
@@ -18,13 +19,6 @@
 namespace smd::text {
 
 class JsonReader;
-
-/// A number, rounded to a double, and exact if it is a whole number of 64 bits.
-struct JsonNumber {
-  double real = 0;
-  std::optional<std::int64_t> integer;   ///< Written without fraction and exponent.
-  std::optional<std::uint64_t> natural;  ///< As `integer`.
-};
 
 /// One value of a text. What is asked for as another type than it has is not read: nullopt or false.
 class JsonValue {

@@ -50,26 +50,56 @@ namespace smd::text {
                                : std::nullopt;
 }
 
-/// Returns whether a number in JSON's grammar, which is narrower than that of `std::from_chars`, begins a text.
-[[nodiscard]] inline bool begins_json_number(const char* first, const char* last) noexcept {
+/// A number, rounded to a double, and exact if it is a whole number of 64 bits.
+struct JsonNumber {
+  double real = 0;
+  std::optional<std::int64_t> integer;   ///< Written without fraction and exponent.
+  std::optional<std::uint64_t> natural;  ///< As `integer`.
+};
+
+/// The digits before point and exponent of a number.
+struct LeadingDigits {
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  std::uint64_t value = 0;  ///< If 64 bits hold it.
+};
+
+/// Returns the leading digits of the number at the beginning of a text, by JSON's grammar, which is narrower than that
+/// of `std::from_chars`; nullopt if it begins with none.
+[[nodiscard]] inline std::optional<LeadingDigits> begin_json_number(const char* first, const char* last) noexcept {
   const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
-  const char* at = first != last && *first == '-' ? first + 1 : first;
-  if (!is_digit(at) || (*at == '0' && is_digit(at + 1))) {
-    return false;
+  LeadingDigits digits{.begin = first != last && *first == '-' ? first + 1 : first};
+  const char* at = digits.begin;
+  for (; is_digit(at); ++at) {
+    digits.value = digits.value * 10 + static_cast<unsigned>(*at - '0');
   }
-  while (is_digit(at)) {
-    ++at;
-  }
-  return at == last || *at != '.' || is_digit(at + 1);
+  digits.end = at;
+  const bool none = at == digits.begin || (*digits.begin == '0' && at - digits.begin > 1) ||
+                    (at != last && *at == '.' && !is_digit(at + 1));
+  return none ? std::nullopt : std::optional(digits);
 }
 
 /// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
-/// if it begins with no number, or with one beyond the range of a double.
-[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, double& number) noexcept {
-  if (!begins_json_number(first, last)) {
+/// if it begins with no number, or with one beyond the range of a double. `natural` is left as it is.
+[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, JsonNumber& number) noexcept {
+  constexpr std::ptrdiff_t exact_digits = 15;  // a double has all whole numbers of so many
+  const auto digits = begin_json_number(first, last);
+  if (!digits) {
     return nullptr;
   }
-  const auto [end, error] = std::from_chars(first, last, number);
+  const char* const after = digits->end;
+  const bool is_whole = after == last || (*after != '.' && *after != 'e' && *after != 'E');
+  if (is_whole && after - digits->begin <= exact_digits) {
+    const auto value = static_cast<std::int64_t>(digits->value);
+    const bool negative = *first == '-';
+    number.integer = negative ? -value : value;
+    number.real = negative ? -static_cast<double>(value) : static_cast<double>(value);
+    return after;
+  }
+  std::int64_t value = 0;
+  const bool fits = is_whole && std::from_chars(first, last, value).ec == std::errc{};
+  number.integer = fits ? std::optional(value) : std::nullopt;
+  const auto [end, error] = std::from_chars(first, last, number.real);
   return error == std::errc{} ? end : nullptr;
 }
 

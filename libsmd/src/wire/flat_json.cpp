@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/flat_json.hpp"
 
-#include "text/number.hpp"
-
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
@@ -58,27 +55,20 @@ FlatJson::Value& FlatJson::begin_value(Kind kind) {
 
 bool FlatJson::add(std::span<const std::string_view> keys, std::string_view json) {
   const char* const end = json.data() + json.size();
-  const auto reads = [&](auto& number) {
-    return std::from_chars(json.data(), end, number) == std::from_chars_result{end, std::errc{}};
-  };
-  if (text::begins_json_number(json.data(), end)) {
-    std::int64_t whole = 0;
-    const bool is_whole = reads(whole);
-    auto number = static_cast<double>(whole);
-    if ((is_whole && whole != 0) || reads(number)) {  // 0 may be -0
-      Value* value = nullptr;
-      if (keys.size() == 1) {  // the usual case
-        value = &values_.emplace_back();
-        value->key = keys.front();
-      } else {
-        begin_path(keys);
-        value = &begin_value(Kind::number);
-      }
-      value->kind = Kind::number;
-      value->number = number;
-      value->whole = is_whole ? std::optional(whole) : std::nullopt;
-      return true;
+  text::JsonNumber number;
+  if (!json.empty() && text::read_json_number(json.data(), end, number) == end) {
+    Value* value = nullptr;
+    if (keys.size() == 1) {  // the usual case
+      value = &values_.emplace_back();
+      value->key = keys.front();
+    } else {
+      begin_path(keys);
+      value = &begin_value(Kind::number);
     }
+    value->kind = Kind::number;
+    value->number = number.real;
+    value->whole = number.integer;
+    return true;
   }
   begin_path(keys);
   constexpr std::string_view before = R"({"":)";
@@ -220,7 +210,8 @@ bool FlatJson::add_histogram(const Typed& typed) {
 }
 
 std::size_t FlatJson::fold_typed() {
-  if (std::none_of(values_.begin(), values_.end(), [&](const Value& value) { return is_type(value); })) {
+  const auto typed_text = [&](const Value& value) { return value.kind == Kind::text && is_type(value); };
+  if (std::none_of(values_.begin(), values_.end(), typed_text)) {
     return 0;
   }
   std::map<std::string_view, Typed> all;  // by what stands before `._type`

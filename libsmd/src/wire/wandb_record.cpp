@@ -17,27 +17,36 @@ using protozero::pbf_reader;
 
 constexpr std::array<unsigned char, wandb_header_bytes> file_header = {':', 'W', '&', 'B', 0xE1, 0xBE, 0};
 
-/// Takes an item that is one key and one value of less than 128 bytes each, as nearly all are: field 1 or 2, then 16.
-bool take_plain_item(std::string_view item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
-  constexpr std::string_view value_field = "\x82\x01";
-  constexpr std::size_t before = 2;  // bytes before a key: field and length
+/// Takes the items at the beginning of a message that have one key and one value (field 1 or 2, then 16) and less than
+/// 128 bytes, as nearly all have. Returns what follows them.
+pbf_reader take_plain_items(pbf_reader message, WandbRecord& record) {
+  constexpr std::size_t before = 2;        // bytes before a key: field and length
+  constexpr std::size_t before_value = 3;  // field, of two bytes, and length
   constexpr std::size_t most = 127;
-  const std::size_t key = item.size() > before ? static_cast<unsigned char>(item[1]) : most + 1;
-  const std::size_t value_at = before + key + value_field.size() + 1;
-  if (key > most || value_at > item.size() || (item[0] != '\x0A' && item[0] != '\x12') ||
-      item.substr(before + key, value_field.size()) != value_field || item.size() - value_at > most ||
-      static_cast<std::size_t>(item[value_at - 1]) != item.size() - value_at) {
-    return false;
+  const auto number_at = [](const char* at) { return static_cast<std::size_t>(static_cast<unsigned char>(*at)); };
+  const char* at = message.data().data();
+  const char* const end = at + message.data().size();
+  while (end - at > static_cast<std::ptrdiff_t>(before) && *at == '\x0A' && number_at(at + 1) <= most) {
+    const char* const item = at + before;
+    const std::size_t size = number_at(at + 1);
+    if (size < before + before_value || size > static_cast<std::size_t>(end - item) ||
+        (*item != '\x0A' && *item != '\x12')) {
+      break;
+    }
+    const std::size_t key = number_at(item + 1);
+    const std::size_t value_at = before + key + before_value;
+    const char* const value = item + value_at;
+    if (value_at > size || value[-3] != '\x82' || value[-2] != '\x01' || number_at(value - 1) != size - value_at) {
+      break;
+    }
+    record.items.push_back({record.keys.size(), 1, {value, size - value_at}});
+    record.keys.emplace_back(item + before, key);
+    at = item + size;
   }
-  items.push_back({record.keys.size(), 1, item.substr(value_at)});
-  record.keys.push_back(item.substr(before, key));
-  return true;
+  return pbf_reader{at, static_cast<std::size_t>(end - at)};
 }
 
 void take_item(pbf_reader item, WandbRecord& record, std::vector<WandbRecord::Item>& items) {
-  if (take_plain_item({item.data().data(), item.data().size()}, record, items)) {
-    return;
-  }
   WandbRecord::Item taken{.first_key = record.keys.size()};
   std::string_view key;
   for_each_field(item, [&](pbf_reader& field) {
@@ -184,7 +193,9 @@ Status parse_wandb_record(std::span<const std::byte> payload, WandbRecord& recor
       const auto* const form = std::ranges::find(record_forms, reader.tag(), &RecordForm::field);
       if (form != record_forms.end()) {
         record.kind = form->kind;
-        for_each_field(message_of(reader), [&](pbf_reader& field) { form->take(field, record); });
+        const pbf_reader message = message_of(reader);
+        for_each_field(form->kind == WandbRecord::Kind::history ? take_plain_items(message, record) : message,
+                       [&](pbf_reader& field) { form->take(field, record); });
       }
     });
     return ok();

@@ -427,11 +427,54 @@ class MetricTaker {
       return false;
     }
     learned_in_vain_ = 0;
-    for (std::size_t i = 0; i < alike_.size(); ++i) {
-      alike_[i].number = form_.numbers()[i];
+    if (!take_plain_row()) {
+      for (std::size_t i = 0; i < alike_.size(); ++i) {
+        alike_[i].number = form_.numbers()[i];
+      }
+      take_row(alike_);
+      plan();
     }
-    take_row(alike_);
     reader.skip(*length);
+    return true;
+  }
+
+  /// Finds what the numbers of rows in the form are: steps, times, epochs, values of tensors.
+  void plan() {
+    plan_ = {};
+    for (std::size_t i = 0; i < alike_.size(); ++i) {
+      const MetricColumn& column = cursor_.columns[alike_[i].column];
+      const bool is_step = alike_[i].column == cursor_.step_column;
+      plan_.step = is_step ? i : plan_.step;
+      plan_.time = column.role == Role::wall_time ? i : plan_.time;
+      plan_.epoch = column.role == Role::epoch ? i : plan_.epoch;
+      if (!is_step && (column.role == Role::tensor || column.role == Role::epoch)) {
+        plan_.cells.push_back(i);
+        plan_.numbers.push_back({.series = column.series, .kind = kind_of(column)});
+      }
+    }
+    plan_.ready = returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
+  }
+
+  /// As `take_row` does: takes the row that was read in the form, if it goes on with the tensors of the one before.
+  bool take_plain_row() {
+    const std::vector<double>& read = form_.numbers();
+    const auto step = !plan_.ready ? std::nullopt
+                      : plan_.step ? step_in({.is_number = true, .number = read[*plan_.step]})
+                                   : std::optional(static_cast<std::int64_t>(cursor_.rows));
+    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+      plan_.numbers[i].bits = std::bit_cast<std::uint64_t>(read[plan_.cells[i]]);
+    }
+    if (!step || !rows_.take_alike(plan_.numbers, *step, plan_.time ? read[*plan_.time] : unknown_time)) {
+      return false;
+    }
+    ++cursor_.rows;
+    ++cursor_.all_rows;
+    cursor_.last_step = step;
+    cursor_.last_epoch = plan_.epoch ? std::optional(read[*plan_.epoch]) : cursor_.last_epoch;
+    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+      ++cursor_.columns[alike_[plan_.cells[i]].column].numbers;
+      cursor_.returned[plan_.numbers[i].series].add(*step, plan_.numbers[i].bits);
+    }
     return true;
   }
 
@@ -444,6 +487,7 @@ class MetricTaker {
     ++learned_in_vain_;
     form_.forget();
     alike_.clear();
+    plan_ = {};
     std::vector<std::size_t> places;
     for (const Cell& cell : cells_) {
       if (!cell.text.empty() || (cell.is_number && cell.at >= row.size())) {
@@ -507,6 +551,10 @@ class MetricTaker {
     }
   }
 
+  [[nodiscard]] static ValueKind kind_of(const MetricColumn& column) noexcept {
+    return column.role == Role::epoch ? ValueKind::counter : ValueKind::number;
+  }
+
   void take_number(std::uint32_t id, std::int64_t step, double number, double time) {
     const std::string_view name = cursor_.names[id];
     MetricColumn& column = cursor_.columns[id];
@@ -516,18 +564,15 @@ class MetricTaker {
       cursor_.returned.resize(cursor_.table.series.size());
     }
     ReturnedNumbers& returned = cursor_.returned[column.series];
-    const ValueKind kind = column.role == Role::epoch ? ValueKind::counter : ValueKind::number;
     const auto bits = std::bit_cast<std::uint64_t>(number);
     if (returned_ != nullptr) {
       const auto before = returned_->find(name);
       rows_.writer().set_seen(before != returned_->end() && returned.count < before->second.count);
     }
-    if (!rows_.take_number(series, kind, step, Dtype::float64, bits, time)) {
+    if (!rows_.take_number(series, kind_of(column), step, Dtype::float64, bits, time)) {
       return;
     }
-    ++returned.count;
-    returned.hash.add(static_cast<std::uint64_t>(step));
-    returned.hash.add(bits);
+    returned.add(step, bits);
     if (returned_ != nullptr) {
       const auto before = returned_->find(name);
       same_ = same_ && (before == returned_->end() || returned.count != before->second.count ||
@@ -544,7 +589,15 @@ class MetricTaker {
   std::vector<Cell> cells_;
   std::set<std::string> chosen_from_;  ///< Of JSON: the names from which that of the step was chosen.
   LineForm form_;
-  std::vector<Cell> alike_;              ///< The cells of a row in that form.
+  std::vector<Cell> alike_;  ///< The cells of a row in that form.
+  /// What they are: indexes in `alike_`.
+  struct Plan {
+    bool ready = false;
+    std::optional<std::size_t> step, time, epoch;
+    std::vector<std::size_t> cells;  ///< Values of tensors.
+    std::vector<SeriesRows::Number> numbers;
+  };
+  Plan plan_;
   unsigned learned_in_vain_ = 0;         ///< How often the form was learned since the last row in one.
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.

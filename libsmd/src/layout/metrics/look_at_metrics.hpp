@@ -39,6 +39,12 @@ struct MetricColumn {
 struct ReturnedNumbers {
   std::uint64_t count = 0;
   Fnv hash;
+
+  void add(std::int64_t step, std::uint64_t bits) noexcept {
+    ++count;
+    hash.add(static_cast<std::uint64_t>(step));
+    hash.add(bits);
+  }
 };
 
 struct MetricCursor : SeriesCursor {

@@ -111,7 +111,7 @@ void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers
   }
   std::size_t begin = 0;
   for (const std::size_t at : numbers) {
-    double number = 0;
+    text::JsonNumber number;
     const char* const end =
         at < begin ? nullptr : text::read_json_number(line.data() + at, line.data() + line.size(), number);
     if (end == nullptr) {
@@ -137,10 +137,12 @@ std::optional<std::size_t> LineForm::read(std::string_view text) {
     if (i == numbers_.size()) {
       return static_cast<std::size_t>(at - text.data());
     }
-    const char* const after = text::read_json_number(at, end, numbers_[i]);
-    if (after == nullptr || (numbers_[i] == 0 && *at == '-')) {  // -0 is read in several ways
+    text::JsonNumber number;
+    const char* const after = text::read_json_number(at, end, number);
+    if (after == nullptr || (*at == '-' && number.real == 0)) {  // -0 is read in several ways
       return std::nullopt;
     }
+    numbers_[i] = number.real;
     at = after;
   }
   return std::nullopt;

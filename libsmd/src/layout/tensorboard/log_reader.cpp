@@ -213,7 +213,7 @@ class EventTaker {
 
   /// Starts repeating if the row is complete and further rows like it may follow.
   void start_repeating() {
-    if (!writer_.can_repeat() || !writer_.repeats_numbers(Dtype::float32)) {
+    if (!writer_.can_repeat() || !writer_.repeats_narrow() || !writer_.repeats_numbers(Dtype::float32)) {
       return;
     }
     expected_.clear();

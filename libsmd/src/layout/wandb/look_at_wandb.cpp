@@ -47,6 +47,8 @@ std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
 
 /// Takes the records of files into rows.
 class WandbTaker {
+  using Role = WandbFacts::Role;
+
  public:
   WandbTaker(WandbCursor& cursor, const LookRequest& request, LoadedSteps& loaded)
       : cursor_(cursor), request_(request), rows_(cursor, loaded) {
@@ -171,20 +173,21 @@ class WandbTaker {
     std::array<bool, global_step_names.size()> there{};
     std::optional<std::int64_t> chosen;
     bool first_tensor = false;
+    items_.clear();
     for (const FlatJson::Value& value : values_.values()) {
-      const std::string_view name = values_.name(value);
-      if (name == "_timestamp" && value.kind == FlatJson::Kind::number) {
+      const std::uint32_t id = id_of(values_.name(value));
+      WandbFacts& facts = cursor_.facts[id];
+      if (facts.role == Role::timestamp && value.kind == FlatJson::Kind::number) {
         time_ = value.number;
-      } else if (name == own_step) {
+      } else if (facts.role == Role::own_step) {
         own = whole_of(value);
-      } else if (value.kind == FlatJson::Kind::text && !cursor_.texts.contains(name)) {
-        cursor_.texts.emplace(name);
       }
-      const std::size_t rank = global_step_rank(name);
-      if (rank < there.size() && whole_of(value)) {
-        there[rank] = true;
+      facts.text = facts.text || value.kind == FlatJson::Kind::text;
+      if (facts.rank < there.size() && whole_of(value)) {
+        there[facts.rank] = true;
       }
-      first_tensor = first_tensor || (is_tensor(name, value) && rank == there.size());
+      first_tensor = first_tensor || (is_tensor(facts, value) && facts.rank == there.size());
+      items_.emplace_back(id, &value);
     }
     if (!cursor_.step_name && first_tensor) {
       const auto known = std::find(there.begin(), there.end(), true);
@@ -193,37 +196,46 @@ class WandbTaker {
                               : std::string(global_step_names[static_cast<std::size_t>(known - there.begin())]);
     }
     const std::string_view step_name = cursor_.step_name ? std::string_view(*cursor_.step_name) : std::string_view();
-    if (!step_name.empty()) {
-      for (const FlatJson::Value& value : values_.values()) {
-        chosen = values_.name(value) == step_name ? whole_of(value) : chosen;
-      }
+    const std::uint32_t step_id = step_name.empty() ? no_id : cursor_.table.names.find(step_name);
+    for (const auto& [id, value] : items_) {
+      chosen = id == step_id ? whole_of(*value) : chosen;
     }
     own = own ? own : record_.step ? record_.step : static_cast<std::int64_t>(cursor_.records);
     ++cursor_.records;
     step_ = !step_name.empty() ? chosen.value_or(cursor_.last_step.value_or(*own)) : *own;
     bool has_loss = false;
     bool has_tensor = false;
-    tensors_.clear();
-    for (const FlatJson::Value& value : values_.values()) {
-      const std::string_view name = values_.name(value);
-      if (!is_tensor(name, value) || name == step_name) {
-        continue;
-      }
-      has_tensor = has_tensor || global_step_rank(name) == there.size();
-      if (name.size() > limits::name_bytes) {
+    std::erase_if(items_, [&](const auto& item) {
+      const WandbFacts& facts = cursor_.facts[item.first];
+      const bool other = !is_tensor(facts, *item.second) || item.first == step_id;
+      has_tensor = has_tensor || (!other && facts.rank == there.size());
+      if (!other && cursor_.table.names[item.first].size() > limits::name_bytes) {
         add_problem(ProblemKind::damaged,
                     fmt::format("a value is left out: its name is longer than the limit (name_bytes), {} bytes",
                                 limits::name_bytes));
-      } else {
-        (void)rows_.series_of(name);
-        tensors_.emplace_back(rows_.previous(), &value);
+        return true;
+      }
+      return other;
+    });
+    // The SDK writes the items of each record in another order. In one order, the rows share a list of names.
+    std::ranges::sort(items_);
+    numbers_.clear();
+    for (const auto& [id, value] : items_) {
+      if (is_number(*value)) {
+        numbers_.push_back(number_of(id, *value));
+        has_loss = has_loss || *cursor_.facts[id].loss;
       }
     }
-    // The SDK writes the items of each record in another order. In one order, the rows share a list of names.
-    std::ranges::sort(tensors_);
-    cursor_.facts.resize(cursor_.table.series.size());
-    for (const auto& [id, value] : tensors_) {
-      has_loss = take_value(id, *value) || has_loss;
+    if (numbers_.size() != items_.size() || !rows_.take_alike(numbers_, step_, time_)) {
+      auto number = numbers_.begin();
+      for (const auto& [id, value] : items_) {
+        if (is_number(*value)) {
+          rows_.take_number(rows_.series_of(id), number->kind, step_, number->dtype, number->bits, time_);
+          ++number;
+        } else {
+          take_record(rows_.series_of(id), *value);
+        }
+      }
     }
     for (std::size_t i = 0; i < there.size(); ++i) {
       StepCandidate& candidate = cursor_.candidates[i];
@@ -241,33 +253,38 @@ class WandbTaker {
     return ok();
   }
 
-  [[nodiscard]] bool is_tensor(std::string_view name, const FlatJson::Value& value) const {
-    if (value.kind == FlatJson::Kind::null && cursor_.texts.contains(name)) {
-      return false;
+  /// Returns the id of a name. Writers repeat their names.
+  std::uint32_t id_of(std::string_view name) {
+    const std::uint32_t id = cursor_.table.names.add(name);
+    if (id == cursor_.facts.size()) {
+      cursor_.table.series.emplace_back();
+      WandbFacts& facts = cursor_.facts.emplace_back();
+      facts.rank = global_step_rank(name);
+      facts.role = name == "_timestamp"                  ? Role::timestamp
+                   : name == own_step                    ? Role::own_step
+                   : name.empty() || name.front() == '_' ? Role::nothing
+                                                         : Role::tensor;
     }
-    return !name.empty() && !name.starts_with('_') && value.kind != FlatJson::Kind::text &&
-           value.kind != FlatJson::Kind::other;
+    return id;
   }
 
-  /// Takes a value of the series `id`. Returns whether it is a loss.
-  bool take_value(std::uint32_t id, const FlatJson::Value& value) {
-    const std::string_view name = values_.name(value);
-    Series& series = rows_.series_of(id);
+  [[nodiscard]] static bool is_tensor(const WandbFacts& facts, const FlatJson::Value& value) noexcept {
+    return facts.role == Role::tensor && value.kind != FlatJson::Kind::text && value.kind != FlatJson::Kind::other &&
+           !(value.kind == FlatJson::Kind::null && facts.text);
+  }
+  [[nodiscard]] static bool is_number(const FlatJson::Value& value) noexcept {
+    return value.kind == FlatJson::Kind::number || value.kind == FlatJson::Kind::null;
+  }
+
+  /// Returns a number of the series `id`, and records what it tells of it.
+  SeriesRows::Number number_of(std::uint32_t id, const FlatJson::Value& value) {
+    const std::string_view name = cursor_.table.names[id];
     WandbFacts& facts = cursor_.facts[id];
-    if (value.kind == FlatJson::Kind::histogram) {
-      rows_.begin_value(series, name.starts_with("parameters/") ? ValueKind::watched : ValueKind::histogram, step_);
-      rows_.add_buckets(series, wire::bucket_span(values_.numbers(value)), time_, place_.offset, place_.length);
-      return false;
-    }
-    facts.nulls += value.nulls + (value.kind == FlatJson::Kind::null ? 1 : 0);
-    if (value.kind == FlatJson::Kind::array) {
-      rows_.begin_value(series, ValueKind::tensor, step_);
-      rows_.add_record(series.name, ValueForm::record, place_.offset, place_.length);
-      return false;
-    }
+    const bool null = value.kind == FlatJson::Kind::null;
+    facts.nulls += null ? 1 : 0;
     const bool beyond = value.whole && (*value.whole > static_cast<std::int64_t>(exact) ||
                                         *value.whole < -static_cast<std::int64_t>(exact));
-    if (!series.has_value && series.kinds == 0) {
+    if (!std::exchange(facts.known_whole, true)) {
       const auto known = cursor_.whole.find(std::string(name));
       facts.whole = known == cursor_.whole.end() ? beyond : known->second;
     }
@@ -281,13 +298,26 @@ class WandbTaker {
                               beyond ? "a whole number that no float64 has" : "no whole number",
                               beyond ? "rounded" : "a float64"));
     }
-    const double number = value.kind == FlatJson::Kind::null ? std::numeric_limits<double>::quiet_NaN() : value.number;
-    rows_.take_number(series, ValueKind::number, step_, whole ? Dtype::int64 : Dtype::float64,
-                      whole ? static_cast<std::uint64_t>(*value.whole) : std::bit_cast<std::uint64_t>(number), time_);
     if (!facts.loss) {
       facts.loss = is_loss_name(name);
     }
-    return *facts.loss;
+    const double number = null ? std::numeric_limits<double>::quiet_NaN() : value.number;
+    return {id, ValueKind::number, whole ? Dtype::int64 : Dtype::float64,
+            whole ? static_cast<std::uint64_t>(*value.whole) : std::bit_cast<std::uint64_t>(number)};
+  }
+
+  /// Takes a histogram or an array.
+  void take_record(Series& series, const FlatJson::Value& value) {
+    cursor_.facts[rows_.previous()].known_whole = true;
+    if (value.kind == FlatJson::Kind::histogram) {
+      const bool watched = values_.name(value).starts_with("parameters/");
+      rows_.begin_value(series, watched ? ValueKind::watched : ValueKind::histogram, step_);
+      rows_.add_buckets(series, wire::bucket_span(values_.numbers(value)), time_, place_.offset, place_.length);
+      return;
+    }
+    cursor_.facts[rows_.previous()].nulls += value.nulls;
+    rows_.begin_value(series, ValueKind::tensor, step_);
+    rows_.add_record(series.name, ValueForm::record, place_.offset, place_.length);
   }
 
   void begin_step() {
@@ -339,8 +369,7 @@ class WandbTaker {
       placed[{at, metric.name}] = &metric;
     }
     for (const auto& [place, metric] : placed) {
-      Series& series = rows_.series_of(metric->name);
-      cursor_.facts.resize(cursor_.table.series.size());
+      Series& series = rows_.series_of(id_of(metric->name));
       const std::int64_t step = cursor_.times[place.first].second;
       if (!series.has_value || step > series.last_step) {
         rows_.begin_value(series, ValueKind::system, step);
@@ -395,7 +424,8 @@ class WandbTaker {
   SeriesRows rows_;
   WandbRecord record_;
   FlatJson values_;
-  std::vector<std::pair<std::uint32_t, const FlatJson::Value*>> tensors_;  ///< Of a record: ids of series, values.
+  std::vector<std::pair<std::uint32_t, const FlatJson::Value*>> items_;  ///< Of a record: ids of names, values.
+  std::vector<SeriesRows::Number> numbers_;
   std::uint32_t file_ = 0;
   Place place_;
   std::int64_t step_ = 0;

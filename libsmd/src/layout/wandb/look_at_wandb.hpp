@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +29,11 @@ struct WandbFile {
 
 /// What is known of a name besides its values.
 struct WandbFacts {
+  enum class Role : std::uint8_t { tensor, timestamp, own_step, nothing };
+  Role role = Role::tensor;
+  std::size_t rank = 0;       ///< Among the names that could be the step of all records.
+  bool text = false;          ///< It had a text as a value: its nulls are no numbers.
+  bool known_whole = false;   ///< `whole` was asked for.
   std::optional<bool> loss;   ///< Whether it is the name of a loss; nullopt: nobody has asked.
   bool whole = false;         ///< Its numbers are int64.
   bool beyond = false;        ///< It had a whole number that no double has.
@@ -55,8 +59,7 @@ struct SystemMetric {
 struct WandbCursor : SeriesCursor {
   std::vector<WandbFile> files;
   SeriesTable table;
-  std::vector<WandbFacts> facts;             ///< By id of the name.
-  std::set<std::string, std::less<>> texts;  ///< Names that had a text as a value: their nulls are not numbers.
+  std::vector<WandbFacts> facts;  ///< By id of the name. `table` has all names, also those of no tensors.
   // Choices about the whole run:
   std::optional<std::string> step_name;  ///< Empty: the SDK's own; nullopt: not yet known.
   std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
