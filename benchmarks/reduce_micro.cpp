@@ -5,6 +5,9 @@
 #include <smd/reduction.hpp>
 
 #include <time.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -141,6 +145,76 @@ Speeds measure(Dtype type, const std::vector<std::byte>& bytes, std::vector<std:
   return best;
 }
 
+// The least that sums in double precision take of bfloat16: conversions, the sum, and that of squares, rounded as they
+// come, without extremes. It bounds what a kernel can reach on a machine. `count`: a multiple of 32.
+#ifdef __x86_64__
+__attribute__((target("avx512f"))) double least_avx512(const std::byte* bytes, std::size_t count) {
+  __m512d sum0 = _mm512_setzero_pd(), sum1 = sum0, square0 = sum0, square1 = sum0, square2 = sum0, square3 = sum0;
+  const __m256i upper = _mm256_set1_epi32(static_cast<int>(0xFFFF0000U));
+  for (std::size_t i = 0; i < count; i += 32) {
+    const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 2 * i));
+    const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 2 * i + 32));
+    const __m512d v0 = _mm512_maskz_cvtps_pd(0xFF, _mm256_castsi256_ps(_mm256_slli_epi32(a, 16)));
+    const __m512d v1 = _mm512_maskz_cvtps_pd(0xFF, _mm256_castsi256_ps(_mm256_and_si256(a, upper)));
+    const __m512d v2 = _mm512_maskz_cvtps_pd(0xFF, _mm256_castsi256_ps(_mm256_slli_epi32(b, 16)));
+    const __m512d v3 = _mm512_maskz_cvtps_pd(0xFF, _mm256_castsi256_ps(_mm256_and_si256(b, upper)));
+    sum0 = _mm512_add_pd(sum0, _mm512_add_pd(v0, v1));
+    sum1 = _mm512_add_pd(sum1, _mm512_add_pd(v2, v3));
+    square0 = _mm512_fmadd_pd(v0, v0, square0);
+    square1 = _mm512_fmadd_pd(v1, v1, square1);
+    square2 = _mm512_fmadd_pd(v2, v2, square2);
+    square3 = _mm512_fmadd_pd(v3, v3, square3);
+  }
+  alignas(64) double lanes[8];
+  _mm512_store_pd(lanes, _mm512_add_pd(_mm512_add_pd(sum0, sum1), _mm512_add_pd(_mm512_add_pd(square0, square1),
+                                                                                _mm512_add_pd(square2, square3))));
+  return std::accumulate(lanes, lanes + 8, 0.0);
+}
+__attribute__((target("avx2,fma"))) double least_avx2(const std::byte* bytes, std::size_t count) {
+  __m256d sum0 = _mm256_setzero_pd(), sum1 = sum0, square0 = sum0, square1 = sum0, square2 = sum0, square3 = sum0;
+  const __m128i upper = _mm_set1_epi32(static_cast<int>(0xFFFF0000U));
+  for (std::size_t i = 0; i < count; i += 16) {
+    const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i));
+    const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 2 * i + 16));
+    const __m256d v0 = _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(a, 16)));
+    const __m256d v1 = _mm256_cvtps_pd(_mm_castsi128_ps(_mm_and_si128(a, upper)));
+    const __m256d v2 = _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(b, 16)));
+    const __m256d v3 = _mm256_cvtps_pd(_mm_castsi128_ps(_mm_and_si128(b, upper)));
+    sum0 = _mm256_add_pd(sum0, _mm256_add_pd(v0, v1));
+    sum1 = _mm256_add_pd(sum1, _mm256_add_pd(v2, v3));
+    square0 = _mm256_fmadd_pd(v0, v0, square0);
+    square1 = _mm256_fmadd_pd(v1, v1, square1);
+    square2 = _mm256_fmadd_pd(v2, v2, square2);
+    square3 = _mm256_fmadd_pd(v3, v3, square3);
+  }
+  alignas(32) double lanes[4];
+  _mm256_store_pd(lanes, _mm256_add_pd(_mm256_add_pd(sum0, sum1), _mm256_add_pd(_mm256_add_pd(square0, square1),
+                                                                                _mm256_add_pd(square2, square3))));
+  return std::accumulate(lanes, lanes + 4, 0.0);
+}
+
+void least(std::string_view target, const std::vector<std::byte>& bytes, int rounds) {
+  const auto loop = target == "AVX3" ? least_avx512 : target == "AVX2" ? least_avx2 : nullptr;
+  if (loop == nullptr) {
+    return;
+  }
+  std::vector<std::byte> copy(bytes.size());
+  Speeds best;
+  for (int round = 0; round < rounds; ++round) {
+    best.work = std::min(best.work, seconds([&] { sink = sink + (loop(bytes.data(), bytes.size() / 2) > 0 ? 1 : 0); }));
+    best.copy = std::min(best.copy, seconds([&] {
+                           std::memcpy(copy.data(), bytes.data(), bytes.size());
+                           sink = sink + static_cast<std::uint64_t>(copy[bytes.size() / 2]);
+                         }));
+  }
+  const auto gigabytes = static_cast<double>(bytes.size()) * 1e-9;
+  std::printf("least loop of bfloat16, 1 MiB: %.1f GB/s, %.2f of memcpy (%.1f)\n", gigabytes / best.work,
+              best.copy / best.work, gigabytes / best.copy);
+}
+#else
+void least(std::string_view, const std::vector<std::byte>&, int) {}
+#endif
+
 struct Type {
   const char* name;
   Dtype type;
@@ -194,6 +268,7 @@ int main(int argc, char** argv) {
                   gigabytes / cost.work, cost.copy / cost.work, gigabytes / cost.copy);
     }
   }
+  least(smd::detail::reduce::kernels().name, numbers(Dtype::bfloat16, small), 2000);
   for (const Type& type : {types[0], types[1]}) {
     const std::vector<std::byte> bytes = numbers(type.type, small);
     const double base = measure(type.type, bytes, target, parse(four), 1000).work;

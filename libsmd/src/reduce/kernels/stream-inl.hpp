@@ -203,11 +203,10 @@ struct UnpackHalves {
 #endif
 };
 
-// `stream_floats` for 16-bit types. Floats that wait in the first-level cache cost less than vectors of doubles whose
-// halves must be moved, and leave the registers to the sums.
-template <bool magnitudes, bool grouped, class Load, class Unpack>
+// `stream_floats` for 16-bit types.
+template <bool magnitudes, bool grouped, class As, class Unpack>
 HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                              BlockSums& result, const Load& load, const Unpack& unpack) {
+                              BlockSums& result) {
   const HalfRange::Bits d;
   HalfRange extremes;
   extremes.start();
@@ -217,6 +216,17 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
   for (std::size_t i = 0; !plan.squares && i < n; i += hn::Lanes(d)) {
     extremes.take(hn::LoadU(d, typed<std::uint16_t>(source) + i));
   }
+#if HWY_TARGET == HWY_AVX3
+  // With 32 registers one loop does both, a sixth faster.
+  for (std::size_t i = 0; plan.squares && i < n; i += 2 * hn::Lanes(d)) {
+    const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
+    extremes.take(hn::LoadU(d, from));
+    extremes.take(hn::LoadU(d, from + hn::Lanes(d)));
+    sums.take_eight(from, typename As::Widen());
+  }
+#else
+  // Floats that wait in the first-level cache cost less than vectors of doubles whose halves must be moved, and leave the
+  // registers to the sums.
   HWY_ALIGN float floats[looked_at_twice];
   for (std::size_t i = 0; plan.squares && i < n; i += looked_at_twice) {
     const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
@@ -224,11 +234,12 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     for (std::size_t k = 0; k < part; k += hn::Lanes(d)) {
       const auto bits = hn::LoadU(d, from + k);
       extremes.take(bits);
-      unpack(bits, from + k, floats + k);
+      Unpack()(bits, from + k, floats + k);
     }
     sums.template take<sizeof(std::uint16_t)>(floats, part, WidenFloats(), from + part);
   }
-  extremes.finish(range, typed<std::uint16_t>(source), n, Unpack::finds_smallest || plan.zeros, load);
+#endif
+  extremes.finish(range, typed<std::uint16_t>(source), n, Unpack::finds_smallest || plan.zeros, typename As::Load());
   sums.finish(plan.square_bias, result);
   // Infinities and NaN have the greatest magnitudes.
   range.finite = std::isfinite(range.min) && std::isfinite(range.max);
@@ -504,9 +515,9 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
       // `stream_unrounded` handles float32; an empty range is refused
 #if HWY_TARGET != HWY_SCALAR
     } else if constexpr (std::is_same_v<Stored, Half>) {
-      stream_halves<magnitudes, grouped>(source, n, plan, range, result, load, UnpackHalves());
+      stream_halves<magnitudes, grouped, As, UnpackHalves>(source, n, plan, range, result);
     } else if constexpr (std::is_same_v<Stored, BFloat16>) {
-      stream_halves<magnitudes, grouped>(source, n, plan, range, result, load, UnpackBfloats());
+      stream_halves<magnitudes, grouped, As, UnpackBfloats>(source, n, plan, range, result);
 #endif
     } else {
       stream_floats<typename As::T, magnitudes, grouped>(source, n, plan, range, result, load, typename As::Widen());

@@ -132,6 +132,26 @@ struct ShortSums {
     }
   }
 
+  // Adds eight vectors of doubles.
+  template <class T, class Widen>
+  HWY_INLINE void take_eight(const T* from, const Widen& widen) {
+    const std::size_t four = 4 * hn::Lanes(Doubles());
+    auto a = hn::Zero(Doubles());
+    auto b = a;
+    auto c = a;
+    auto d = a;
+    take_four<true>(from, widen, a, b);
+    if constexpr (group == 8) {
+      take_four<false>(from + four, widen, a, b);
+      square0.add(hn::Add(a, b));
+    } else {
+      take_four<true>(from + four, widen, c, d);
+      if constexpr (group == 4) {
+        square0.add_both(plus(a, b), plus(c, d));
+      }
+    }
+  }
+
   // Precondition: `n` is a multiple of 64. `widen` returns two vectors of doubles at a time. `next`: what the caller
   // reads afterwards, `item` bytes for each element.
   template <std::size_t item, class T, class Widen>
@@ -144,20 +164,7 @@ struct ShortSums {
       for (std::size_t byte = 0; byte < 2 * four * item; byte += 64) {
         hwy::Prefetch(static_cast<const std::byte*>(next) + i * item + byte);
       }
-      auto a = hn::Zero(Doubles());
-      auto b = a;
-      auto c = a;
-      auto d = a;
-      state.template take_four<true>(from + i, widen, a, b);
-      if constexpr (group == 8) {
-        state.template take_four<false>(from + i + four, widen, a, b);
-        state.square0.add(hn::Add(a, b));
-      } else {
-        state.template take_four<true>(from + i + four, widen, c, d);
-        if constexpr (group == 4) {
-          state.square0.add_both(plus(a, b), plus(c, d));
-        }
-      }
+      state.take_eight(from + i, widen);
     }
     copy(state);
   }
