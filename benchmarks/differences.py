@@ -4,6 +4,7 @@
 import json
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -180,6 +181,14 @@ def half_floats(bench):
                                      [bench.program('bench_bare_pairs'), file, '-', bench.threads]], least=7)
         bench.times_as_fast(f'smd-reduce, nan,inf,min,max,zero of 2 GiB of {what} : pread; {bench.threads} threads', ours,
                             bare, limit, by='median')
+        for target, least in ('AVX2', limit), ('SSE4', min(limit, 0.68)):
+            lines = bench.output([bench.program('reduce_micro'), target, file, dtype])
+            if target not in lines:
+                bench.skip(f'nan,inf,min,max,zero, {target}', 'this CPU has no such instructions')
+                continue
+            ours, bare = map(float, re.search(r': ([\d.]+) GB/s, pread ([\d.]+)', lines).groups())
+            bench.speed(f'pread and nan,inf,min,max,zero of 2 GiB of {what}, one thread, {target} : pread', ours, bare,
+                        'GB/s', least)
     pair = [written(bench, name, 'float32', False)[1] for name in ('checkpoint', 'checkpoint_same')]
     ours, bare = bench.in_turns([[bench.tool('smd-diff'), '-q', *pair],
                                  [bench.program('bench_bare_pairs'), *pair, bench.threads]], least=7)

@@ -235,11 +235,23 @@ inline void stream_signs(Dtype type, const std::byte* source, std::size_t n, std
 #if HWY_TARGET != HWY_SCALAR
     if constexpr (sizeof(T) == sizeof(std::uint16_t)) {  // by their bits: none is NaN
       const hn::ScalableTag<std::uint16_t> d;
+      static_assert(longest_stream_size / 8 <= std::numeric_limits<std::uint16_t>::max(), "each lane counts");
+      const auto one = hn::Set(d, std::uint16_t{1});
       const auto sign = hn::Set(d, std::uint16_t{0x8000});
+      auto others = hn::Zero(d);
+      auto negatives = others;
       for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
         const auto bits = hn::LoadU(d, typed<std::uint16_t>(source) + i);
-        zero += hn::CountTrue(d, hn::Eq(hn::AndNot(sign, bits), hn::Zero(d)));
-        negative += hn::CountTrue(d, hn::Gt(bits, sign));
+        others = hn::Add(others, hn::Min(hn::AndNot(sign, bits), one));
+        negatives = hn::Add(negatives, hn::Min(hn::SaturatedSub(bits, sign), one));
+      }
+      HWY_ALIGN std::uint16_t lanes[2][64];
+      hn::Store(others, d, lanes[0]);
+      hn::Store(negatives, d, lanes[1]);
+      zero += n;
+      for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+        zero -= lanes[0][lane];
+        negative += lanes[1][lane];
       }
       return;
     }

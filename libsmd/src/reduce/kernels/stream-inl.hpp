@@ -225,8 +225,8 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     sums.take_eight(from, typename As::Widen());
   }
 #else
-  // Floats that wait in the first-level cache cost less than vectors of doubles whose halves must be moved, and leave the
-  // registers to the sums.
+  // Floats that wait in the first-level cache cost less than vectors of doubles whose halves must be moved, and leave
+  // the registers to the sums.
   HWY_ALIGN float floats[looked_at_twice];
   for (std::size_t i = 0; plan.squares && i < n; i += looked_at_twice) {
     const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
@@ -239,7 +239,9 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     sums.template take<sizeof(std::uint16_t)>(floats, part, WidenFloats(), from + part);
   }
 #endif
-  extremes.finish(range, typed<std::uint16_t>(source), n, Unpack::finds_smallest || plan.zeros, typename As::Load());
+  // Only sums need the smallest to be known to be exact.
+  const bool smallest = (Unpack::finds_smallest && plan.squares) || plan.zeros;
+  extremes.finish(range, typed<std::uint16_t>(source), n, smallest, typename As::Load());
   sums.finish(plan.square_bias, result);
   // Infinities and NaN have the greatest magnitudes.
   range.finite = std::isfinite(range.min) && std::isfinite(range.max);
