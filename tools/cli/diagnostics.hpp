@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <smd/error.hpp>
+#include <smd/log.hpp>
 #include <smd/problem.hpp>
 #include <span>
 #include <string>
@@ -197,6 +198,21 @@ class AboutTrial {
 
  private:
   std::string_view before_;
+};
+
+/// While one lives, what the library logs (such as a plug-in's rule skipping a step) is a message of the command.
+class LibraryMessages {
+ public:
+  explicit LibraryMessages(Diagnostics& messages) {
+    set_log_sink([&messages](LogLevel level, std::string_view text) {
+      level == LogLevel::debug  ? messages.debug(text)
+      : level == LogLevel::info ? messages.info(text)
+                                : messages.warning(text);
+    });
+  }
+  LibraryMessages(const LibraryMessages&) = delete;
+  LibraryMessages& operator=(const LibraryMessages&) = delete;
+  ~LibraryMessages() { set_log_sink({}); }
 };
 
 /// A tag of messages, and its usual status.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include <smd/log.hpp>
 #include <smd/rule_plugin.hpp>
 
 #include "cli/exit_status.hpp"
@@ -165,19 +164,6 @@ class Runner {
   EvaluationContext context_;
   std::optional<PartLine> part_;
   std::vector<std::string> trials_of_part_;
-};
-
-/// While one lives, what the library logs (such as a plug-in's rule skipping a step) is a message of the command.
-class LibraryMessages {
- public:
-  explicit LibraryMessages(Diagnostics& messages) {
-    set_log_sink([&messages](LogLevel level, std::string_view text) {
-      level == LogLevel::debug ? messages.debug(text) : messages.info(text);
-    });
-  }
-  ~LibraryMessages() { set_log_sink({}); }
-  LibraryMessages(const LibraryMessages&) = delete;
-  LibraryMessages& operator=(const LibraryMessages&) = delete;
 };
 
 // Loads a plug-in in a child, which dies in our place if the file is damaged: the loader checks little.

@@ -12,7 +12,6 @@
 #include "saver.hpp"
 
 #include <smd/hook.hpp>
-#include <smd/log.hpp>
 #include <smd/temporary_file.hpp>
 #include <smd/trial.hpp>
 
@@ -73,19 +72,6 @@ constexpr std::array<Prose, 3> prose = {{
 
 /// The time to put in its place, after a signal, what had come. A slower server may never answer.
 constexpr std::chrono::seconds time_to_put{2};
-
-/// While one lives, the library's warnings are the command's.
-class LibraryWarnings {
- public:
-  explicit LibraryWarnings(Diagnostics& messages) {
-    set_log_sink([&messages](LogLevel level, std::string_view text) {
-      level < LogLevel::warning ? messages.info(text) : messages.warning(text);
-    });
-  }
-  LibraryWarnings(const LibraryWarnings&) = delete;
-  LibraryWarnings& operator=(const LibraryWarnings&) = delete;
-  ~LibraryWarnings() { set_log_sink({}); }
-};
 
 struct Named {
   std::string tensor;
@@ -260,7 +246,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
 }  // namespace
 
 ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
-  const LibraryWarnings warnings(messages);
+  const LibraryMessages library(messages);
   try {
     return save(options, messages);
   } catch (const ReadError& error) {

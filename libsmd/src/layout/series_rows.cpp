@@ -340,40 +340,39 @@ bool SeriesRows::take_number(Series& series, ValueKind kind, std::int64_t step, 
   return true;
 }
 
+bool SeriesRows::goes_on(std::span<const Number> numbers) const {
+  if (!rows_.repeats() || numbers.size() != rows_.repeated_names().size()) {
+    return false;
+  }
+  bool same = true;
+  for (std::size_t i = 0; same && i < numbers.size(); ++i) {
+    const Series& series = table_->series[numbers[i].series];
+    same = series.name == rows_.repeated_names()[i] && series.last_row == rows_.row() &&
+           (series.kinds & bit_of(numbers[i].kind)) != 0 && rows_.repeats_number(i, numbers[i].dtype);
+  }
+  return same;
+}
+
+void SeriesRows::end_rows(std::span<const Number> last) {
+  for (const Number& number : last) {
+    Series& series = table_->series[number.series];
+    series.last_step = rows_.step();
+    series.last_row = rows_.row();
+    series.last_bits = number.bits;
+    previous_ = number.series;
+  }
+}
+
 bool SeriesRows::take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time) {
-  if (!rows_.repeats() || !rows_.can_repeat()) {
-    return false;
-  }
-  const std::span<const std::uint32_t> names = rows_.repeated_names();
-  const bool known = alike_row_ == rows_.row();
-  bool same = numbers.size() == names.size();
-  for (std::size_t i = 0; same && i < names.size(); ++i) {
-    const Number& number = numbers[i];
-    const Series& series = table_->series[number.series];
-    same = known ? number.series == alike_[i].series && number.dtype == alike_[i].dtype
-                 : series.name == names[i] && series.last_row == rows_.row() &&
-                       (series.kinds & bit_of(number.kind)) != 0 && rows_.repeats_number(i, number.dtype);
-  }
-  if (!same) {
-    return false;
-  }
-  std::byte* to = rows_.add_repeated(step, std::bit_cast<std::uint64_t>(wall_time));
+  std::byte* to = goes_on(numbers) ? add_row(step, wall_time) : nullptr;
   if (to == nullptr) {
     return false;
   }
   for (const Number& number : numbers) {
     std::memcpy(to, &number.bits, sizeof number.bits);
     to += sizeof number.bits;
-    Series& series = table_->series[number.series];
-    series.last_step = step;
-    series.last_row = rows_.row();
-    series.last_bits = number.bits;
   }
-  if (!known) {
-    alike_.assign(numbers.begin(), numbers.end());
-  }
-  alike_row_ = rows_.row();
-  previous_ = alike_.back().series;
+  end_rows(numbers);
   return true;
 }
 

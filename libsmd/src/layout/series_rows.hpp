@@ -94,11 +94,6 @@ class StepRowWriter {
   }
   /// Returns the names of its entries. @pre repeats()
   [[nodiscard]] std::span<const std::uint32_t> repeated_names() const noexcept { return stretch_->names; }
-  /// Returns whether all its entries are numbers of that type. @pre repeats()
-  [[nodiscard]] bool repeats_numbers(Dtype dtype) const noexcept {
-    const TypeCode type = type_code(ValueForm::number, dtype);
-    return std::all_of(stretch_->types.begin(), stretch_->types.end(), [&](TypeCode other) { return other == type; });
-  }
   /// Returns whether one of its entries is a number of that type. @pre repeats()
   [[nodiscard]] bool repeats_number(std::size_t entry, Dtype dtype) const noexcept {
     return stretch_->types[entry] == type_code(ValueForm::number, dtype);
@@ -249,7 +244,7 @@ class StepRowWriter {
 /// in registers, until `end`; the writer must not be used before.
 class StepRowWriter::RepeatedRows {
  public:
-  /// @pre `writer.repeats_numbers` and `repeats_narrow` were true of the last whole row
+  /// @pre all entries of the writer's last whole row were numbers, and `writer.repeats_narrow`
   explicit RepeatedRows(StepRowWriter& writer) noexcept
       : writer_(writer),
         bits_(writer.stretch_->starts + writer.filled_ * sizeof(std::uint32_t)),
@@ -447,8 +442,16 @@ class SeriesRows {
     Dtype dtype = Dtype::float64;
     std::uint64_t bits = 0;
   };
-  /// Adds numbers if they have the series of the current row, in its order, and a later step: as `take_number` adds
-  /// each of them, but faster. Returns false, and adds nothing, if not.
+  /// Returns whether numbers have the series of the current row, in its order. Rows of such numbers at later steps may
+  /// be added as a whole, as `take_number` adds them, but faster: `add_row` returns where the numbers of the next one
+  /// belong, 8 bytes each; null if its step or its time does not fit, or there is no room. Then `end_rows` with the
+  /// last numbers added.
+  [[nodiscard]] bool goes_on(std::span<const Number> numbers) const;
+  [[nodiscard]] std::byte* add_row(std::int64_t step, double wall_time) {
+    return rows_.can_repeat() ? rows_.add_repeated(step, std::bit_cast<std::uint64_t>(wall_time)) : nullptr;
+  }
+  void end_rows(std::span<const Number> last);
+  /// Adds a row so. Returns false, and adds nothing, if it does not go on.
   bool take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time);
   [[nodiscard]] const ReductionNames& reductions_of(Series& series);
   /// Supersedes all values of the table at this step and later ones: the job was restarted. Calls `affected(series)`
@@ -484,8 +487,6 @@ class SeriesRows {
   std::uint32_t file_ = 0;
   std::uint32_t worker_ = 0;
   std::uint32_t previous_ = no_id;
-  std::vector<Number> alike_;    ///< Those of the row `alike_row_`, which `take_alike` added; only the last bits count.
-  std::uint64_t alike_row_ = 0;  ///< 0: none; a row's id is at least 1.
   std::vector<NamedValues> new_names_;
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
 };

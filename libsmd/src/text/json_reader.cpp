@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/json_reader.hpp"
 
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -99,11 +98,12 @@ JsonNumber JsonReader::other_number(std::string_view token) {
     return {*word, {}, {}};
   }
   JsonNumber number;
+  std::uint64_t digits = 0;
   const char* const last = token.data() + token.size();
   const auto [end, range] = std::from_chars(token.data(), last, number.real);
   const bool beyond = range == std::errc::result_out_of_range;
   const bool whole = magnitude.find_first_not_of("0123456789") == magnitude.npos;
-  if (end != last || !begin_json_number(token.data(), last) || !(beyond || whole)) {
+  if (end != last || read_json_digits(magnitude.data(), last, digits) == nullptr || !(beyond || whole)) {
     refuse(simdjson::NUMBER_ERROR);
   }
   if (beyond) {

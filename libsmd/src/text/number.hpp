@@ -57,48 +57,40 @@ struct JsonNumber {
   std::optional<std::uint64_t> natural;  ///< As `integer`.
 };
 
-/// The digits before point and exponent of a number.
-struct LeadingDigits {
-  const char* begin = nullptr;
-  const char* end = nullptr;
-  std::uint64_t value = 0;  ///< If 64 bits hold it.
-};
-
-/// Returns the leading digits of the number at the beginning of a text, by JSON's grammar, which is narrower than that
-/// of `std::from_chars`; nullopt if it begins with none.
-[[nodiscard]] inline std::optional<LeadingDigits> begin_json_number(const char* first, const char* last) noexcept {
-  const auto is_digit = [last](const char* at) { return at < last && *at >= '0' && *at <= '9'; };
-  LeadingDigits digits{.begin = first != last && *first == '-' ? first + 1 : first};
-  const char* at = digits.begin;
-  for (; is_digit(at); ++at) {
-    digits.value = digits.value * 10 + static_cast<unsigned>(*at - '0');
+/// Reads the digits at the beginning of a number, without its sign. Returns their end; null if the text begins with no
+/// number in JSON's grammar, which is narrower than that of `std::from_chars`. `value`: theirs, if 64 bits hold it.
+[[nodiscard]] inline const char* read_json_digits(const char* first, const char* last, std::uint64_t& value) noexcept {
+  const auto is_digit = [last](const char* at) { return at != last && *at >= '0' && *at <= '9'; };
+  const char* at = first;
+  for (value = 0; is_digit(at); ++at) {
+    value = value * 10 + static_cast<unsigned>(*at - '0');
   }
-  digits.end = at;
-  const bool none = at == digits.begin || (*digits.begin == '0' && at - digits.begin > 1) ||
-                    (at != last && *at == '.' && !is_digit(at + 1));
-  return none ? std::nullopt : std::optional(digits);
+  const bool none = at == first || (*first == '0' && at - first > 1) || (at != last && *at == '.' && !is_digit(at + 1));
+  return none ? nullptr : at;
 }
 
 /// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
 /// if it begins with no number, or with one beyond the range of a double. `natural` is left as it is.
 [[nodiscard]] inline const char* read_json_number(const char* first, const char* last, JsonNumber& number) noexcept {
   constexpr std::ptrdiff_t exact_digits = 15;  // a double has all whole numbers of so many
-  const auto digits = begin_json_number(first, last);
-  if (!digits) {
+  const bool negative = first != last && *first == '-';
+  const char* const digits = negative ? first + 1 : first;
+  std::uint64_t value = 0;
+  const char* const after = read_json_digits(digits, last, value);
+  if (after == nullptr) {
     return nullptr;
   }
-  const char* const after = digits->end;
   const bool is_whole = after == last || (*after != '.' && *after != 'e' && *after != 'E');
-  if (is_whole && after - digits->begin <= exact_digits) {
-    const auto value = static_cast<std::int64_t>(digits->value);
-    const bool negative = *first == '-';
-    number.integer = negative ? -value : value;
-    number.real = negative ? -static_cast<double>(value) : static_cast<double>(value);
+  if (is_whole && after - digits <= exact_digits) {
+    const auto whole = static_cast<std::int64_t>(value);
+    number.integer = negative ? -whole : whole;
+    number.real = negative ? -static_cast<double>(whole) : static_cast<double>(whole);
     return after;
   }
-  std::int64_t value = 0;
-  const bool fits = is_whole && std::from_chars(first, last, value).ec == std::errc{};
-  number.integer = fits ? std::optional(value) : std::nullopt;
+  number.integer.reset();
+  if (std::int64_t whole = 0; is_whole && std::from_chars(first, last, whole).ec == std::errc{}) {
+    number.integer = whole;
+  }
   const auto [end, error] = std::from_chars(first, last, number.real);
   return error == std::errc{} ? end : nullptr;
 }

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <utility>
@@ -420,20 +421,19 @@ class MetricTaker {
 
   // Both
 
-  /// Takes a row in the form of the last one. Returns false if the next one has another form.
+  /// Takes rows in the form of the last one. Returns false if the next one has another form.
   bool take_alike(ForwardReader& reader) {
+    take_plain_rows(reader);
     const auto length = form_.read(reader.text());
     if (!length) {
       return false;
     }
     learned_in_vain_ = 0;
-    if (!take_plain_row()) {
-      for (std::size_t i = 0; i < alike_.size(); ++i) {
-        alike_[i].number = form_.numbers()[i];
-      }
-      take_row(alike_);
-      plan();
+    for (std::size_t i = 0; i < alike_.size(); ++i) {
+      alike_[i].number = form_.numbers()[i];
     }
+    take_row(alike_);
+    plan();
     reader.skip(*length);
     return true;
   }
@@ -455,27 +455,39 @@ class MetricTaker {
     plan_.ready = returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
   }
 
-  /// As `take_row` does: takes the row that was read in the form, if it goes on with the tensors of the one before.
-  bool take_plain_row() {
+  /// As `take_row` does: takes rows in the form, as long as each goes on with the tensors of the one before.
+  void take_plain_rows(ForwardReader& reader) {
+    if (!plan_.ready || !rows_.goes_on(plan_.numbers)) {
+      return;
+    }
     const std::vector<double>& read = form_.numbers();
-    const auto step = !plan_.ready ? std::nullopt
-                      : plan_.step ? step_in({.is_number = true, .number = read[*plan_.step]})
+    std::uint64_t count = 0;
+    while (const auto length = form_.read(reader.text())) {
+      const auto step = plan_.step ? step_in({.is_number = true, .number = read[*plan_.step]})
                                    : std::optional(static_cast<std::int64_t>(cursor_.rows));
-    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-      plan_.numbers[i].bits = std::bit_cast<std::uint64_t>(read[plan_.cells[i]]);
+      std::byte* to = step ? rows_.add_row(*step, plan_.time ? read[*plan_.time] : unknown_time) : nullptr;
+      if (to == nullptr) {
+        break;
+      }
+      for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+        SeriesRows::Number& number = plan_.numbers[i];
+        number.bits = std::bit_cast<std::uint64_t>(read[plan_.cells[i]]);
+        std::memcpy(to + i * sizeof number.bits, &number.bits, sizeof number.bits);
+        cursor_.returned[number.series].add(*step, number.bits);
+      }
+      cursor_.last_step = step;
+      cursor_.last_epoch = plan_.epoch ? std::optional(read[*plan_.epoch]) : cursor_.last_epoch;
+      ++cursor_.rows;
+      ++count;
+      reader.skip(*length);
     }
-    if (!step || !rows_.take_alike(plan_.numbers, *step, plan_.time ? read[*plan_.time] : unknown_time)) {
-      return false;
+    if (count != 0) {
+      rows_.end_rows(plan_.numbers);
     }
-    ++cursor_.rows;
-    ++cursor_.all_rows;
-    cursor_.last_step = step;
-    cursor_.last_epoch = plan_.epoch ? std::optional(read[*plan_.epoch]) : cursor_.last_epoch;
-    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-      ++cursor_.columns[alike_[plan_.cells[i]].column].numbers;
-      cursor_.returned[plan_.numbers[i].series].add(*step, plan_.numbers[i].bits);
+    cursor_.all_rows += count;
+    for (const std::size_t cell : plan_.cells) {
+      cursor_.columns[alike_[cell].column].numbers += count;
     }
-    return true;
   }
 
   /// Takes the form of a row whose cells are numbers, or not logged.

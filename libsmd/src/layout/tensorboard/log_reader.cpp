@@ -213,7 +213,7 @@ class EventTaker {
 
   /// Starts repeating if the row is complete and further rows like it may follow.
   void start_repeating() {
-    if (!writer_.can_repeat() || !writer_.repeats_narrow() || !writer_.repeats_numbers(Dtype::float32)) {
+    if (!writer_.can_repeat() || !writer_.repeats_narrow()) {
       return;
     }
     expected_.clear();
@@ -225,8 +225,9 @@ class EventTaker {
       }
       const Series& series = lane_->series[id];
       const std::string& between = lane_->facts[id].between;
-      if (series.name != name || between.empty() || series.look != cursor_.looks || !series.has_value ||
-          series.last_file != file_ || series.last_row != writer_.row()) {
+      if (series.name != name || !writer_.repeats_number(expected_.size(), Dtype::float32) || between.empty() ||
+          series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
+          series.last_row != writer_.row()) {
         return;
       }
       expected_.push_back({std::as_bytes(std::span(between)), id});
