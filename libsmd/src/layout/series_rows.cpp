@@ -234,6 +234,18 @@ void SeriesListing::add_workers(std::uint32_t count) {
   rank_workers();
 }
 
+void SeriesListing::add_notes(const std::string& file, const ProblemList& problems,
+                              const std::optional<Problem>& rest) {
+  std::vector<Problem> all = problems.all();
+  if (rest) {
+    all.push_back(*rest);
+  }
+  for (Problem& problem : all) {
+    problem.file = file;
+    notes.add(std::move(problem));
+  }
+}
+
 SeriesRows::SeriesRows(SeriesCursor& cursor, LoadedSteps& loaded)
     : cursor_(cursor), loaded_(loaded), rows_(loaded, cursor.next_row) {
   ++cursor_.looks;
@@ -398,10 +410,14 @@ void SeriesRows::add_buckets(Series& series, const std::optional<wire::BucketSpa
   add_record(names.back(), ValueForm::record, offset, length);
 }
 
-void SeriesRows::finish(const Listing& listing) {
+void SeriesRows::finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
   rows_.end_row();
   cursor_.next_row = rows_.row();
-  rows_.finish(listing);
+  SeriesListing ranks;
+  ranks.add_workers(cursor_.workers);
+  rows_.finish(ranks);
+  found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), new_names_);
+  found.news = !found.loaded.rows.empty();
 }
 
 }  // namespace smd::detail::layout

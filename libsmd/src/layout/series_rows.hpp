@@ -392,6 +392,8 @@ class SeriesListing : public Listing {
  public:
   /// Adds workers until there are `count`.
   void add_workers(std::uint32_t count);
+  /// Adds what is said of a file and of its end.
+  void add_notes(const std::string& file, const ProblemList& problems, const std::optional<Problem>& rest);
 };
 
 /// Turns values into rows, and records which earlier ones they supersede.
@@ -470,10 +472,8 @@ class SeriesRows {
       }
     }
   }
-  /// Ends the last row.
-  void finish(const Listing& listing);
-  /// Returns tensors with kinds of values that they did not have before.
-  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return new_names_; }
+  /// Ends the last row and the look, whose rows are in `found.loaded`. `collections`: those of the look before.
+  void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections);
 
  private:
   void name_in_tables(Series& series, std::uint32_t id);
@@ -487,7 +487,7 @@ class SeriesRows {
   std::uint32_t file_ = 0;
   std::uint32_t worker_ = 0;
   std::uint32_t previous_ = no_id;
-  std::vector<NamedValues> new_names_;
+  std::vector<NamedValues> new_names_;  ///< Tensors with kinds of values that they did not have before.
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
 };
 

@@ -92,10 +92,11 @@ class MetricTaker {
     cursor_.offset = reader.offset();
     return refused;
   }
-  void finish(const Listing& listing) { rows_.finish(listing); }
+  void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
+    rows_.finish(found, std::move(collections));
+  }
   /// Returns whether names that could be the step came after it was chosen.
   [[nodiscard]] bool has_new_step_names() const { return cursor_.step_names != chosen_from_; }
-  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
   /// Returns whether the numbers that earlier looks returned are still there.
   [[nodiscard]] bool returned_all() const {
     return returned_ == nullptr || (same_ && std::all_of(returned_->begin(), returned_->end(), [&](const auto& one) {
@@ -718,15 +719,7 @@ std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, 
                                           ProblemList notes) {
   auto listing = before == nullptr ? std::make_shared<MetricListing>() : std::make_shared<MetricListing>(*before);
   listing->notes = std::move(notes);
-  for (Problem& problem : cursor->problems.all()) {
-    problem.file = cursor->path;
-    listing->notes.add(std::move(problem));
-  }
-  if (cursor->rest) {
-    Problem problem = *cursor->rest;
-    problem.file = cursor->path;
-    listing->notes.add(std::move(problem));
-  }
+  listing->add_notes(cursor->path, cursor->problems, cursor->rest);
   add_notes(*cursor, listing->notes);
   listing->add_workers(cursor->workers);
   listing->extras = std::make_shared<const Extras>(cursor->extras);
@@ -811,11 +804,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     if (decides) {
       cursor->contradicted = 0;
     }
-    MetricListing ranks;
-    ranks.add_workers(cursor->workers);
-    taker.finish(ranks);
-    found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), taker.new_names());
-    found.news = !found.loaded.rows.empty();
+    taker.finish(found, std::move(collections));
     found.listing = listing_of(std::move(cursor), before, std::move(notes));
     return found;
   }

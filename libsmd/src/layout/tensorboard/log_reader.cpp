@@ -188,15 +188,13 @@ class EventTaker {
   }
 
   /// Ends the last row.
-  void finish(const Listing& listing) {
+  void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
     stop_repeating();
-    rows_.finish(listing);
+    rows_.finish(found, std::move(collections));
   }
 
   /// Returns true if an event came after one that it should precede: the rows are then wrong.
   [[nodiscard]] bool out_of_order() const noexcept { return out_of_order_; }
-  /// Returns tensors with kinds of values that they did not have before.
-  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
 
  private:
   struct Place {
@@ -741,7 +739,8 @@ class LogReader {
 }  // namespace
 
 LogNews read_logs(storage::Storage& storage, const LookRequest& request, const EventFiles& files, LogCursor& cursor,
-                  const LogCursor* seen, LoadedSteps& loaded, bool may_be_unchanged) {
+                  const LogCursor* seen, Found& found, std::shared_ptr<const CollectionsInfo> collections,
+                  bool may_be_unchanged) {
   LogReader reader(storage, request, cursor, seen);
   LogNews news;
   news.intact = reader.survey(files);
@@ -749,13 +748,10 @@ LogNews read_logs(storage::Storage& storage, const LookRequest& request, const E
   if (!news.intact || news.unchanged) {
     return news;
   }
-  EventTaker taker(cursor, loaded);
+  EventTaker taker(cursor, found.loaded);
   news.in_order = reader.read(taker);
   if (news.in_order) {
-    LogListing ranks;
-    ranks.add_workers(cursor.workers);
-    taker.finish(ranks);
-    news.names = taker.new_names();
+    taker.finish(found, std::move(collections));
   }
   return news;
 }

@@ -107,14 +107,13 @@ class TensorboardLayout final : public Layout {
     while (true) {
       found.loaded = LoadedSteps();
       const LogNews news =
-          read_logs(storage, request, *files, *cursor, seen, found.loaded, earlier != nullptr && !found.afresh);
+          read_logs(storage, request, *files, *cursor, seen, found, collections, earlier != nullptr && !found.afresh);
       if (news.unchanged) {
         found.collections = std::move(collections);
         found.listing = listing_of(earlier->cursor, earlier, std::move(files->notes), request, found);
         return found;
       }
       if (news.in_order) {
-        found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), news.names);
         break;
       }
       cursor = std::make_shared<LogCursor>(emptied(earlier == nullptr ? LogCursor() : *earlier->cursor));
@@ -124,7 +123,6 @@ class TensorboardLayout final : public Layout {
       seen = news.intact && earlier != nullptr && !request.everything ? earlier->cursor.get() : nullptr;
     }
     name_hyperparameters(*cursor);
-    found.news = !found.loaded.rows.empty();
     found.listing = listing_of(std::move(cursor), earlier, std::move(files->notes), request, found);
     return found;
   }

@@ -107,13 +107,12 @@ class WandbTaker {
   }
 
   /// Ends the look. System metrics of the newest step are kept back while more may come.
-  void finish(const Listing& listing) {
+  void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
     if (request_.as_it_stands || (!cursor_.files.empty() && cursor_.files.back().exit_code)) {
       place_system_metrics(std::numeric_limits<double>::infinity());
     }
-    rows_.finish(listing);
+    rows_.finish(found, std::move(collections));
   }
-  [[nodiscard]] const std::vector<NamedValues>& new_names() const noexcept { return rows_.new_names(); }
 
  private:
   struct Place {
@@ -509,15 +508,7 @@ std::shared_ptr<WandbListing> listing_of(std::shared_ptr<WandbCursor> cursor, co
   auto listing = before == nullptr ? std::make_shared<WandbListing>() : std::make_shared<WandbListing>(*before);
   listing->notes = std::move(notes);
   for (const WandbFile& file : cursor->files) {
-    for (Problem& problem : file.problems.all(file.path)) {
-      problem.file = file.path;
-      listing->notes.add(std::move(problem));
-    }
-    if (file.rest) {
-      Problem problem = *file.rest;
-      problem.file = file.path;
-      listing->notes.add(std::move(problem));
-    }
+    listing->add_notes(file.path, file.problems, file.rest);
   }
   add_notes(*cursor, step_is_given, listing->notes);
   listing->ended = !cursor->files.empty() && cursor->files.back().exit_code;
@@ -626,13 +617,9 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
       changed = changed_files(storage, *files, *cursor);
       continue;
     }
-    WandbListing ranks;
-    ranks.add_workers(cursor->workers);
-    taker.finish(ranks);
-    found.collections = add_to_collections(found.afresh ? nullptr : std::move(collections), taker.new_names());
+    taker.finish(found, std::move(collections));
     break;
   }
-  found.news = !found.loaded.rows.empty();
   found.listing = listing_of(std::move(cursor), before, step_is_given, std::move(notes));
   return found;
 }
