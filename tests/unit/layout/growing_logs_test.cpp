@@ -118,6 +118,64 @@ TEST_CASE("rows of a CSV that are nearly of the form of the one before") {
                                {"b", 13, 3},  {"b", 14, 1}, {"b", 15, 1}, {"b", 16, 3}});
 }
 
+TEST_CASE("rows of a CSV that are read together are those that come one by one") {
+  std::uint64_t state = 1;
+  const auto chance = [&state](unsigned of) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<unsigned>((state >> 33) % of);
+  };
+  for (const std::string header : {"step,a,b\n", "step,epoch,a\n", "timestamp,a,step,b\n", "a,b,c\n"}) {
+    std::string text = header;
+    const auto columns = static_cast<unsigned>(std::count(header.begin(), header.end(), ','));
+    int step = 0;
+    for (unsigned row = 0; row < 400; ++row) {
+      const unsigned odd = chance(40);
+      step += odd == 0 ? 0 : odd == 1 ? -3 : odd == 2 ? 5 : 1;
+      if (odd == 3) {  // a new run
+        text += header;
+        step = static_cast<int>(chance(10));
+      }
+      std::string_view rest = header;
+      for (unsigned column = 0; column <= columns; ++column) {
+        const std::string_view name = rest.substr(0, rest.find_first_of(",\n"));
+        rest.remove_prefix(name.size() + 1);
+        text += column == 0 ? "" : ",";
+        text += name == "step" ? std::to_string(step) + (odd == 4 ? ".5" : "")
+                : odd == 5     ? ""
+                               : std::to_string(chance(7));
+      }
+      text += '\n';
+    }
+    Log whole(metrics_layout(), "metrics.csv");
+    whole.append(text);
+    whole.look();
+    Log grown(metrics_layout(), "metrics.csv");
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at) + 1;
+      grown.append(std::string_view(text).substr(at, end - at));
+      grown.look();
+      at = end;
+    }
+    CHECK(whole.values().size() > 300);
+    CHECK(whole.values() == grown.values());
+  }
+}
+
+TEST_CASE("rows of new columns without a step of their own, after rows of others") {
+  std::string text = "step,a,c\n";
+  for (int step = 1; step <= 12; ++step) {
+    text += std::to_string(step) + ",1,2\n";
+  }
+  text += "step,epoch,b\n";
+  for (int row = 0; row < 8; ++row) {
+    text += std::to_string(row) + ".5," + std::to_string(row) + ",3\n";
+  }
+  Log log(metrics_layout(), "metrics.csv");
+  log.append(text);
+  log.look();
+  CHECK(log.values().size() == 24);  // the others have no step
+}
+
 TEST_CASE("JSON lines that are nearly of the form of the one before") {
   const double infinity = std::numeric_limits<double>::infinity();
   Log log(metrics_layout(), "metrics.jsonl");

@@ -453,7 +453,8 @@ class MetricTaker {
         plan_.numbers.push_back({.series = column.series, .kind = kind_of(column)});
       }
     }
-    plan_.ready = returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
+    const bool known = std::ranges::find(plan_.numbers, no_id, &SeriesRows::Number::series) == plan_.numbers.end();
+    plan_.ready = known && returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
   }
 
   /// As `take_row` does: takes rows in the form, as long as each goes on with the tensors of the one before.
@@ -605,7 +606,7 @@ class MetricTaker {
   std::vector<Cell> alike_;  ///< The cells of a row in that form.
   /// What they are: indexes in `alike_`.
   struct Plan {
-    bool ready = false;
+    bool ready = false;  ///< Each tensor has had a number, and the step is there if there is one.
     std::optional<std::size_t> step, time, epoch;
     std::vector<std::size_t> cells;  ///< Values of tensors.
     std::vector<SeriesRows::Number> numbers;

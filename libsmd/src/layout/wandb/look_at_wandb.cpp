@@ -252,9 +252,9 @@ class WandbTaker {
     return ok();
   }
 
-  /// Returns the id of a name. Writers repeat their names.
+  /// Returns the id of a name. One that is too long stands for all that begin like it: they are left out.
   std::uint32_t id_of(std::string_view name) {
-    const std::uint32_t id = cursor_.table.names.add(name);
+    const std::uint32_t id = cursor_.table.names.add(name.substr(0, limits::name_bytes + 1));
     if (id == cursor_.facts.size()) {
       cursor_.table.series.emplace_back();
       WandbFacts& facts = cursor_.facts.emplace_back();
