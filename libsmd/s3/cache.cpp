@@ -44,7 +44,9 @@ T take(std::string_view text, std::size_t at) {
   return value;
 }
 
-std::uint32_t checksum(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
+std::uint32_t checksum(std::string_view numbers, std::string_view content) {
+  return crc32c(std::as_bytes(std::span(content)), crc32c(std::as_bytes(std::span(numbers))));
+}
 
 std::string serialise(const Cache::Entry& entry) {
   std::string numbers;
@@ -54,7 +56,7 @@ std::string serialise(const Cache::Entry& entry) {
   std::string text(magic);
   text += numbers;
   const std::string content = entry.etag + entry.data;
-  put(text, crc32c(std::as_bytes(std::span(content)), checksum(numbers)));
+  put(text, checksum(numbers, content));
   return text + content;
 }
 
@@ -67,8 +69,7 @@ std::optional<Cache::Entry> parse(std::string_view text) {
   const auto data_bytes = take<std::uint64_t>(numbers, 12);
   const std::string_view content = text.substr(magic.size() + numbers_bytes);
   if (etag_bytes > content.size() || data_bytes != content.size() - etag_bytes ||
-      take<std::uint32_t>(text, magic.size() + numbers.size()) !=
-          crc32c(std::as_bytes(std::span(content)), checksum(numbers))) {
+      take<std::uint32_t>(text, magic.size() + numbers.size()) != checksum(numbers, content)) {
     return std::nullopt;
   }
   return Cache::Entry{std::string(content.substr(0, etag_bytes)), take<std::uint64_t>(numbers, 4),

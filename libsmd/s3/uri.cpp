@@ -114,8 +114,6 @@ std::string aws_host(std::string_view service, std::string_view region, bool fip
   return host.append(region).append(region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
 }
 
-bool has_fips(std::string_view region) noexcept { return !region.starts_with("cn-"); }
-
 bool is_region(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-'; });
