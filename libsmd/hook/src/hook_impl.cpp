@@ -14,7 +14,7 @@
 #include "wire/tensor_proto.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace smd {
@@ -44,20 +44,11 @@ bool fits(const TensorView& value) {
     return value.bytes().size() / item_size(value.dtype()) == *count &&
            value.bytes().size() % item_size(value.dtype()) == 0;
   }
-  std::span<const std::byte> rest = value.bytes();
-  for (std::uint64_t i = 0; i < *count; ++i) {
-    std::uint32_t size = 0;
-    if (rest.size() < sizeof size) {
-      return false;
-    }
-    std::memcpy(&size, rest.data(), sizeof size);
-    rest = rest.subspan(sizeof size);
-    if (rest.size() < size) {
-      return false;
-    }
-    rest = rest.subspan(size);
-  }
-  return rest.empty();
+  const std::vector<std::string_view> texts = strings(value);  // up to the first that is cut off
+  const std::size_t bytes = std::accumulate(texts.begin(), texts.end(), std::size_t{0}, [](std::size_t sum, auto text) {
+    return sum + sizeof(std::uint32_t) + text.size();
+  });
+  return texts.size() == *count && bytes == value.bytes().size();
 }
 
 /// Returns an upper bound of a record's bytes that are not elements.
@@ -106,32 +97,6 @@ std::size_t bytes_of(const hook::CollectionMap& collections) {
   }
   return bytes;
 }
-
-/// A result of `reduce` as a tensor without dimensions: complex128 for complex numbers, int64 for integers that fit,
-/// else float64.
-struct ReducedTensor {
-  explicit ReducedTensor(const ReducedValue& value) {
-    if (value.kind == ReducedValue::Kind::integer &&
-        value.high == (static_cast<std::int64_t>(value.low) < 0 ? -1 : 0)) {
-      dtype = Dtype::int64;
-      std::memcpy(bytes.data(), &value.low, sizeof value.low);
-      size = sizeof value.low;
-    } else {
-      std::memcpy(bytes.data(), &value.real, sizeof value.real);
-      size = sizeof value.real;
-      if (value.kind == ReducedValue::Kind::complex) {
-        dtype = Dtype::complex128;
-        std::memcpy(bytes.data() + size, &value.imaginary, sizeof value.imaginary);
-        size += sizeof value.imaginary;
-      }
-    }
-  }
-  [[nodiscard]] TensorView view() const { return {dtype, {}, std::span(bytes).first(size)}; }
-
-  Dtype dtype = Dtype::float64;
-  std::array<std::byte, 16> bytes{};
-  std::size_t size = 0;
-};
 
 }  // namespace
 
@@ -341,7 +306,6 @@ void Hook::Impl::save_later(std::string_view name, const wire::TensorExtent& val
 
 void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
                                  const std::vector<std::string>& reductions) {
-  hook::check_value(name, value);
   if (value.dtype() == Dtype::string) {
     return;
   }
@@ -352,10 +316,21 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
   }
   const std::vector<ReducedValue> results = reduce(value, wanted);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].kind != ReducedValue::Kind::undefined) {
-      const ReducedTensor result(results[i]);
-      save(reduction_tensor_name(reductions[i], name), result.view());
+    const ReducedValue& result = results[i];
+    if (result.kind == ReducedValue::Kind::undefined) {
+      continue;
     }
+    // Complex numbers are complex128, integers that fit int64, all others float64.
+    const std::string reduced_name = reduction_tensor_name(reductions[i], name);
+    if (result.kind == ReducedValue::Kind::integer &&
+        result.high == (static_cast<std::int64_t>(result.low) < 0 ? -1 : 0)) {
+      save(reduced_name, {Dtype::int64, {}, std::as_bytes(std::span(&result.low, 1))});
+      continue;
+    }
+    const bool complex = result.kind == ReducedValue::Kind::complex;
+    const std::array<double, 2> numbers = {result.real, result.imaginary};
+    save(reduced_name,
+         {complex ? Dtype::complex128 : Dtype::float64, {}, std::as_bytes(std::span(numbers).first(complex ? 2 : 1))});
   }
 }
 
