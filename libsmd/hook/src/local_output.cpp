@@ -269,10 +269,6 @@ Outcome<Descriptor> open_root(const std::string& path) {
   return root;
 }
 
-storage::Resolve resolve_of(const LocalOutputOptions& options, const Descriptor& root) {
-  return options.resolve ? *options.resolve : storage::best_resolve(root.get());
-}
-
 }  // namespace
 
 Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, const LocalOutputOptions& options) {
@@ -280,7 +276,7 @@ Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, cons
   if (!root) {
     return std::move(root.problem());
   }
-  const storage::Resolve resolve = resolve_of(options, *root);
+  const storage::Resolve resolve = options.resolve.value_or(storage::best_resolve(root->get()));
   return std::unique_ptr<Output>(
       std::make_unique<LocalOutput>(path, storage::Anchor{std::move(*root), resolve}, options.best_lock));
 }
@@ -291,7 +287,7 @@ Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& pa
   if (!above) {
     return std::move(above.problem());
   }
-  const storage::Resolve resolve = resolve_of(options, *above);
+  const storage::Resolve resolve = options.resolve.value_or(storage::best_resolve(above->get()));
   std::string inner = path + "/" + std::string(name);
   Descriptor root = storage::make_folder_beneath(above->get(), resolve, name, folder_mode);
   if (!root) {
