@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <memory>
 #include <random>
 #include <span>
 #include <utility>
@@ -154,12 +152,8 @@ struct KeptFile {
   std::string folder;
   std::string name;
   std::uint64_t bytes = 0;
-  timespec used = {};
+  std::pair<std::time_t, long> used;  ///< Seconds and nanoseconds.
 };
-
-bool used_before(const KeptFile& a, const KeptFile& b) noexcept {
-  return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
-}
 
 /// Adds the contents of one folder to `entries`, and removes what processes that died left there. The total includes
 /// temporary files in use.
@@ -181,7 +175,7 @@ std::uint64_t measure(int folder, const std::string& folder_name, std::vector<Ke
     const auto size = static_cast<std::uint64_t>(status.st_size);
     bytes += size;
     if (!temporary) {
-      entries.push_back({folder_name, std::move(name), size, status.st_mtim});
+      entries.push_back({folder_name, std::move(name), size, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec}});
     }
   }
   return bytes;
@@ -254,7 +248,7 @@ void make_room(int root, std::uint64_t most_bytes) {
   if (bytes <= most_bytes) {
     return;
   }
-  std::sort(entries.begin(), entries.end(), used_before);
+  std::ranges::sort(entries, {}, &KeptFile::used);
   for (const KeptFile& entry : entries) {
     if (bytes <= most_bytes - most_bytes / 8) {
       return;

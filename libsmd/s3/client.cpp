@@ -47,9 +47,7 @@ constexpr std::pair<Trouble, std::string_view> words_for_troubles[] = {
 
 /// Precondition: not `Trouble::none`.
 std::string_view words_for(Trouble trouble) noexcept {
-  return std::find_if(std::begin(words_for_troubles), std::end(words_for_troubles),
-                      [trouble](const auto& words) { return words.first == trouble; })
-      ->second;
+  return std::ranges::find(words_for_troubles, trouble, &std::pair<Trouble, std::string_view>::first)->second;
 }
 
 /// Returns why a body is not complete; empty if it is.

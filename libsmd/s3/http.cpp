@@ -133,8 +133,7 @@ constexpr std::pair<CURLcode, Trouble> troubles[] = {{CURLE_OK, Trouble::none},
                                                      {CURLE_FAILED_INIT, Trouble::internal}};
 
 Trouble trouble_of(CURLcode code) noexcept {
-  const auto* const known = std::find_if(std::begin(troubles), std::end(troubles),
-                                         [code](const auto& trouble) { return trouble.first == code; });
+  const auto* const known = std::ranges::find(troubles, code, &std::pair<CURLcode, Trouble>::first);
   return known == std::end(troubles) ? Trouble::broken : known->second;
 }
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <pugixml.hpp>
-#include <vector>
 
 #include "s3/s3_storage.hpp"
 #include "text/escape.hpp"
