@@ -98,9 +98,8 @@ std::size_t bytes_of(const hook::CollectionMap& collections) {
   return bytes;
 }
 
-}  // namespace
-
-void detail::hook::check_extent(std::string_view name, const wire::TensorExtent& value) {
+/// @throws InvalidArgument for a name or value that cannot be saved, except for bytes that do not fit type and shape.
+void check_extent(std::string_view name, const wire::TensorExtent& value) {
   hook::check_name(name);
   if (value.shape.size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
@@ -114,7 +113,8 @@ void detail::hook::check_extent(std::string_view name, const wire::TensorExtent&
   }
 }
 
-void detail::hook::check_value(std::string_view name, const TensorView& value) {
+/// As above, for those too.
+void check_value(std::string_view name, const TensorView& value) {
   check_extent(name, extent_of(value));
   if (!fits(value)) {
     throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
@@ -122,6 +122,8 @@ void detail::hook::check_value(std::string_view name, const TensorView& value) {
                           to_string(Shape(value.shape().begin(), value.shape().end())));
   }
 }
+
+}  // namespace
 
 void detail::hook::check_config(const HookConfig& config) {
   (void)checked_worker_part(config);
@@ -196,7 +198,7 @@ bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, co
   if (plan == nullptr) {
     return false;
   }
-  hook::check_value(name, value);  // before any part of it is saved
+  check_value(name, value);  // before any part of it is saved
   if (!writes()) {
     return true;
   }
@@ -219,7 +221,7 @@ bool Hook::Impl::save_planned(std::string_view name, const wire::TensorExtent& v
   if (plan == nullptr) {
     return false;
   }
-  hook::check_extent(name, value);
+  check_extent(name, value);
   if (!writes()) {
     return true;
   }
@@ -256,7 +258,7 @@ wire::EventHeader Hook::Impl::event_header(std::string_view name) const {
 }
 
 void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
-  hook::check_value(name, value);
+  check_value(name, value);
   if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
     save_later(name, extent_of(value), value.bytes().size(), [kept = *owned](const auto& take) { take(kept.bytes()); });
     return;
@@ -353,30 +355,25 @@ void Hook::Impl::export_value(std::string_view name, const TensorView& value, co
   if (!tensorboard) {
     return;
   }
-  const auto header = [&](const std::string& tag) {
-    return wire::SummaryHeader{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
-  };
+  const bool numbers = !plan.scalar && value.dtype() != Dtype::string;
+  const std::string tag =
+      hook::tensorboard_tag((numbers ? plan.histogram_collection + "/" : std::string()) + std::string(name));
+  const wire::SummaryHeader header{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
   std::string event(wire::header_bytes, '\0');
   if (plan.scalar) {
     if (const auto number = hook::single_number(value)) {
-      const std::string tag = hook::tensorboard_tag(name);
-      wire::append_scalar_summary(event, header(tag), static_cast<float>(*number));
-      export_event(std::move(event));
+      wire::append_scalar_summary(event, header, static_cast<float>(*number));
     }
-  } else if (value.dtype() == Dtype::string) {
-    const std::string tag = hook::tensorboard_tag(name);
-    wire::append_text_summary(event, header(tag), strings(value));
-    export_event(std::move(event));
+  } else if (!numbers) {
+    wire::append_text_summary(event, header, strings(value));
   } else if (!plan.histogram_collection.empty()) {
     if (const auto histogram = hook::tensorboard_histogram(value)) {
-      const std::string tag = hook::tensorboard_tag(plan.histogram_collection + "/" + std::string(name));
-      wire::append_histogram_summary(event, header(tag), *histogram);
-      export_event(std::move(event));
+      wire::append_histogram_summary(event, header, *histogram);
     }
   }
-}
-
-void Hook::Impl::export_event(std::string event) {
+  if (event.size() == wire::header_bytes) {
+    return;  // nothing is shown of this value
+  }
   wire::frame_in_place(event, 0, wire::Protection::checksum);
   if (!tensorboard_file) {
     tensorboard_file = std::make_shared<hook::AtomicFile>(*tensorboard, hook::tensorboard_file(mode, step));

@@ -4,7 +4,6 @@
 
 #include "local_lock.hpp"
 #include "output.hpp"
-#include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
@@ -16,10 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <iterator>
 #include <system_error>
-#include <utility>
 
 namespace smd::detail::hook {
 namespace {
@@ -32,33 +32,31 @@ constexpr mode_t file_mode = 0666;
 
 constinit TemporaryFileObserver observer;
 
+/// What an errno value means for a file that is to be written, if that is not what it means for one that is read.
+struct WriteRefusal {
+  int error;
+  ProblemKind kind;
+  const char* why;
+};
+constexpr WriteRefusal write_refusals[] = {
+    {ENOSPC, ProblemKind::io, "no space is left there; free some"},
+    {EDQUOT, ProblemKind::io, "no space is left there; free some"},
+    {EFBIG, ProblemKind::io, "larger than files may be here; see ulimit -f"},
+    {EROFS, ProblemKind::access_denied, "the file system is read-only"},
+    {EISDIR, ProblemKind::io, "a directory is in its place"},
+    {ENOTEMPTY, ProblemKind::io, "a directory is in its place"},
+    {EEXIST, ProblemKind::io, "a directory is in its place"},
+    {ENOTDIR, ProblemKind::io, "a part of the path is not a directory"},
+    {ENOENT, ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing"},
+    {EXDEV, ProblemKind::io,
+     "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads"},
+};
+
 /// Returns the problem of writing `file` for an errno value.
 Problem write_problem(int error, std::string file) {
-  const auto refused = [&file](ProblemKind kind, std::string_view why) {
-    return Problem{kind, std::move(file), {}, "cannot be written: " + std::string(why)};
-  };
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return refused(ProblemKind::io, "no space is left there; free some");
-    case EFBIG:
-      return refused(ProblemKind::io, "larger than files may be here; see ulimit -f");
-    case EROFS:
-      return refused(ProblemKind::access_denied, "the file system is read-only");
-    case EISDIR:
-    case ENOTEMPTY:
-    case EEXIST:
-      return refused(ProblemKind::io, "a directory is in its place");
-    case ENOTDIR:
-      return refused(ProblemKind::io, "a part of the path is not a directory");
-    case ENOENT:
-      return refused(ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing");
-    case EXDEV:
-      return refused(
-          ProblemKind::io,
-          "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads");
-    default:
-      break;
+  const auto* const refusal = std::ranges::find(write_refusals, error, &WriteRefusal::error);
+  if (refusal != std::end(write_refusals)) {
+    return {refusal->kind, std::move(file), {}, std::string("cannot be written: ") + refusal->why};
   }
   Problem problem = storage::system_problem(error, std::move(file));
   constexpr std::string_view of_reading = "cannot be read: ";
