@@ -203,8 +203,8 @@ bool apply_rules(HookConfig& config, const json& document, const std::string& wh
     }
     return true;
   }
-  bool any =
-      document.is_object() && document.contains("RuleConfigurationName");  // a rule without collections beside it
+  // A rule without collections beside it is one too.
+  bool any = document.is_object() && document.contains("RuleConfigurationName");
   if (document.is_array()) {
     for (std::size_t i = 0; i < document.size(); ++i) {
       any = apply_rules(config, document[i], where + "[" + std::to_string(i) + "]") || any;
