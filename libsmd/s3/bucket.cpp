@@ -18,6 +18,11 @@ constexpr unsigned most_empty_pages = 100;     ///< In a row: deleted objects ma
 constexpr std::chrono::seconds failed_for{4};  ///< Less than the interval at which a follower looks for changes.
 constexpr std::size_t most_failed = 10'000;    ///< Objects whose failure is remembered.
 
+Problem status_problem(const std::string& name, long status) {
+  return status == 404 ? Problem{ProblemKind::not_found, name, {}, "no such object"}
+                       : Problem{ProblemKind::network, name, {}, "the server answers status " + std::to_string(status)};
+}
+
 }  // namespace
 
 Bucket::Bucket(std::shared_ptr<Client> client, Location location, std::shared_ptr<Cache> cache, Stop stop,
@@ -61,30 +66,21 @@ Outcome<HttpResponse> Bucket::answer_to(const Ask& ask) {
   return response;
 }
 
-Problem Bucket::problem(ProblemKind kind, const std::string& name, std::string text) const {
-  return {kind, name, {}, std::move(text)};
-}
-
 struct Bucket::PageRequest {
   const std::string& name;
   bool one_level;
   const std::string& after;
-  std::string token;  ///< Of this page; empty for the first one.
+  std::string token;  ///< Of the next page; empty for the first one, and after the last one.
   std::string last;   ///< The last key so far.
   unsigned names = 1000;
 };
 
-struct Bucket::Page {
-  Listed listed;
-  std::string token;  ///< Of the next page; empty after the last one.
-  std::string last;
-};
-
-Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
+/// Returns a page; `request` is then that of the next.
+Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
   const std::string& name = request.name;
   const std::string prefix = key_of(name);
   const auto wrong = [&](const std::string& text) {
-    return problem(ProblemKind::network, name, "the listing " + text);
+    return Problem{ProblemKind::network, name, {}, "the listing " + text};
   };
   Ask ask = ask_about(name);
   ask.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
@@ -117,13 +113,15 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
   if (reply->truncated && reply->token == request.token) {
     return wrong("gives the same continuation token again");
   }
-  Page page{{}, reply->truncated ? std::move(reply->token) : std::string(), request.last};
-  page.listed.truncated = reply->truncated;
+  request.token = reply->truncated ? std::move(reply->token) : std::string();
+  Listed page;
+  page.truncated = reply->truncated;
+  const std::string before = request.last;
   const auto take = [&](std::string& key, bool folder) {
-    if (!key.starts_with(prefix) || key <= request.last) {
+    if (!key.starts_with(prefix) || key <= before) {
       return false;
     }
-    page.last = std::max(page.last, key);
+    request.last = std::max(request.last, key);
     key.erase(0, location_.prefix.size());
     if (folder) {
       if (!key.ends_with('/')) {
@@ -143,34 +141,29 @@ Outcome<Bucket::Page> Bucket::list_page(const PageRequest& request) {
     if (cache_ || object.key.ends_with(read_whole) || object.key.ends_with(whole_from_the_start)) {
       listed_.add(object.key, object.size, object.etag, object.written);
     }
-    page.listed.totals.newest = std::max(page.listed.totals.newest, object.written);
-    page.listed.totals.bytes += object.size;
-    page.listed.names.push_back(std::move(object.key));
+    page.totals.newest = std::max(page.totals.newest, object.written);
+    page.totals.bytes += object.size;
+    page.names.push_back(std::move(object.key));
   }
   for (std::string& folder : reply->prefixes) {
     if (!take(folder, true)) {
       return wrong("names the folder '" + printable(client_->scrub_server_text(folder)) +
                    "', which does not belong there");
     }
-    page.listed.folders.push_back(std::move(folder));
+    page.folders.push_back(std::move(folder));
   }
   return page;
 }
 
 /// Returns the first page from `request` on that is not empty, or the last one; `request` is then that of the next.
-Outcome<Bucket::Page> Bucket::next_page(PageRequest& request) {
+Outcome<Bucket::Listed> Bucket::next_page(PageRequest& request) {
   for (unsigned empty_pages = 0; empty_pages <= most_empty_pages; ++empty_pages) {
     auto page = list_page(request);
-    if (!page) {
-      return page;
-    }
-    request.token = page->token;
-    request.last = page->last;
-    if (page->token.empty() || !page->listed.names.empty() || !page->listed.folders.empty()) {
+    if (!page || !page->truncated || !page->names.empty() || !page->folders.empty()) {
       return page;
     }
   }
-  return problem(ProblemKind::network, request.name, "the listing has nothing but empty pages");
+  return Problem{ProblemKind::network, request.name, {}, "the listing has nothing but empty pages"};
 }
 
 Status Bucket::list_pages(const std::string& name, bool one_level, const std::string& after, Pages& left,
@@ -181,13 +174,16 @@ Status Bucket::list_pages(const std::string& name, bool one_level, const std::st
     if (!page) {
       return std::move(page.problem());
     }
-    const bool empty = page->listed.names.empty() && page->listed.folders.empty();
+    const bool empty = page->names.empty() && page->folders.empty();
     if (!empty && left.fetch_sub(1) <= 0) {
-      return problem(ProblemKind::network, name,
+      return Problem{ProblemKind::network,
+                     name,
+                     {},
                      "the listing has more than " + std::to_string(limits::listing_pages) +
-                         " pages of 1,000 names, the most allowed (listing_pages); name a folder further down");
+                         " pages of 1,000 names, the most allowed (listing_pages); name a folder further down"};
     }
-    if (auto taken = take(std::move(page->listed)); !taken || page->token.empty()) {
+    const bool last = !page->truncated;
+    if (auto taken = take(std::move(*page)); !taken || last) {
       return taken;
     }
   }
@@ -196,8 +192,7 @@ Status Bucket::list_pages(const std::string& name, bool one_level, const std::st
 Outcome<Bucket::Listed> Bucket::list_first(const std::string& name, bool one_level, const std::string& after,
                                            unsigned names) {
   PageRequest request{name, one_level, after, {}, after.empty() ? std::string() : key_of(after), names};
-  auto page = next_page(request);
-  return page ? Outcome<Listed>(std::move(page->listed)) : std::move(page.problem());
+  return next_page(request);
 }
 
 std::string Bucket::cache_name(const std::string& name, std::string_view part) const {
@@ -234,11 +229,8 @@ Outcome<std::string> Bucket::get(const std::string& name, std::uint64_t most) {
   if (response->status == 304 && kept) {
     return std::move(kept->data);
   }
-  if (response->status == 404) {
-    return problem(ProblemKind::not_found, name, "no such object");
-  }
   if (response->status != 200) {
-    return problem(ProblemKind::network, name, "the server answers status " + std::to_string(response->status));
+    return status_problem(name, response->status);
   }
   if (cache_) {
     cache_->keep(cache_name(name, ""), {std::string(response->header("etag")), response->body.size(), response->body});
@@ -275,39 +267,28 @@ Outcome<Bucket::Range> Bucket::get_range(const std::string& name, std::uint64_t 
   if (!response) {
     return response.problem();
   }
-  switch (response->status) {
-    case 304:
-      if (kept && etag.empty()) {
-        std::memcpy(into.data(), kept->data.data(), kept->data.size());
-        return Range{kept->etag, kept->object_size, kept->data.size()};
-      }
-      break;
-    case 404:
-      return problem(ProblemKind::not_found, name, "no such object");
-    case 412:
-      return problem(ProblemKind::io, name, "was replaced while it was read; try again");
-    case 416:
-      if (const auto range = parse_content_range(response->header("content-range"));
-          range && !range->first && range->total <= offset) {
-        return Range{std::string(response->header("etag")), range->total, 0};
-      }
-      break;
-    case 200:
-    case 206: {
-      const auto range = parse_content_range(response->header("content-range"));
-      const auto length = parse_number(response->header("content-length"));
-      Range result{std::string(response->header("etag")), response->status == 206 ? range->total : *length,
-                   response->into_bytes};
-      if (!part.empty() && result.bytes > 0) {
-        cache_->keep(cache_name(name, part), {result.etag, result.object_size,
-                                              std::string(reinterpret_cast<const char*>(into.data()), result.bytes)});
-      }
-      return result;
-    }
-    default:
-      break;
+  const long status = response->status;
+  const auto range = parse_content_range(response->header("content-range"));
+  if (status == 304 && kept && etag.empty()) {
+    std::memcpy(into.data(), kept->data.data(), kept->data.size());
+    return Range{kept->etag, kept->object_size, kept->data.size()};
   }
-  return problem(ProblemKind::network, name, "the server answers status " + std::to_string(response->status));
+  if (status == 412) {
+    return Problem{ProblemKind::io, name, {}, "was replaced while it was read; try again"};
+  }
+  if (status == 416 && range && !range->first && range->total <= offset) {
+    return Range{std::string(response->header("etag")), range->total, 0};
+  }
+  if (status != 200 && status != 206) {
+    return status_problem(name, status);
+  }
+  Range result{std::string(response->header("etag")),
+               status == 206 ? range->total : *parse_number(response->header("content-length")), response->into_bytes};
+  if (!part.empty() && result.bytes > 0) {
+    cache_->keep(cache_name(name, part), {result.etag, result.object_size,
+                                          std::string(reinterpret_cast<const char*>(into.data()), result.bytes)});
+  }
+  return result;
 }
 
 }  // namespace smd::detail::storage::s3

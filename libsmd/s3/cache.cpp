@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <memory>
 #include <random>
 #include <span>
 #include <utility>
@@ -44,7 +42,9 @@ T take(std::string_view text, std::size_t at) {
   return value;
 }
 
-std::uint32_t checksum(std::string_view text) { return crc32c(std::as_bytes(std::span(text))); }
+std::uint32_t checksum(std::string_view numbers, std::string_view content) {
+  return crc32c(std::as_bytes(std::span(content)), crc32c(std::as_bytes(std::span(numbers))));
+}
 
 std::string serialise(const Cache::Entry& entry) {
   std::string numbers;
@@ -54,7 +54,7 @@ std::string serialise(const Cache::Entry& entry) {
   std::string text(magic);
   text += numbers;
   const std::string content = entry.etag + entry.data;
-  put(text, crc32c(std::as_bytes(std::span(content)), checksum(numbers)));
+  put(text, checksum(numbers, content));
   return text + content;
 }
 
@@ -67,8 +67,7 @@ std::optional<Cache::Entry> parse(std::string_view text) {
   const auto data_bytes = take<std::uint64_t>(numbers, 12);
   const std::string_view content = text.substr(magic.size() + numbers_bytes);
   if (etag_bytes > content.size() || data_bytes != content.size() - etag_bytes ||
-      take<std::uint32_t>(text, magic.size() + numbers.size()) !=
-          crc32c(std::as_bytes(std::span(content)), checksum(numbers))) {
+      take<std::uint32_t>(text, magic.size() + numbers.size()) != checksum(numbers, content)) {
     return std::nullopt;
   }
   return Cache::Entry{std::string(content.substr(0, etag_bytes)), take<std::uint64_t>(numbers, 4),
@@ -153,12 +152,8 @@ struct KeptFile {
   std::string folder;
   std::string name;
   std::uint64_t bytes = 0;
-  timespec used = {};
+  std::pair<std::time_t, long> used;  ///< Seconds and nanoseconds.
 };
-
-bool used_before(const KeptFile& a, const KeptFile& b) noexcept {
-  return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
-}
 
 /// Adds the contents of one folder to `entries`, and removes what processes that died left there. The total includes
 /// temporary files in use.
@@ -180,7 +175,7 @@ std::uint64_t measure(int folder, const std::string& folder_name, std::vector<Ke
     const auto size = static_cast<std::uint64_t>(status.st_size);
     bytes += size;
     if (!temporary) {
-      entries.push_back({folder_name, std::move(name), size, status.st_mtim});
+      entries.push_back({folder_name, std::move(name), size, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec}});
     }
   }
   return bytes;
@@ -253,7 +248,7 @@ void make_room(int root, std::uint64_t most_bytes) {
   if (bytes <= most_bytes) {
     return;
   }
-  std::sort(entries.begin(), entries.end(), used_before);
+  std::ranges::sort(entries, {}, &KeptFile::used);
   for (const KeptFile& entry : entries) {
     if (bytes <= most_bytes - most_bytes / 8) {
       return;

@@ -22,10 +22,9 @@ bool is_one_of(const T& value, std::initializer_list<T> values) {
 }
 
 bool is_throttled(const HttpResponse& response, std::string_view code) {
-  return response.trouble == Trouble::none &&
-         (is_one_of(response.status, {429L, 503L}) ||
-          is_one_of<std::string_view>(code, {"SlowDown", "Throttling", "ThrottlingException",
-                                             "TooManyRequestsException", "RequestLimitExceeded"}));
+  return is_one_of(response.status, {429L, 503L}) ||
+         is_one_of<std::string_view>(code, {"SlowDown", "Throttling", "ThrottlingException", "TooManyRequestsException",
+                                            "RequestLimitExceeded"});
 }
 
 /// Includes a body changed in transit; and S3 may report an error after status 200.
@@ -35,27 +34,20 @@ bool is_passing(const HttpResponse& response, std::string_view code) {
                                             "OperationAborted", "BadDigest", "XAmzContentSHA256Mismatch"});
 }
 
+constexpr std::pair<Trouble, std::string_view> words_for_troubles[] = {
+    {Trouble::resolve, "the host's name cannot be resolved"},
+    {Trouble::connect, "no connection to the server"},
+    {Trouble::tls, "no trustworthy TLS connection"},
+    {Trouble::stalled, "the server stopped answering"},
+    {Trouble::broken, "the connection broke"},
+    {Trouble::too_long, "the answer is longer than it may be"},
+    {Trouble::stopped, "the request was stopped"},
+    {Trouble::internal, "the request cannot be made"},
+};
+
+/// Precondition: not `Trouble::none`.
 std::string_view words_for(Trouble trouble) noexcept {
-  switch (trouble) {
-    case Trouble::resolve:
-      return "the host's name cannot be resolved";
-    case Trouble::connect:
-      return "no connection to the server";
-    case Trouble::tls:
-      return "no trustworthy TLS connection";
-    case Trouble::stalled:
-      return "the server stopped answering";
-    case Trouble::broken:
-      return "the connection broke";
-    case Trouble::too_long:
-      return "the answer is longer than it may be";
-    case Trouble::stopped:
-      return "the request was stopped";
-    case Trouble::internal:
-    case Trouble::none:
-      break;
-  }
-  return "the request cannot be made";
+  return std::ranges::find(words_for_troubles, trouble, &std::pair<Trouble, std::string_view>::first)->second;
 }
 
 /// Returns why a body is not complete; empty if it is.
@@ -375,44 +367,37 @@ bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, 
 
 /// Changes the region, the clock or the credentials for the next attempt, as decided. Returns false if it cannot.
 bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const HttpResponse& response) {
-  switch (decision.what) {
-    case Decision::What::other_region: {
-      turn.region_changed = true;
-      turn.region = decision.region;
-      say(RemoteDetail::info, "bucket '" + ask.bucket + "' is in the region " + decision.region);
-      const std::lock_guard lock(mutex_);
-      regions_[ask.bucket] = decision.region;
-      return true;
-    }
-    case Decision::What::other_clock: {
-      turn.clock_changed = true;
-      const auto date = parse_http_date(response.header("date"));
-      if (!date) {
-        return false;
-      }
-      const auto now = std::chrono::system_clock::now().time_since_epoch();
-      clock_offset_ = *date - std::chrono::duration_cast<std::chrono::seconds>(now).count();
-      say(RemoteDetail::info, "this machine's clock is " + std::to_string(-clock_offset_.load()) +
-                                  " s ahead of the server's; requests are dated by the server's");
-      return true;
-    }
-    case Decision::What::other_credentials: {
-      turn.credentials_changed = true;
-      auto other = turn.credentials ? credentials_.other_than(*turn.credentials, ask.stop)
-                                    : Outcome<std::shared_ptr<const FoundCredentials>>(nullptr);
-      if (!other || *other == nullptr) {
-        return false;
-      }
-      turn.credentials = *other;
-      say(RemoteDetail::info, "the credentials were refused; fresh ones of " + turn.credentials->where + " are tried");
-      return true;
-    }
-    case Decision::What::good:
-    case Decision::What::retry:
-    case Decision::What::fail:
-      break;
+  if (decision.what == Decision::What::other_region) {
+    turn.region_changed = true;
+    turn.region = decision.region;
+    say(RemoteDetail::info, "bucket '" + ask.bucket + "' is in the region " + decision.region);
+    const std::lock_guard lock(mutex_);
+    regions_[ask.bucket] = decision.region;
+    return true;
   }
-  return false;
+  if (decision.what == Decision::What::other_clock) {
+    turn.clock_changed = true;
+    const auto date = parse_http_date(response.header("date"));
+    if (!date) {
+      return false;
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    clock_offset_ = *date - std::chrono::duration_cast<std::chrono::seconds>(now).count();
+    say(RemoteDetail::info, "this machine's clock is " + std::to_string(-clock_offset_.load()) +
+                                " s ahead of the server's; requests are dated by the server's");
+    return true;
+  }
+  if (decision.what != Decision::What::other_credentials || !turn.credentials) {
+    return false;
+  }
+  turn.credentials_changed = true;
+  const auto other = credentials_.other_than(*turn.credentials, ask.stop);
+  if (!other || *other == nullptr) {
+    return false;
+  }
+  turn.credentials = *other;
+  say(RemoteDetail::info, "the credentials were refused; fresh ones of " + turn.credentials->where + " are tried");
+  return true;
 }
 
 Outcome<HttpResponse> Client::ask(const Ask& ask) {

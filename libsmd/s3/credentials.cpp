@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where credentials come from: the environment, an ECS or EKS container, an EC2 instance; and those in use.
-#include <utility>
 
 #include "s3/credentials.hpp"
 #include "s3/reply.hpp"
@@ -33,6 +32,14 @@ bool good(const HttpResponse& response) noexcept { return response.trouble == Tr
 
 std::string why(const HttpResponse& response) {
   return response.trouble != Trouble::none ? printable(response.text) : "status " + std::to_string(response.status);
+}
+
+Finding credentials_in(const std::string& body, std::string where) {
+  auto credentials = credentials_from_json(body, "Token");
+  if (!credentials) {
+    return no_credentials(where + " answers what are no credentials");
+  }
+  return std::optional(FoundCredentials{std::move(*credentials), std::move(where)});
 }
 
 /// Returns whether a token may be sent to this endpoint: over http only within this machine or to these hosts.
@@ -100,11 +107,7 @@ Finding credentials_from_container(const CredentialContext& context) {
   if (!good(response)) {
     return no_credentials("the container's credentials endpoint gives none: " + why(response));
   }
-  auto credentials = credentials_from_json(response.body, "Token");
-  if (!credentials) {
-    return no_credentials("the container's credentials endpoint answers what are no credentials");
-  }
-  return std::optional(FoundCredentials{std::move(*credentials), "the container's credentials endpoint"});
+  return credentials_in(response.body, "the container's credentials endpoint");
 }
 
 Finding credentials_from_metadata(const CredentialContext& context) {
@@ -135,11 +138,7 @@ Finding credentials_from_metadata(const CredentialContext& context) {
     return no_credentials("instance metadata gives no credentials of the role '" +
                           printable(without(name, token.body)) + "': " + why(response));
   }
-  auto credentials = credentials_from_json(response.body, "Token");
-  if (!credentials) {
-    return no_credentials("instance metadata answers what are no credentials");
-  }
-  return std::optional(FoundCredentials{std::move(*credentials), "instance metadata"});
+  return credentials_in(response.body, "instance metadata");
 }
 
 Finding checked(Finding found) {

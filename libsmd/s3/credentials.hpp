@@ -39,7 +39,7 @@ struct CredentialContext {
 };
 
 [[nodiscard]] Finding credentials_from_environment(const CredentialContext& context);
-/// From AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN.
+/// From AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN: Kubernetes pods have them.
 [[nodiscard]] Finding credentials_from_web_identity(const CredentialContext& context);
 [[nodiscard]] Finding credentials_from_profile(const CredentialContext& context);
 /// Returns whether the profile has a role and the source of its credentials: then it takes precedence over a web
@@ -48,18 +48,7 @@ struct CredentialContext {
 [[nodiscard]] Finding credentials_from_container(const CredentialContext& context);
 [[nodiscard]] Finding credentials_from_metadata(const CredentialContext& context);
 /// Runs a command as the AWS CLI does: splits it as a shell would, but without a shell.
-[[nodiscard]] Finding credentials_from_process(const std::string& command, const Stop* stop = nullptr);
-/// STS AssumeRole, signed with `base`.
-[[nodiscard]] Finding assume_role(const CredentialContext& context, const Profile& profile, const Credentials& base);
-/// A role, and the token of an identity provider that grants it: Kubernetes pods have one.
-struct WebIdentity {
-  std::string role;
-  std::string session;  ///< May be empty.
-  std::string token_file;
-  std::string named_by;  ///< For messages: the setting that names the file.
-};
-/// STS AssumeRoleWithWebIdentity.
-[[nodiscard]] Finding assume_role_with_web_identity(const CredentialContext& context, const WebIdentity& identity);
+[[nodiscard]] Outcome<Credentials> credentials_from_process(const std::string& command, const Stop* stop);
 
 /// The credentials in use. Thread-safe: while one thread obtains them, the others wait.
 class CredentialChain {

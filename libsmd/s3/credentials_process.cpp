@@ -126,7 +126,7 @@ std::optional<std::string> read_output(int fd, Deadline deadline, const Stop* st
 
 }  // namespace
 
-Finding credentials_from_process(const std::string& command, const Stop* stop) {
+Outcome<Credentials> credentials_from_process(const std::string& command, const Stop* stop) {
   std::vector<std::string> words = words_of(command);
   if (words.empty()) {
     return no_credentials("is no command");
@@ -156,10 +156,8 @@ Finding credentials_from_process(const std::string& command, const Stop* stop) {
                           (WIFEXITED(status) ? " with status " + std::to_string(WEXITSTATUS(status)) : std::string()));
   }
   auto credentials = credentials_from_json(*text, "SessionToken", 1);
-  if (!credentials) {
-    return no_credentials("printed no credentials of Version 1");
-  }
-  return std::optional(FoundCredentials{std::move(*credentials), "a credential_process"});
+  return credentials ? Outcome<Credentials>(std::move(*credentials))
+                     : no_credentials("printed no credentials of Version 1");
 }
 
 }  // namespace smd::detail::storage::s3

@@ -4,6 +4,7 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <pugixml.hpp>
 #include <vector>
@@ -24,22 +25,11 @@ std::string element(const pugi::xml_document& document, const char* name) {
 }
 
 bool may_pass(const HttpResponse& response, const std::string& code) {
-  switch (response.trouble) {
-    case Trouble::none:
-      return response.status == 429 || response.status >= 500 || code == "IDPCommunicationError" ||
-             code == "Throttling";
-    case Trouble::resolve:
-    case Trouble::connect:
-    case Trouble::stalled:
-    case Trouble::broken:
-      return true;
-    case Trouble::tls:
-    case Trouble::too_long:
-    case Trouble::internal:
-    case Trouble::stopped:
-      break;
-  }
-  return false;
+  constexpr std::array passing = {Trouble::resolve, Trouble::connect, Trouble::stalled, Trouble::broken};
+  return response.trouble == Trouble::none
+             ? response.status == 429 || response.status >= 500 || code == "IDPCommunicationError" ||
+                   code == "Throttling"
+             : std::find(passing.begin(), passing.end(), response.trouble) != passing.end();
 }
 
 /// Requests a role's credentials with a form; signed with `base`, or unsigned if it is null. Messages show neither the
@@ -94,11 +84,42 @@ Finding ask_for_role(const CredentialContext& context, const std::string& role, 
   }
 }
 
-Query role_form(const char* action, const std::string& role, const std::string& session) {
+Query role_form(const char* action, const Profile& profile) {
+  const std::string session = setting(profile, "role_session_name");
   return {{"Action", action},
           {"Version", "2011-06-15"},
-          {"RoleArn", role},
+          {"RoleArn", setting(profile, "role_arn")},
           {"RoleSessionName", session.empty() ? "libsmd" : session}};
+}
+
+/// STS AssumeRole, signed with `base`.
+Finding assume_role(const CredentialContext& context, const Profile& profile, const Credentials& base) {
+  Query form = role_form("AssumeRole", profile);
+  for (const auto& [from, to] : {std::pair("external_id", "ExternalId"), {"duration_seconds", "DurationSeconds"}}) {
+    if (const std::string value = setting(profile, from); !value.empty()) {
+      form.emplace_back(to, value);
+    }
+  }
+  return ask_for_role(context, setting(profile, "role_arn"), form, &base);
+}
+
+/// STS AssumeRoleWithWebIdentity, with the token of an identity provider that grants the role. `named_by`, for
+/// messages: the setting that names the token's file.
+Finding assume_role_with_web_identity(const CredentialContext& context, const Profile& profile,
+                                      const std::string& named_by) {
+  const std::string file = setting(profile, "web_identity_token_file");
+  // Read each time, because the issuer replaces the file before the token expires.
+  auto token = read_small_file(file);
+  if (!token) {
+    return no_credentials("cannot read '" + printable(file) + "', the " + named_by + ": " + token.problem().text);
+  }
+  token->erase(token->find_last_not_of(" \t\r\n") + 1);
+  if (token->empty()) {
+    return no_credentials("'" + printable(file) + "', the " + named_by + ", is empty");
+  }
+  Query form = role_form("AssumeRoleWithWebIdentity", profile);
+  form.emplace_back("WebIdentityToken", std::move(*token));
+  return ask_for_role(context, setting(profile, "role_arn"), form, nullptr);
 }
 
 std::string in_quotes(std::string_view name) { return "'" + printable(name) + "'"; }
@@ -137,14 +158,12 @@ Finding own_credentials(const CredentialContext& context, const std::string& nam
     return std::optional(FoundCredentials{std::move(credentials), "the profile " + in_quotes(name)});
   }
   if (const std::string command = setting(profile, "credential_process"); !command.empty()) {
+    const std::string where = "the credential_process of the profile " + in_quotes(name);
     auto found = credentials_from_process(command, context.stop);
     if (!found) {
-      Problem problem = std::move(found.problem());
-      problem.text = "the credential_process of the profile " + in_quotes(name) + " " + problem.text;
-      return problem;
+      return no_credentials(where + " " + found.problem().text);
     }
-    (*found)->where = "the credential_process of the profile " + in_quotes(name);
-    return found;
+    return std::optional(FoundCredentials{std::move(*found), where});
   }
   if (!setting(profile, "sso_start_url").empty() || !setting(profile, "sso_session").empty()) {
     return no_credentials("the profile " + in_quotes(name) +
@@ -191,10 +210,9 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
     if (again) {
       return no_credentials("the profiles' source_profile lead back to " + in_quotes(name));
     }
-    if (const std::string file = setting(*profile, "web_identity_token_file"); !file.empty()) {
-      return assume_role_with_web_identity(context,
-                                           {setting(*profile, "role_arn"), setting(*profile, "role_session_name"), file,
-                                            "web_identity_token_file of the profile " + in_quotes(name)});
+    if (!setting(*profile, "web_identity_token_file").empty()) {
+      return assume_role_with_web_identity(context, *profile,
+                                           "web_identity_token_file of the profile " + in_quotes(name));
     }
     if (!setting(*profile, "mfa_serial").empty()) {
       return no_credentials("the profile " + in_quotes(name) +
@@ -216,33 +234,6 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
 
 }  // namespace
 
-Finding assume_role(const CredentialContext& context, const Profile& profile, const Credentials& base) {
-  const std::string role = setting(profile, "role_arn");
-  Query form = role_form("AssumeRole", role, setting(profile, "role_session_name"));
-  for (const auto& [from, to] : {std::pair("external_id", "ExternalId"), {"duration_seconds", "DurationSeconds"}}) {
-    if (const std::string value = setting(profile, from); !value.empty()) {
-      form.emplace_back(to, value);
-    }
-  }
-  return ask_for_role(context, role, form, &base);
-}
-
-Finding assume_role_with_web_identity(const CredentialContext& context, const WebIdentity& identity) {
-  // Read each time, because the issuer replaces the file before the token expires.
-  auto token = read_small_file(identity.token_file);
-  if (!token) {
-    return no_credentials("cannot read '" + printable(identity.token_file) + "', the " + identity.named_by + ": " +
-                          token.problem().text);
-  }
-  token->erase(token->find_last_not_of(" \t\r\n") + 1);
-  if (token->empty()) {
-    return no_credentials("'" + printable(identity.token_file) + "', the " + identity.named_by + ", is empty");
-  }
-  Query form = role_form("AssumeRoleWithWebIdentity", identity.role, identity.session);
-  form.emplace_back("WebIdentityToken", std::move(*token));
-  return ask_for_role(context, identity.role, form, nullptr);
-}
-
 Finding credentials_from_web_identity(const CredentialContext& context) {
   const auto file = environment("AWS_WEB_IDENTITY_TOKEN_FILE");
   if (!file) {
@@ -252,8 +243,12 @@ Finding credentials_from_web_identity(const CredentialContext& context) {
   if (!role) {
     return no_credentials("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN, the role to assume, is not");
   }
-  return assume_role_with_web_identity(context, {*role, environment("AWS_ROLE_SESSION_NAME").value_or(std::string()),
-                                                 *file, "AWS_WEB_IDENTITY_TOKEN_FILE"});
+  return assume_role_with_web_identity(
+      context,
+      {{"role_arn", *role},
+       {"role_session_name", environment("AWS_ROLE_SESSION_NAME").value_or(std::string())},
+       {"web_identity_token_file", *file}},
+      "AWS_WEB_IDENTITY_TOKEN_FILE");
 }
 
 Finding credentials_from_profile(const CredentialContext& context) {

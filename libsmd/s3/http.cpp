@@ -41,9 +41,6 @@ struct Job {
   HeaderList headers;
   std::array<char, CURL_ERROR_SIZE> error{};
   bool enough = false;  ///< The required bytes have arrived; the rest is not waited for.
-  bool too_long = false;
-  bool no_memory = false;
-  bool stopped = false;
   unsigned header_lines = 0;
   std::binary_semaphore done{0};
 };
@@ -80,18 +77,18 @@ std::size_t take_body(char* data, std::size_t one, std::size_t count, void* cont
         job.enough = true;
       }
       if (response.status == 206 && response.received + size > job.request->into.size()) {
-        job.too_long = true;
+        response.trouble = Trouble::too_long;
       }
     } else if (size > job.request->most || response.received > job.request->most - size) {
-      job.too_long = true;
+      response.trouble = Trouble::too_long;
     } else {
       response.body.append(data, size);
     }
   } catch (const std::bad_alloc&) {
-    job.no_memory = true;
+    response.trouble = Trouble::internal;
   }
   response.received += size;
-  return job.enough || job.too_long || job.no_memory ? 0 : size;
+  return job.enough || response.trouble != Trouble::none ? 0 : size;
 }
 
 std::size_t take_header(char* data, std::size_t one, std::size_t count, void* context) {
@@ -112,7 +109,7 @@ std::size_t take_header(char* data, std::size_t one, std::size_t count, void* co
     const std::string_view value = text::trimmed(line.substr(colon + 1));
     job.response.headers.push_back({detail::folded(line.substr(0, colon)), std::string(value)});
   } catch (const std::bad_alloc&) {
-    job.no_memory = true;
+    job.response.trouble = Trouble::internal;
     return 0;
   }
   return line.size();
@@ -136,8 +133,7 @@ constexpr std::pair<CURLcode, Trouble> troubles[] = {{CURLE_OK, Trouble::none},
                                                      {CURLE_FAILED_INIT, Trouble::internal}};
 
 Trouble trouble_of(CURLcode code) noexcept {
-  const auto* const known = std::find_if(std::begin(troubles), std::end(troubles),
-                                         [code](const auto& trouble) { return trouble.first == code; });
+  const auto* const known = std::ranges::find(troubles, code, &std::pair<CURLcode, Trouble>::first);
   return known == std::end(troubles) ? Trouble::broken : known->second;
 }
 
@@ -196,18 +192,23 @@ class HttpPool::Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void perform(Job& job) {
-    if (!thread_.joinable()) {
+  HttpResponse perform(const HttpRequest& request) {
+    Job job;
+    job.request = &request;
+    if (is_stopped(request.stop)) {
+      job.response.trouble = Trouble::stopped;
+    } else if (!thread_.joinable()) {
       job.response.trouble = Trouble::internal;
       job.response.text = "cannot start libcurl";
-      return;
+    } else {
+      {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(&job);
+      }
+      curl_multi_wakeup(multi_);
+      job.done.acquire();
     }
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_.push_back(&job);
-    }
-    curl_multi_wakeup(multi_);
-    job.done.acquire();
+    return std::move(job.response);
   }
 
   void slow_down() noexcept {
@@ -251,28 +252,24 @@ class HttpPool::Loop {
       return;
     }
     last_asked_ = now;
-    const auto goes_on = [](const Job* job) { return !is_stopped(job->request->stop); };
+    const auto stops = [](Job* job) {
+      const bool stopped = is_stopped(job->request->stop);
+      job->response.trouble = stopped ? Trouble::stopped : job->response.trouble;
+      return stopped;
+    };
     std::vector<Job*> stopped;
-    {
-      const std::lock_guard lock(mutex_);
-      std::erase_if(waiting_, [&](Job* job) {
-        if (goes_on(job)) {
-          return false;
-        }
-        stopped.push_back(job);
-        return true;
-      });
-    }
+    std::copy_if(running_.begin(), running_.end(), std::back_inserter(stopped), stops);
     for (Job* const job : stopped) {
-      job->response.trouble = Trouble::stopped;
-      job->done.release();
-    }
-    const auto first = std::stable_partition(running_.begin(), running_.end(), goes_on);
-    stopped.assign(first, running_.end());
-    for (Job* const job : stopped) {
-      job->stopped = true;
       finish(job->easy.get(), CURLE_ABORTED_BY_CALLBACK);
     }
+    const std::lock_guard lock(mutex_);
+    std::erase_if(waiting_, [&](Job* job) {
+      if (!stops(job)) {
+        return false;
+      }
+      job->done.release();
+      return true;
+    });
   }
 
   /// Returns false when the loop is over.
@@ -395,15 +392,11 @@ class HttpPool::Loop {
     curl_off_t connected = 0;
     curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected);
     curl_multi_remove_handle(multi_, easy);
-    if (job->stopped) {
-      response.trouble = Trouble::stopped;
-    } else if (job->no_memory) {
-      response.trouble = Trouble::internal;
+    if (response.trouble == Trouble::internal) {
       response.text = "memory ran out";
-    } else if (job->too_long) {
-      response.trouble = Trouble::too_long;
+    } else if (response.trouble == Trouble::too_long) {
       response.text = "the answer is longer than it may be";
-    } else if (!job->enough && code != CURLE_OK) {
+    } else if (response.trouble == Trouble::none && !job->enough && code != CURLE_OK) {
       response.trouble = trouble_of(code);
       if (code == CURLE_OPERATION_TIMEDOUT && connected == 0) {
         response.trouble = Trouble::connect;
@@ -442,16 +435,7 @@ HttpPool::HttpPool(unsigned in_flight, std::string ca_file)
     : loop_(std::make_unique<Loop>(in_flight, std::move(ca_file))) {}
 HttpPool::~HttpPool() = default;
 
-HttpResponse HttpPool::perform(const HttpRequest& request) {
-  Job job;
-  job.request = &request;
-  if (is_stopped(request.stop)) {
-    job.response.trouble = Trouble::stopped;
-    return std::move(job.response);
-  }
-  loop_->perform(job);
-  return std::move(job.response);
-}
+HttpResponse HttpPool::perform(const HttpRequest& request) { return loop_->perform(request); }
 
 void HttpPool::slow_down() noexcept { loop_->slow_down(); }
 

@@ -42,7 +42,7 @@ struct ListPage {
 
 /// Content of `bytes 0-99/1234` or `bytes */1234`.
 struct ContentRange {
-  std::optional<std::uint64_t> first;
+  std::optional<std::uint64_t> first = {};
   std::uint64_t last = 0;
   std::uint64_t total = 0;
 };

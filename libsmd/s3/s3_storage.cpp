@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <set>
 #include <utility>
@@ -107,22 +106,16 @@ class S3File final : public File {
   }
 
   Status read_direct(std::uint64_t offset, std::span<std::byte> into) const {
-    std::mutex mutex;
-    std::optional<Problem> trouble;
-    const unsigned jobs = bucket_->client().settings().in_flight;
-    parallel_for(jobs, into.size(), piece_bytes, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t at = begin; at < end; at += piece_bytes) {
-        const std::span<std::byte> piece = into.subspan(at, std::min<std::size_t>(end - at, piece_bytes));
-        auto range = bucket_->get_range(name_, offset + at, piece, etag_, false);
-        if (range && range->bytes == piece.size()) {
-          continue;
-        }
-        const std::lock_guard lock(mutex);
-        trouble = range ? Problem{ProblemKind::io, name_, {}, "ends earlier than it did"} : std::move(range.problem());
-        return;
+    const std::size_t pieces = (into.size() + piece_bytes - 1) / piece_bytes;
+    return in_parallel(bucket_->client().settings().in_flight, pieces, [&](std::size_t i) {
+      const std::size_t at = i * piece_bytes;
+      const std::span<std::byte> piece = into.subspan(at, std::min<std::size_t>(into.size() - at, piece_bytes));
+      auto range = bucket_->get_range(name_, offset + at, piece, etag_, false);
+      if (!range) {
+        return Status(std::move(range.problem()));
       }
+      return range->bytes == piece.size() ? ok() : Problem{ProblemKind::io, name_, {}, "ends earlier than it did"};
     });
-    return trouble ? Status(std::move(*trouble)) : ok();
   }
 
   std::shared_ptr<Bucket> bucket_;
@@ -401,28 +394,15 @@ class S3Storage final : public Storage {
         const std::string inner = folder + "/";
         return inner < below.last && !below.last.starts_with(inner);
       });
-      return list_folders(below, level.folders);
+      return in_parallel(parallelism(), level.folders.size(), [&](std::size_t i) {
+        const std::string inner = level.folders[i] + "/";
+        return bucket_->list_pages(inner, false, below.last.starts_with(inner) ? below.last : std::string(),
+                                   below.pages, [&](const Bucket::Listed& page) {
+                                     below.give(page.names);
+                                     return ok();
+                                   });
+      });
     });
-  }
-
-  Status list_folders(Below& below, const std::vector<std::string>& folders) {
-    std::mutex mutex;
-    std::optional<Problem> trouble;
-    parallel_for(parallelism(), folders.size(), 1, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::string inner = folders[i] + "/";
-        auto listed = bucket_->list_pages(inner, false, below.last.starts_with(inner) ? below.last : std::string(),
-                                          below.pages, [&](const Bucket::Listed& page) {
-                                            below.give(page.names);
-                                            return ok();
-                                          });
-        if (!listed) {
-          const std::lock_guard lock(mutex);
-          trouble = std::move(listed.problem());
-        }
-      }
-    });
-    return trouble ? Status(std::move(*trouble)) : ok();
   }
 
   std::shared_ptr<Bucket> bucket_;
@@ -448,6 +428,17 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
 }
 
 }  // namespace
+
+Status in_parallel(unsigned jobs, std::size_t count, const std::function<Status(std::size_t)>& work) {
+  Status result = ok();
+  parallel_ordered(
+      jobs, count, count, [&](std::size_t index, unsigned) { return work(index); },
+      [&](std::size_t, Status status) {
+        result = std::move(status);
+        return static_cast<bool>(result);
+      });
+  return result;
+}
 
 Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings) {
   auto location = parse_location(url);

@@ -71,13 +71,11 @@ class Bucket {
  private:
   [[nodiscard]] std::string cache_name(const std::string& name, std::string_view part) const;
   struct PageRequest;
-  struct Page;
-  Outcome<Page> list_page(const PageRequest& request);
-  Outcome<Page> next_page(PageRequest& request);
+  Outcome<Listed> list_page(PageRequest& request);
+  Outcome<Listed> next_page(PageRequest& request);
   /// Sends a request. If all attempts for the object failed a moment ago, returns the same problem without a request,
   /// because many records may be in it.
   Outcome<HttpResponse> answer_to(const Ask& ask);
-  [[nodiscard]] Problem problem(ProblemKind kind, const std::string& name, std::string text) const;
 
   std::shared_ptr<Client> client_;
   Location location_;
@@ -92,6 +90,10 @@ class Bucket {
   std::map<std::string, Failed> failed_;  // by name; guarded
   ListedObjects listed_;  // of all names if there is a cache, else only of files that are read or written whole
 };
+
+/// Calls `work` for each index below `count`, for up to `jobs` at once, until one returns a problem. Returns the
+/// problem of the lowest index.
+[[nodiscard]] Status in_parallel(unsigned jobs, std::size_t count, const std::function<Status(std::size_t)>& work);
 
 /// Opens `s3://bucket/prefix` with one LIST request. The problem is not_found if no key begins with the prefix.
 [[nodiscard]] Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings settings);

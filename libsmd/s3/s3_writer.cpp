@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <chrono>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <pugixml.hpp>
-#include <vector>
 
-#include "base/parallel.hpp"
 #include "s3/s3_storage.hpp"
 #include "text/escape.hpp"
 
@@ -94,27 +88,24 @@ class S3Upload final : public Upload {
     if (id_.empty()) {
       return put_whole();
     }
-    if (Status sent = send_parts(); !sent) {
-      return sent;
-    }
-    return complete();
+    Status sent = send_parts();
+    return sent ? complete() : std::move(sent);
   }
 
  private:
-  [[nodiscard]] Ask ask(const char* method, Query query = {}) const {
+  [[nodiscard]] Ask ask(const char* method, Query query = {}, std::string_view body = {}) const {
     Ask ask = bucket_->ask_about(name_);
     ask.method = method;
     ask.key = bucket_->key_of(name_);
     ask.query = std::move(query);
+    ask.body = body;
     return ask;
   }
 
   [[nodiscard]] Problem problem(std::string text) const { return {ProblemKind::network, name_, {}, std::move(text)}; }
 
   Status put_whole() {
-    Ask put = ask("PUT");
-    put.body = gathered_;
-    const auto response = bucket_->client().ask(put);
+    const auto response = bucket_->client().ask(ask("PUT", {}, gathered_));
     if (!response) {
       return response.problem();
     }
@@ -146,19 +137,12 @@ class S3Upload final : public Upload {
       return Problem{ProblemKind::io, name_, {}, "is too large: S3 takes at most 10,000 parts, which have 16 MiB here"};
     }
     etags_.resize(first + count);
-    std::vector<std::optional<Problem>> troubles(count);
-    parallel_for(static_cast<unsigned>(count), count, 1, [&](std::size_t begin, std::size_t end, unsigned) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
-        if (Status sent = send_part(first + i + 1, body, etags_[first + i]); !sent) {
-          troubles[i] = std::move(sent.problem());
-        }
-      }
+    Status sent = in_parallel(static_cast<unsigned>(count), count, [&](std::size_t i) {
+      const auto body = std::string_view(gathered_).substr(i * sizes_.part, sizes_.part);
+      return send_part(first + i + 1, body, etags_[first + i]);
     });
-    for (std::optional<Problem>& trouble : troubles) {
-      if (trouble) {
-        return std::move(*trouble);
-      }
+    if (!sent) {
+      return sent;
     }
     sent_ += gathered_.size();
     gathered_.clear();
@@ -166,9 +150,8 @@ class S3Upload final : public Upload {
   }
 
   Status send_part(std::size_t number, std::string_view body, std::string& etag) const {
-    Ask put = ask("PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}});
-    put.body = body;
-    const auto response = bucket_->client().ask(put);
+    const auto response =
+        bucket_->client().ask(ask("PUT", {{"partNumber", std::to_string(number)}, {"uploadId", id_}}, body));
     if (!response) {
       return response.problem();
     }
@@ -182,8 +165,7 @@ class S3Upload final : public Upload {
 
   Status complete() {
     const std::string parts = list_of_parts(etags_);
-    Ask post = ask("POST", {{"uploadId", id_}});
-    post.body = parts;
+    Ask post = ask("POST", {{"uploadId", id_}}, parts);
     post.slow_answer = true;
     const auto response = bucket_->client().ask(post);
     if (!response) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "s3/uri.hpp"
+#include "text/nearest.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -14,10 +15,6 @@ constexpr std::string_view mark = "***";
 constexpr std::size_t least_secret = 4;  ///< Shorter ones occur in any text by chance.
 constexpr std::size_t signature_digits = 64;
 
-bool is_hex_digit(char c) noexcept {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /// Returns the ways to write a secret: unchanged, and as in a URL, with upper-case or lower-case digits.
 std::vector<std::string> forms_of(std::string_view secret) {
   if (secret.size() < least_secret) {
@@ -25,10 +22,7 @@ std::vector<std::string> forms_of(std::string_view secret) {
   }
   std::vector<std::string> forms(2, uri_encode(secret, false));
   for (std::size_t at = 0; (at = forms[1].find('%', at)) != std::string::npos; at += 3) {
-    std::transform(forms[1].begin() + static_cast<std::ptrdiff_t>(at),
-                   forms[1].begin() + static_cast<std::ptrdiff_t>(at + 3),
-                   forms[1].begin() + static_cast<std::ptrdiff_t>(at),
-                   [](char c) { return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c; });
+    forms[1].replace(at, 3, detail::folded(forms[1].substr(at, 3)));
   }
   forms.emplace_back(secret);
   return forms;
@@ -54,8 +48,7 @@ std::string without(std::string text, std::string_view secret) {
 std::string without_signatures(std::string text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
-    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto digits = static_cast<std::size_t>(std::find_if_not(begin, text.end(), is_hex_digit) - begin);
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdefABCDEF", at), text.size()) - at;
     const std::size_t length = std::max<std::size_t>(digits, 1);
     clean.append(digits >= signature_digits ? mark : std::string_view(text).substr(at, length));
     at += length;

@@ -108,7 +108,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
     return wrong("AWS_USE_FIPS_ENDPOINT '" + printable(*fips) + "' is neither true nor false");
   }
   settings.fips = *wants_fips;
-  if (settings.fips && !settings.endpoint && !has_fips(settings.region)) {
+  if (settings.fips && !settings.endpoint && settings.region.starts_with("cn-")) {  // AWS has none in China
     return wrong("AWS_USE_FIPS_ENDPOINT: the region " + settings.region + " has no FIPS endpoints");
   }
   settings.ca_file = first_of({environment("AWS_CA_BUNDLE"), setting(profile, "ca_bundle")}).value_or(std::string());

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/signing.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "s3/uri.hpp"
+#include "text/trim.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -18,17 +19,9 @@ constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
 
 /// Removes blanks at the ends, and reduces inner ones to single blanks.
 std::string folded(std::string_view value) {
-  std::string text;
-  for (const char c : value) {
-    if (c != ' ' && c != '\t') {
-      text.push_back(c);
-    } else if (!text.empty() && text.back() != ' ') {
-      text.push_back(' ');
-    }
-  }
-  while (text.ends_with(' ')) {
-    text.pop_back();
-  }
+  std::string text(text::trimmed(value, " \t"));
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }), text.end());
   return text;
 }
 
@@ -50,19 +43,10 @@ Digest hmac_sha256(std::string_view key, std::string_view text) {
 
 std::string hex(const Digest& digest) { return fmt::format("{:02x}", fmt::join(digest, "")); }
 
-std::string amz_date(std::chrono::system_clock::time_point now) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[24];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
-  return {text, length};
-}
-
 void sign(Signable& request, const Credentials& credentials, std::string_view region, std::string_view service,
           std::chrono::system_clock::time_point now) {
   const bool s3 = service == "s3";
-  const std::string stamp = amz_date(now);
+  const std::string stamp = fmt::format("{:%Y%m%dT%H%M%SZ}", std::chrono::floor<std::chrono::seconds>(now));
   const std::string body_digest = hex(sha256(request.body));
   request.headers.push_back({"x-amz-date", stamp});
   if (s3) {

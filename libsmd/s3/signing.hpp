@@ -50,7 +50,4 @@ struct Signable {
 void sign(Signable& request, const Credentials& credentials, std::string_view region, std::string_view service,
           std::chrono::system_clock::time_point now);
 
-/// Returns a time as `20130524T000000Z`.
-[[nodiscard]] std::string amz_date(std::chrono::system_clock::time_point now);
-
 }  // namespace smd::detail::storage::s3

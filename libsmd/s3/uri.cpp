@@ -63,10 +63,7 @@ Outcome<Location> parse_location(std::string_view url) {
   }
   url.remove_prefix(url.find("//") + 2);
   const std::size_t slash = std::min(url.find('/'), url.size());
-  Location location{std::string(url.substr(0, slash)), {}};
-  if (slash < url.size()) {
-    location.prefix = std::string(url.substr(slash + 1));
-  }
+  Location location{std::string(url.substr(0, slash)), std::string(url.substr(std::min(slash + 1, url.size())))};
   if (!location.prefix.empty() && !location.prefix.ends_with('/')) {
     location.prefix.push_back('/');
   }
@@ -75,14 +72,11 @@ Outcome<Location> parse_location(std::string_view url) {
 
 std::optional<Endpoint> parse_endpoint(std::string_view url) {
   Endpoint endpoint;
-  if (url.starts_with("https://")) {
-    url.remove_prefix(8);
-  } else if (url.starts_with("http://")) {
-    url.remove_prefix(7);
-    endpoint.tls = false;
-  } else {
+  endpoint.tls = url.starts_with("https://");
+  if (!endpoint.tls && !url.starts_with("http://")) {
     return std::nullopt;
   }
+  url.remove_prefix(url.find("//") + 2);
   const std::size_t slash = std::min(url.find('/'), url.size());
   std::string_view host = url.substr(0, slash);
   std::string_view base = url.substr(slash);
@@ -113,8 +107,6 @@ std::string aws_host(std::string_view service, std::string_view region, bool fip
   }
   return host.append(region).append(region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com");
 }
-
-bool has_fips(std::string_view region) noexcept { return !region.starts_with("cn-"); }
 
 bool is_region(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 &&

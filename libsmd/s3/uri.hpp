@@ -48,8 +48,6 @@ struct Address {
 [[nodiscard]] Address own_address(const Endpoint& endpoint, std::string_view bucket);
 /// Returns the host of a service (`s3`, `sts`, `sagemaker`) in a region; `fips`: the one validated by FIPS 140.
 [[nodiscard]] std::string aws_host(std::string_view service, std::string_view region, bool fips);
-/// Returns whether AWS has FIPS hosts in the region: not in China.
-[[nodiscard]] bool has_fips(std::string_view region) noexcept;
 /// Returns whether a text can be a region, and so part of a host name: only letters, digits and `-`.
 [[nodiscard]] bool is_region(std::string_view text) noexcept;
 

@@ -112,9 +112,7 @@ std::optional<std::string> Section::text(const std::string& key) const {
 
 std::optional<bool> Section::truth(const std::string& key) const {
   return read(key, [&](const json& value) {
-    std::string word = value.is_string() ? value.get<std::string>() : text::json_excerpt(value);
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string word = folded(value.is_string() ? value.get<std::string>() : text::json_excerpt(value));
     const bool truth = word == "true" || word == "1";
     if (!truth && word != "false" && word != "0") {
       throw InvalidArgument(named(key) + " is neither true nor false: " + shown(value));

@@ -181,9 +181,7 @@ void Hook::save_scalar(std::string_view name, double value) {
   }
   const TensorView view(Dtype::float64, {}, std::as_bytes(std::span(&value, 1)));
   impl_->save(stored, view);
-  detail::hook::SavingPlan plan;
-  plan.scalar = true;
-  impl_->export_value(stored, view, plan);
+  impl_->export_value(stored, view, {.scalar = true});
 }
 
 void Hook::save_shape(std::string_view name, const Shape& shape, std::string_view original_name) {

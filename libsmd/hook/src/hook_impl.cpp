@@ -14,7 +14,7 @@
 #include "wire/tensor_proto.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace smd {
@@ -44,20 +44,11 @@ bool fits(const TensorView& value) {
     return value.bytes().size() / item_size(value.dtype()) == *count &&
            value.bytes().size() % item_size(value.dtype()) == 0;
   }
-  std::span<const std::byte> rest = value.bytes();
-  for (std::uint64_t i = 0; i < *count; ++i) {
-    std::uint32_t size = 0;
-    if (rest.size() < sizeof size) {
-      return false;
-    }
-    std::memcpy(&size, rest.data(), sizeof size);
-    rest = rest.subspan(sizeof size);
-    if (rest.size() < size) {
-      return false;
-    }
-    rest = rest.subspan(size);
-  }
-  return rest.empty();
+  const std::vector<std::string_view> texts = strings(value);  // up to the first that is cut off
+  const std::size_t bytes = std::accumulate(texts.begin(), texts.end(), std::size_t{0}, [](std::size_t sum, auto text) {
+    return sum + sizeof(std::uint32_t) + text.size();
+  });
+  return texts.size() == *count && bytes == value.bytes().size();
 }
 
 /// Returns an upper bound of a record's bytes that are not elements.
@@ -107,35 +98,8 @@ std::size_t bytes_of(const hook::CollectionMap& collections) {
   return bytes;
 }
 
-/// A result of `reduce` as a tensor without dimensions: complex128 for complex numbers, int64 for integers that fit,
-/// else float64.
-struct ReducedTensor {
-  explicit ReducedTensor(const ReducedValue& value) {
-    if (value.kind == ReducedValue::Kind::integer &&
-        value.high == (static_cast<std::int64_t>(value.low) < 0 ? -1 : 0)) {
-      dtype = Dtype::int64;
-      std::memcpy(bytes.data(), &value.low, sizeof value.low);
-      size = sizeof value.low;
-    } else {
-      std::memcpy(bytes.data(), &value.real, sizeof value.real);
-      size = sizeof value.real;
-      if (value.kind == ReducedValue::Kind::complex) {
-        dtype = Dtype::complex128;
-        std::memcpy(bytes.data() + size, &value.imaginary, sizeof value.imaginary);
-        size += sizeof value.imaginary;
-      }
-    }
-  }
-  [[nodiscard]] TensorView view() const { return {dtype, {}, std::span(bytes).first(size)}; }
-
-  Dtype dtype = Dtype::float64;
-  std::array<std::byte, 16> bytes{};
-  std::size_t size = 0;
-};
-
-}  // namespace
-
-void detail::hook::check_extent(std::string_view name, const wire::TensorExtent& value) {
+/// @throws InvalidArgument for a name or value that cannot be saved, except for bytes that do not fit type and shape.
+void check_extent(std::string_view name, const wire::TensorExtent& value) {
   hook::check_name(name);
   if (value.shape.size() > limits::dimensions) {
     throw InvalidArgument("'" + detail::printable(name) + "' has more than 64 dimensions");
@@ -149,7 +113,8 @@ void detail::hook::check_extent(std::string_view name, const wire::TensorExtent&
   }
 }
 
-void detail::hook::check_value(std::string_view name, const TensorView& value) {
+/// As above, for those too.
+void check_value(std::string_view name, const TensorView& value) {
   check_extent(name, extent_of(value));
   if (!fits(value)) {
     throw InvalidArgument("'" + detail::printable(name) + "': " + std::to_string(value.bytes().size()) +
@@ -157,6 +122,8 @@ void detail::hook::check_value(std::string_view name, const TensorView& value) {
                           to_string(Shape(value.shape().begin(), value.shape().end())));
   }
 }
+
+}  // namespace
 
 void detail::hook::check_config(const HookConfig& config) {
   (void)checked_worker_part(config);
@@ -231,7 +198,7 @@ bool Hook::Impl::save_planned(std::string_view name, const TensorView& value, co
   if (plan == nullptr) {
     return false;
   }
-  hook::check_value(name, value);  // before any part of it is saved
+  check_value(name, value);  // before any part of it is saved
   if (!writes()) {
     return true;
   }
@@ -254,7 +221,7 @@ bool Hook::Impl::save_planned(std::string_view name, const wire::TensorExtent& v
   if (plan == nullptr) {
     return false;
   }
-  hook::check_extent(name, value);
+  check_extent(name, value);
   if (!writes()) {
     return true;
   }
@@ -291,7 +258,7 @@ wire::EventHeader Hook::Impl::event_header(std::string_view name) const {
 }
 
 void Hook::Impl::save(std::string_view name, const TensorView& value, const TensorValue* owned) {
-  hook::check_value(name, value);
+  check_value(name, value);
   if (owned != nullptr && value.bytes().size() >= worth_keeping && value.dtype() != Dtype::string) {
     save_later(name, extent_of(value), value.bytes().size(), [kept = *owned](const auto& take) { take(kept.bytes()); });
     return;
@@ -341,7 +308,6 @@ void Hook::Impl::save_later(std::string_view name, const wire::TensorExtent& val
 
 void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
                                  const std::vector<std::string>& reductions) {
-  hook::check_value(name, value);
   if (value.dtype() == Dtype::string) {
     return;
   }
@@ -352,10 +318,21 @@ void Hook::Impl::save_reductions(std::string_view name, const TensorView& value,
   }
   const std::vector<ReducedValue> results = reduce(value, wanted);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].kind != ReducedValue::Kind::undefined) {
-      const ReducedTensor result(results[i]);
-      save(reduction_tensor_name(reductions[i], name), result.view());
+    const ReducedValue& result = results[i];
+    if (result.kind == ReducedValue::Kind::undefined) {
+      continue;
     }
+    // Complex numbers are complex128, integers that fit int64, all others float64.
+    const std::string reduced_name = reduction_tensor_name(reductions[i], name);
+    if (result.kind == ReducedValue::Kind::integer &&
+        result.high == (static_cast<std::int64_t>(result.low) < 0 ? -1 : 0)) {
+      save(reduced_name, {Dtype::int64, {}, std::as_bytes(std::span(&result.low, 1))});
+      continue;
+    }
+    const bool complex = result.kind == ReducedValue::Kind::complex;
+    const std::array<double, 2> numbers = {result.real, result.imaginary};
+    save(reduced_name,
+         {complex ? Dtype::complex128 : Dtype::float64, {}, std::as_bytes(std::span(numbers).first(complex ? 2 : 1))});
   }
 }
 
@@ -378,30 +355,25 @@ void Hook::Impl::export_value(std::string_view name, const TensorView& value, co
   if (!tensorboard) {
     return;
   }
-  const auto header = [&](const std::string& tag) {
-    return wire::SummaryHeader{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
-  };
+  const bool numbers = !plan.scalar && value.dtype() != Dtype::string;
+  const std::string tag =
+      hook::tensorboard_tag((numbers ? plan.histogram_collection + "/" : std::string()) + std::string(name));
+  const wire::SummaryHeader header{.tag = tag, .wall_time = clock.wall_seconds(), .step = step};
   std::string event(wire::header_bytes, '\0');
   if (plan.scalar) {
     if (const auto number = hook::single_number(value)) {
-      const std::string tag = hook::tensorboard_tag(name);
-      wire::append_scalar_summary(event, header(tag), static_cast<float>(*number));
-      export_event(std::move(event));
+      wire::append_scalar_summary(event, header, static_cast<float>(*number));
     }
-  } else if (value.dtype() == Dtype::string) {
-    const std::string tag = hook::tensorboard_tag(name);
-    wire::append_text_summary(event, header(tag), strings(value));
-    export_event(std::move(event));
+  } else if (!numbers) {
+    wire::append_text_summary(event, header, strings(value));
   } else if (!plan.histogram_collection.empty()) {
     if (const auto histogram = hook::tensorboard_histogram(value)) {
-      const std::string tag = hook::tensorboard_tag(plan.histogram_collection + "/" + std::string(name));
-      wire::append_histogram_summary(event, header(tag), *histogram);
-      export_event(std::move(event));
+      wire::append_histogram_summary(event, header, *histogram);
     }
   }
-}
-
-void Hook::Impl::export_event(std::string event) {
+  if (event.size() == wire::header_bytes) {
+    return;  // nothing is shown of this value
+  }
   wire::frame_in_place(event, 0, wire::Protection::checksum);
   if (!tensorboard_file) {
     tensorboard_file = std::make_shared<hook::AtomicFile>(*tensorboard, hook::tensorboard_file(mode, step));

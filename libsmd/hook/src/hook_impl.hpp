@@ -26,10 +26,6 @@ namespace detail::hook {
 /// Passes the bytes of a tensor's elements to `take`, piece by piece.
 using GiveElements = std::function<void(const std::function<void(std::span<const std::byte> piece)>& take)>;
 
-/// @throws InvalidArgument for a name or value that cannot be saved.
-void check_value(std::string_view name, const TensorView& value);
-/// As above, but does not check that the bytes fit type and shape.
-void check_extent(std::string_view name, const wire::TensorExtent& value);
 /// @throws InvalidArgument for an invalid configuration.
 void check_config(const HookConfig& config);
 }  // namespace detail::hook
@@ -67,7 +63,6 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   void save_reductions(std::string_view name, const TensorView& value, const std::vector<std::string>& reductions);
   void save_shape(std::string_view name, const Shape& shape, std::string_view original_name);
   void export_value(std::string_view name, const TensorView& value, const detail::hook::SavingPlan& plan);
-  void export_event(std::string event);
   void end_step();
   void go_to(std::int64_t step, Mode mode, std::int64_t mode_step);
   /// Precondition: `drain` has returned. @throws StepAlreadySaved if another process has saved one of the steps in the

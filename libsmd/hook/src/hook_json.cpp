@@ -84,8 +84,12 @@ void apply_place(HookConfig& config, const Section& section) {
   }
 }
 
-void apply_tensorboard(HookConfig& config, const json& object, const std::string& where) {
-  const Section section(object, where);
+void apply_tensorboard(HookConfig& config, const Section& above) {
+  const json* const object = above.find("TensorBoardOutputConfig");
+  if (object == nullptr) {
+    return;
+  }
+  const Section section(*object, above.named("TensorBoardOutputConfig"));
   section.check_keys(tensorboard_keys, false);
   config.export_tensorboard = true;
   config.tensorboard_dir = section.text("LocalPath").value_or("/opt/ml/output/tensorboard");
@@ -133,13 +137,15 @@ IncludeWorkers include_workers(const Section& section) {
   return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
 }
 
-std::vector<CollectionConfig> collections_of(const HookConfig& config, const json& list, const std::string& where) {
-  if (!list.is_array()) {
+std::vector<CollectionConfig> collections_of(const HookConfig& config, const Section& section) {
+  const json* const list = section.find("CollectionConfigurations");
+  const std::string where = section.named("CollectionConfigurations");
+  if (list != nullptr && !list->is_array()) {
     throw InvalidArgument(where + " is not a list");
   }
   std::vector<CollectionConfig> collections;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    collections.push_back(collection_of(list[i], where + "[" + std::to_string(i) + "]", config.save_config));
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    collections.push_back(collection_of((*list)[i], where + "[" + std::to_string(i) + "]", config.save_config));
   }
   return collections;
 }
@@ -182,32 +188,23 @@ void apply_hook(HookConfig& config, const json& object, const std::string& where
     config.include_regex = section.texts("include_regex").value_or(std::vector<std::string>{});
     config.include_collections = section.texts("include_collections").value_or(std::vector<std::string>{});
   }
-  if (const json* const list = top.find("CollectionConfigurations")) {
-    for (CollectionConfig& collection : collections_of(config, *list, top.named("CollectionConfigurations"))) {
-      set_collection(config, std::move(collection));
-    }
+  for (CollectionConfig& collection : collections_of(config, top)) {
+    set_collection(config, std::move(collection));
   }
-  if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
-    apply_tensorboard(config, *tensorboard, where + ": TensorBoardOutputConfig");
-  }
+  apply_tensorboard(config, top);
 }
-
-/// Returns whether the value is a rule's configuration, without collections beside it.
-bool is_bare_rule(const json& value) { return value.is_object() && value.contains("RuleConfigurationName"); }
 
 /// Adds the collections that stand beside rules, as in SageMaker's published configurations: of one rule, of a list, or
 /// of an object of rules by name. Returns whether there are such rules.
 bool apply_rules(HookConfig& config, const json& document, const std::string& where) {
   if (document.is_object() && document.contains("DebugRuleConfiguration")) {
-    const Section rule(document, where);
-    if (const json* const list = rule.find("CollectionConfigurations")) {
-      for (CollectionConfig& collection : collections_of(config, *list, rule.named("CollectionConfigurations"))) {
-        config.add_collection(std::move(collection));
-      }
+    for (CollectionConfig& collection : collections_of(config, Section(document, where))) {
+      config.add_collection(std::move(collection));
     }
     return true;
   }
-  bool any = is_bare_rule(document);
+  // A rule without collections beside it is one too.
+  bool any = document.is_object() && document.contains("RuleConfigurationName");
   if (document.is_array()) {
     for (std::size_t i = 0; i < document.size(); ++i) {
       any = apply_rules(config, document[i], where + "[" + std::to_string(i) + "]") || any;
@@ -238,9 +235,7 @@ void apply_job(HookConfig& config, const json& job, const std::string& where) {
   if (config.enabled) {
     apply_hook(config, *hook, top.named("DebugHookConfig"));
   }
-  if (const json* const tensorboard = top.find("TensorBoardOutputConfig")) {
-    apply_tensorboard(config, *tensorboard, top.named("TensorBoardOutputConfig"));
-  }
+  apply_tensorboard(config, top);
   if (const json* const rules = top.find("DebugRuleConfigurations")) {
     static_cast<void>(apply_rules(config, *rules, top.named("DebugRuleConfigurations")));
     config.enabled = config.enabled || !config.collections.empty();

@@ -4,7 +4,6 @@
 
 #include "local_lock.hpp"
 #include "output.hpp"
-#include "storage/beneath.hpp"
 #include "storage/descriptor.hpp"
 #include "storage/local_storage.hpp"
 #include "storage/system_problem.hpp"
@@ -16,10 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <iterator>
 #include <system_error>
-#include <utility>
 
 namespace smd::detail::hook {
 namespace {
@@ -32,33 +32,31 @@ constexpr mode_t file_mode = 0666;
 
 constinit TemporaryFileObserver observer;
 
+/// What an errno value means for a file that is to be written, if that is not what it means for one that is read.
+struct WriteRefusal {
+  int error;
+  ProblemKind kind;
+  const char* why;
+};
+constexpr WriteRefusal write_refusals[] = {
+    {ENOSPC, ProblemKind::io, "no space is left there; free some"},
+    {EDQUOT, ProblemKind::io, "no space is left there; free some"},
+    {EFBIG, ProblemKind::io, "larger than files may be here; see ulimit -f"},
+    {EROFS, ProblemKind::access_denied, "the file system is read-only"},
+    {EISDIR, ProblemKind::io, "a directory is in its place"},
+    {ENOTEMPTY, ProblemKind::io, "a directory is in its place"},
+    {EEXIST, ProblemKind::io, "a directory is in its place"},
+    {ENOTDIR, ProblemKind::io, "a part of the path is not a directory"},
+    {ENOENT, ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing"},
+    {EXDEV, ProblemKind::io,
+     "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads"},
+};
+
 /// Returns the problem of writing `file` for an errno value.
 Problem write_problem(int error, std::string file) {
-  const auto refused = [&file](ProblemKind kind, std::string_view why) {
-    return Problem{kind, std::move(file), {}, "cannot be written: " + std::string(why)};
-  };
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-      return refused(ProblemKind::io, "no space is left there; free some");
-    case EFBIG:
-      return refused(ProblemKind::io, "larger than files may be here; see ulimit -f");
-    case EROFS:
-      return refused(ProblemKind::access_denied, "the file system is read-only");
-    case EISDIR:
-    case ENOTEMPTY:
-    case EEXIST:
-      return refused(ProblemKind::io, "a directory is in its place");
-    case ENOTDIR:
-      return refused(ProblemKind::io, "a part of the path is not a directory");
-    case ENOENT:
-      return refused(ProblemKind::not_found, "its folder is gone, or is a symbolic link to nothing");
-    case EXDEV:
-      return refused(
-          ProblemKind::io,
-          "a symbolic link leads out of the trial's directory; put a directory there, or save to where it leads");
-    default:
-      break;
+  const auto* const refusal = std::ranges::find(write_refusals, error, &WriteRefusal::error);
+  if (refusal != std::end(write_refusals)) {
+    return {refusal->kind, std::move(file), {}, std::string("cannot be written: ") + refusal->why};
   }
   Problem problem = storage::system_problem(error, std::move(file));
   constexpr std::string_view of_reading = "cannot be read: ";
@@ -269,10 +267,6 @@ Outcome<Descriptor> open_root(const std::string& path) {
   return root;
 }
 
-storage::Resolve resolve_of(const LocalOutputOptions& options, const Descriptor& root) {
-  return options.resolve ? *options.resolve : storage::best_resolve(root.get());
-}
-
 }  // namespace
 
 Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, const LocalOutputOptions& options) {
@@ -280,7 +274,7 @@ Outcome<std::unique_ptr<Output>> open_local_output(const std::string& path, cons
   if (!root) {
     return std::move(root.problem());
   }
-  const storage::Resolve resolve = resolve_of(options, *root);
+  const storage::Resolve resolve = options.resolve.value_or(storage::best_resolve(root->get()));
   return std::unique_ptr<Output>(
       std::make_unique<LocalOutput>(path, storage::Anchor{std::move(*root), resolve}, options.best_lock));
 }
@@ -291,7 +285,7 @@ Outcome<std::unique_ptr<Output>> open_local_output_beneath(const std::string& pa
   if (!above) {
     return std::move(above.problem());
   }
-  const storage::Resolve resolve = resolve_of(options, *above);
+  const storage::Resolve resolve = options.resolve.value_or(storage::best_resolve(above->get()));
   std::string inner = path + "/" + std::string(name);
   Descriptor root = storage::make_folder_beneath(above->get(), resolve, name, folder_mode);
   if (!root) {

@@ -25,9 +25,6 @@ namespace smd::detail::hook {
 /// removes it.
 class PendingFile {
  public:
-  PendingFile() = default;
-  PendingFile(const PendingFile&) = delete;
-  PendingFile& operator=(const PendingFile&) = delete;
   virtual ~PendingFile() = default;
 
   virtual Status write(std::span<const std::byte> bytes) = 0;

@@ -21,9 +21,9 @@ namespace smd::detail::hook {
 struct SavingPlan {
   bool raw = false;
   bool shape = false;
-  std::vector<std::string> reductions;  ///< Plain names, each once.
-  bool scalar = false;                  ///< The tensor belongs to a collection of numbers.
-  std::string histogram_collection;     ///< TensorBoard shows the histogram under this name; empty: no histogram.
+  std::vector<std::string> reductions = {};  ///< Plain names, each once.
+  bool scalar = false;                       ///< The tensor belongs to a collection of numbers.
+  std::string histogram_collection = {};     ///< TensorBoard shows the histogram under this name; empty: no histogram.
 
   [[nodiscard]] bool nothing() const noexcept { return !raw && !shape && reductions.empty(); }
 };

@@ -33,10 +33,7 @@ IndexContent parse_index(const json& document) {
   content.mode_step = meta.at("mode_step").get<std::int64_t>();
   content.event_file = meta.value("event_file_name", "");
   const json none = json::array();
-  const auto list = [&](const char* key) -> const json& {
-    const auto found = document.find(key);
-    return found == document.end() ? none : *found;
-  };
+  const auto list = [&](const char* key) -> const json& { return document.contains(key) ? document.at(key) : none; };
   for (const json& entry : list("tensor_payload")) {
     content.records.push_back({entry.at("tensorname").get<std::string>(), entry.at("start_idx").get<std::uint64_t>(),
                                entry.at("length").get<std::uint64_t>()});

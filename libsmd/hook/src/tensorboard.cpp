@@ -22,46 +22,27 @@ namespace {
 /// Returns the bounds of InitDefaultBucketsInner in TensorFlow's histogram.cc.
 const std::vector<double>& default_bounds() {
   static const std::vector<double> bounds = [] {
-    std::vector<double> positive;
+    constexpr double largest = std::numeric_limits<double>::max();
+    std::vector<double> all = {-largest, 0, largest};
     for (double v = 1.0e-12; v < 1.0e20; v *= 1.1) {
-      positive.push_back(v);
+      all.insert(all.end(), {-v, v});
     }
-    positive.push_back(std::numeric_limits<double>::max());
-    std::vector<double> all;
-    for (auto v = positive.rbegin(); v != positive.rend(); ++v) {
-      all.push_back(-*v);
-    }
-    all.push_back(0);
-    all.insert(all.end(), positive.begin(), positive.end());
+    std::sort(all.begin(), all.end());
     return all;
   }();
   return bounds;
 }
 
-bool in_tag(std::string_view character, Pattern& word) {
-  if (character.size() > 1) {
-    return word.search(character) == Pattern::Answer::yes;
-  }
-  const char c = character.front();
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.' ||
-         c == '/' || c == '-';
-}
-
 }  // namespace
 
 std::string tensorboard_tag(std::string_view name) {
-  Pattern word;
-  (void)word.compile("^\\w$");
-  std::string tag;
-  for (std::size_t at = 0; at < name.size();) {
-    std::size_t end = at + 1;
-    while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80) {
-      ++end;
-    }
-    const std::string_view character = name.substr(at, end - at);
-    tag.append(in_tag(character, word) ? character : "_");
-    at = end;
-  }
+  static const Substitution substitution = [] {
+    Substitution made;
+    (void)made.compile("(*UCP)[^\\w./-]", "_");
+    return made;
+  }();
+  std::string error;  // there is none: a match is one character
+  std::string tag = substitution.apply(name, error).value_or(std::string(name));
   tag.erase(0, std::min(tag.find_first_not_of('/'), tag.size()));
   return tag;
 }
@@ -110,17 +91,12 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
   }
   // counts[i] counts the elements in [bounds[i - 1], bounds[i]). A bucket is written by its upper bound, so an empty
   // bucket before the first one marks where the first one begins.
-  std::size_t first = 0;
-  while (counts[first] == 0) {
-    ++first;
-  }
-  std::size_t last = bounds.size() - 1;
-  while (counts[last] == 0) {
-    --last;
-  }
-  for (std::size_t i = first == 0 ? 0 : first - 1; i <= last; ++i) {
-    summary.bucket_limit.push_back(bounds[i]);
-    summary.bucket.push_back(static_cast<double>(counts[i]));
+  const auto filled = [](std::uint64_t count) { return count != 0; };
+  const auto begin = std::find_if(counts.begin(), counts.end(), filled);
+  const auto end = std::find_if(counts.rbegin(), counts.rend(), filled).base();
+  for (auto count = begin == counts.begin() ? begin : begin - 1; count != end; ++count) {
+    summary.bucket_limit.push_back(bounds[static_cast<std::size_t>(count - counts.begin())]);
+    summary.bucket.push_back(static_cast<double>(*count));
   }
   return summary;
 }
