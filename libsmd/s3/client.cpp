@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include "s3/scrub.hpp"
@@ -21,6 +22,7 @@ bool is_one_of(const T& value, std::initializer_list<T> values) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+/// Services other than S3 throttle with status 400.
 bool is_throttled(const HttpResponse& response, std::string_view code) {
   return is_one_of(response.status, {429L, 503L}) ||
          is_one_of<std::string_view>(code, {"SlowDown", "Throttling", "ThrottlingException", "TooManyRequestsException",
@@ -29,9 +31,9 @@ bool is_throttled(const HttpResponse& response, std::string_view code) {
 
 /// Includes a body changed in transit; and S3 may report an error after status 200.
 bool is_passing(const HttpResponse& response, std::string_view code) {
-  return is_one_of(response.status, {429L, 500L, 502L, 503L, 504L}) ||
-         is_one_of<std::string_view>(code, {"RequestTimeout", "InternalError", "ServiceUnavailable", "SlowDown",
-                                            "OperationAborted", "BadDigest", "XAmzContentSHA256Mismatch"});
+  return is_throttled(response, code) || is_one_of(response.status, {500L, 502L, 504L}) ||
+         is_one_of<std::string_view>(code, {"RequestTimeout", "InternalError", "ServiceUnavailable", "OperationAborted",
+                                            "BadDigest", "XAmzContentSHA256Mismatch"});
 }
 
 constexpr std::pair<Trouble, std::string_view> words_for_troubles[] = {
@@ -45,9 +47,9 @@ constexpr std::pair<Trouble, std::string_view> words_for_troubles[] = {
     {Trouble::internal, "the request cannot be made"},
 };
 
-/// Precondition: not `Trouble::none`.
 std::string_view words_for(Trouble trouble) noexcept {
-  return std::ranges::find(words_for_troubles, trouble, &std::pair<Trouble, std::string_view>::first)->second;
+  const auto* const last = std::prev(std::end(words_for_troubles));
+  return std::ranges::find(words_for_troubles, last, trouble, &std::pair<Trouble, std::string_view>::first)->second;
 }
 
 /// Returns why a body is not complete; empty if it is.

@@ -91,6 +91,8 @@ TEST_CASE("s3: temporary failures are retried, with a bound") {
       {R"("act": "error", "status": 429, "code": "TooManyRequests")", "the server asks for fewer requests", "429"},
       {R"("act": "error", "status": 400, "code": "RequestTimeout", "text": "x")", "the server is in trouble",
        "RequestTimeout"},
+      {R"("act": "error", "status": 400, "code": "ThrottlingException", "text": "x")",
+       "the server asks for fewer requests", "400 ThrottlingException"},
       {R"("act": "error", "status": 503, "code": "SlowDown", "headers": {"Retry-After": "0"})",
        "the server asks for fewer", "in 0 ms"},
       {R"("act": "reset")", "the connection broke (", "the connection broke"},
