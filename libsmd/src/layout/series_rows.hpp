@@ -487,7 +487,7 @@ class SeriesRows {
   std::uint32_t file_ = 0;
   std::uint32_t worker_ = 0;
   std::uint32_t previous_ = no_id;
-  std::vector<NamedValues> new_names_;  ///< Tensors with kinds of values that they did not have before.
+  std::vector<NamedValues> new_names_;           ///< Tensors with kinds of values that they did not have before.
   std::vector<ReductionNames> reduction_names_;  ///< By `Series::reductions`.
 };
 
