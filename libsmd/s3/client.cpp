@@ -124,7 +124,7 @@ std::string Client::url_of(const Ask& ask) const {
 
 std::string Client::scrub_server_text(std::string text) {
   const auto credentials = credentials_.current();
-  return credentials ? scrubbed(std::move(text), credentials->credentials) : without_signatures(std::move(text));
+  return credentials ? scrubbed(std::move(text), credentials->credentials) : without_signatures(text);
 }
 
 bool Client::repeats_secrets(std::string_view body) {

@@ -45,12 +45,12 @@ std::string without(std::string text, std::string_view secret) {
   return text;
 }
 
-std::string without_signatures(std::string text) {
+std::string without_signatures(std::string_view text) {
   std::string clean;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdefABCDEF", at), text.size()) - at;
     const std::size_t length = std::max<std::size_t>(digits, 1);
-    clean.append(digits >= signature_digits ? mark : std::string_view(text).substr(at, length));
+    clean.append(digits >= signature_digits ? mark : text.substr(at, length));
     at += length;
   }
   return clean;

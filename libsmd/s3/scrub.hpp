@@ -17,7 +17,7 @@ namespace smd::detail::storage::s3 {
 /// hexadecimal digits, as are digests.
 [[nodiscard]] std::string scrubbed(std::string text, const Credentials& credentials);
 /// Replaces only signatures, if the credentials are not known.
-[[nodiscard]] std::string without_signatures(std::string text);
+[[nodiscard]] std::string without_signatures(std::string_view text);
 
 /// Replaces one secret.
 [[nodiscard]] std::string without(std::string text, std::string_view secret);
