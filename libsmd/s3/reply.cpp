@@ -125,18 +125,18 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 std::optional<ContentRange> parse_content_range(std::string_view text) {
   constexpr std::string_view unit = "bytes ";
   const std::size_t slash = text.find('/');
-  const auto total = slash == text.npos ? std::nullopt : parse_number(text.substr(slash + 1));
-  if (!text.starts_with(unit) || !total) {
+  if (!text.starts_with(unit) || slash == text.npos) {
     return std::nullopt;
   }
+  const auto total = parse_number(text.substr(slash + 1));
   const std::string_view bounds = text.substr(unit.size(), slash - unit.size());
-  if (bounds == "*") {
+  if (total && bounds == "*") {
     return ContentRange{.total = *total};
   }
   const std::size_t dash = std::min(bounds.find('-'), bounds.size() - 1);
   const auto first = parse_number(bounds.substr(0, dash));
   const auto last = parse_number(bounds.substr(dash + 1));
-  if (!first || !last || *last < *first || *last >= *total) {
+  if (!total || !first || !last || *last < *first || *last >= *total) {
     return std::nullopt;
   }
   return ContentRange{first, *last, *total};
