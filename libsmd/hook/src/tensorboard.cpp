@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -38,10 +39,12 @@ const std::vector<double>& default_bounds() {
 std::string tensorboard_tag(std::string_view name) {
   static const Substitution substitution = [] {
     Substitution made;
-    (void)made.compile("(*UCP)[^\\w./-]", "_");
+    if (made.compile("(*UCP)[^\\w./-]", "_")) {
+      throw std::bad_alloc();  // the pattern is valid
+    }
     return made;
   }();
-  std::string error;  // there is none: a match is one character
+  std::string error;  // of a result that is too long, which no tag is: it has no more bytes than the name
   std::string tag = substitution.apply(name, error).value_or(std::string(name));
   tag.erase(0, std::min(tag.find_first_not_of('/'), tag.size()));
   return tag;

@@ -210,8 +210,7 @@ bool FlatJson::add_histogram(const Typed& typed) {
 }
 
 std::size_t FlatJson::fold_typed() {
-  const auto typed_text = [&](const Value& value) { return value.kind == Kind::text && is_type(value); };
-  if (std::none_of(values_.begin(), values_.end(), typed_text)) {
+  if (std::none_of(values_.begin(), values_.end(), [&](const Value& value) { return is_type(value); })) {
     return 0;
   }
   std::map<std::string_view, Typed> all;  // by what stands before `._type`

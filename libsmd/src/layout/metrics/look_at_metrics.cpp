@@ -28,6 +28,8 @@ using wire::FlatJson;
 using Role = MetricColumn::Role;
 
 constexpr std::size_t most_head_bytes = 4096;
+/// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
+constexpr unsigned taken_between_questions = 64;
 
 std::uint64_t hash_of(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }
 
@@ -141,9 +143,8 @@ class MetricTaker {
   // CSV
 
   std::optional<Problem> read_csv(ForwardReader& reader) {
-    constexpr unsigned between = 1024;
     CsvSplitter splitter(cursor_.separator);
-    for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
+    for (unsigned count = 0; count % taken_between_questions != 0 || !request_.stopped(); ++count) {
       if (take_alike(reader)) {
         continue;
       }
@@ -299,9 +300,8 @@ class MetricTaker {
   // JSON
 
   std::optional<Problem> read_json(ForwardReader& reader) {
-    constexpr unsigned between = 1024;
     const bool lines = *cursor_.form == MetricForm::lines;
-    for (unsigned count = 0; count % between != 0 || !request_.stopped(); ++count) {
+    for (unsigned count = 0; count % taken_between_questions != 0 || !request_.stopped(); ++count) {
       if (take_alike(reader)) {
         continue;
       }
