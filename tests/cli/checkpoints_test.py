@@ -714,6 +714,26 @@ class Made(unittest.TestCase):
                 file.seek(at)
                 file.write(bytes([byte]))
 
+    def test_a_transposed_tensor_is_verified_before_it_is_shown(self):
+        """By one thread and by several, each of which sees parts of the bytes."""
+        stored = np.random.default_rng(6).standard_normal((700, 1001), np.float32)
+        path = os.path.join(self.folder, "across.pt")
+        write_pt(path, {"across": Tensor(Storage("float32", "0", stored.nbytes), (1001, 700), (1, 1001))},
+                 lambda _: stored.tobytes())
+        with open(path, "rb") as file:
+            whole = file.read()
+        begin = whole.index(stored.tobytes())
+        for jobs in ("-j1", "-j2", "-j5"):
+            shown, _ = run("smd-tensor", "-f", "raw", jobs, path, "across")
+            self.assertEqual(shown, stored.T.tobytes())
+        for at in (begin, begin + 262_144, begin + stored.nbytes - 1):
+            with open(path, "wb") as file:
+                file.write(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            for jobs in ("-j1", "-j2", "-j5"):
+                shown, errors = run("smd-tensor", "-f", "raw", jobs, path, "across", status=4)
+                self.assertEqual(shown, b"")
+                self.assertIn("data/0: its checksum is wrong", errors[0])
+
     def test_check_says_once_that_there_is_no_checksum(self):
         for name in ("one", "two"):
             self.write(f"{name}/model.safetensors", safetensors({"a": [1]}))

@@ -2,10 +2,12 @@
 #include "pytorch/archive.hpp"
 
 #include "base/crc32.hpp"
+#include "base/parallel.hpp"
 #include "text/escape.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/limits.hpp>
+#include <smd/value_reader.hpp>
 
 #include <zlib.h>
 
@@ -43,6 +45,26 @@ T load(std::string_view from, std::size_t at) {
 
 std::uint32_t crc_of(std::string_view bytes, std::uint32_t crc = 0) {
   return crc32(std::as_bytes(std::span(bytes)), crc);
+}
+
+Status read_into(const storage::File& file, std::uint64_t offset, std::span<std::byte> bytes, const Stop& stop) {
+  constexpr std::size_t piece = std::size_t{8} << 20;
+  for (std::size_t done = 0; done < bytes.size(); done += piece) {
+    const auto into = bytes.subspan(done, std::min(piece, bytes.size() - done));
+    const auto read = file.read_at(offset + done, into);
+    if (!read || *read != into.size()) {
+      return read ? Problem{ProblemKind::not_yet, {}, offset + done + *read, "the file became shorter"}
+                  : read.problem();
+    }
+    if (stop && stop()) {
+      return Problem{ProblemKind::stopped, {}, {}, "the reader was stopped"};
+    }
+  }
+  return ok();
+}
+
+std::uint32_t joined(std::uint32_t crc, const storage::ReadRun& next) {
+  return static_cast<std::uint32_t>(crc32_combine(crc, next.crc, static_cast<z_off_t>(next.end - next.begin)));
 }
 
 std::uint64_t hash_of(std::string_view name) noexcept { return std::hash<std::string_view>()(name); }
@@ -87,23 +109,12 @@ Outcome<std::string> inflated(std::string_view from, std::uint64_t size, std::ui
 }  // namespace
 
 Outcome<std::string> read_bytes(const storage::File& file, std::uint64_t offset, std::uint64_t size, const Stop& stop) {
-  constexpr std::uint64_t piece = std::uint64_t{8} << 20;
   if (offset > file.size() || size > file.size() - offset) {
     return Problem{ProblemKind::not_yet, {}, file.size(), "the file ends too soon"};
   }
   std::string bytes(size, '\0');
-  for (std::uint64_t done = 0; done < size; done += piece) {
-    const auto into = std::as_writable_bytes(std::span(bytes)).subspan(done, std::min(piece, size - done));
-    const auto read = file.read_at(offset + done, into);
-    if (!read || *read != into.size()) {
-      return read ? Problem{ProblemKind::not_yet, {}, offset + done + *read, "the file became shorter"}
-                  : read.problem();
-    }
-    if (stop && stop()) {
-      return Problem{ProblemKind::stopped, {}, {}, "the reader was stopped"};
-    }
-  }
-  return bytes;
+  const Status read = read_into(file, offset, std::as_writable_bytes(std::span(bytes)), stop);
+  return read ? Outcome(std::move(bytes)) : read.problem();
 }
 
 Outcome<std::uint64_t> content_begin(const storage::File& file, const Member& member, std::string* name_read) {
@@ -364,26 +375,41 @@ Outcome<std::uint64_t> MemberSource::find(const storage::File& file, std::uint64
   return begin ? Outcome(*begin + (offset - member.begin)) : begin;
 }
 
-Status MemberSource::verify(const storage::File& file, std::uint64_t offset, const Stop& stop) const {
-  return has_checksums ? verify_member(file, member_at(offset), stop) : ok();
+Status MemberSource::verify(const storage::File& file, std::uint64_t offset, const ReadOptions& options) const {
+  return has_checksums ? verify_member(file, member_at(offset), options) : ok();
 }
 
-Status MemberSource::verify_member(const storage::File& file, std::size_t i, const Stop& stop) const {
+Status MemberSource::verify_member(const storage::File& file, std::size_t i, const ReadOptions& options) const {
   constexpr std::uint64_t piece = std::uint64_t{256} << 10;
   const Member& member = members_[i];
   if (states_[i] == right) {
     return ok();
   }
   const auto begin = content_begin(file, member);
-  std::uint32_t crc = 0;
-  for (std::uint64_t done = 0; begin && done < member.stored && member.method == 0; done += piece) {
-    const auto bytes = read_bytes(file, *begin + done, std::min(piece, member.stored - done), stop);
-    if (!bytes) {
-      return refuse(file, i, bytes.problem());
-    }
-    crc = crc_of(*bytes, crc);
+  if (!begin || member.method != 0) {
+    return begin ? conclude(file, i, member.crc) : refuse(file, i, begin.problem());
   }
-  return begin ? conclude(file, i, member.method == 0 ? crc : member.crc) : refuse(file, i, begin.problem());
+  const unsigned jobs = std::max(options.jobs, 1U);
+  std::vector<std::vector<std::byte>> buffers(jobs, std::vector<std::byte>(std::min(piece, member.stored)));
+  std::uint32_t crc = 0;
+  Status all = ok();
+  parallel_ordered(
+      jobs, (member.stored + piece - 1) / piece, jobs * std::size_t{16},
+      [&](std::size_t at, unsigned worker) -> Outcome<storage::ReadRun> {
+        const std::uint64_t first = at * piece;
+        const auto bytes = std::span(buffers[worker]).first(std::min(piece, member.stored - first));
+        const Status read = read_into(file, *begin + first, bytes, options.stop);
+        return read ? Outcome(storage::ReadRun{first, first + bytes.size(), crc32(bytes)}) : read.problem();
+      },
+      [&](std::size_t, Outcome<storage::ReadRun>&& run) {
+        if (!run) {
+          all = std::move(run.problem());
+          return false;
+        }
+        crc = joined(crc, *run);
+        return true;
+      });
+  return all ? conclude(file, i, crc) : refuse(file, i, std::move(all.problem()));
 }
 
 /// Returns the problem of a member, with its name.
@@ -412,7 +438,7 @@ bool MemberSource::protects(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
-                                        const Stop& stop) const {
+                                        const ReadOptions& options) const {
   const std::size_t i = member_at(offset);
   // Held until the checksum is compared, so that a reader that ends meanwhile learns the result too.
   const std::lock_guard lock(runs_mutex_);
@@ -434,11 +460,11 @@ Outcome<bool> MemberSource::verify_read(const storage::File& file, std::uint64_t
   std::uint64_t at = 0;
   std::uint32_t crc = 0;
   for (const auto& [begin, read] : runs.by_begin) {
-    crc = static_cast<std::uint32_t>(crc32_combine(crc, read.crc, static_cast<z_off_t>(read.end - begin)));
+    crc = joined(crc, read);
     at = begin == at ? read.end : nowhere;
   }
   runs_.erase(i);
-  const Status verified = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, stop);
+  const Status verified = at == members_[i].stored ? conclude(file, i, crc) : verify_member(file, i, options);
   return verified ? Outcome(true) : verified.problem();
 }
 
@@ -446,7 +472,7 @@ void MemberSource::verify_others(const storage::File& file, const Stop& stop,
                                  const std::function<void(Problem)>& report) const {
   for (std::size_t i = 0; has_checksums && i < members_.size(); ++i) {
     const bool known = !members_[i].sound || states_[i] == wrong;
-    if (Status verified = known ? ok() : verify_member(file, i, stop); !verified) {
+    if (Status verified = known ? ok() : verify_member(file, i, {1, stop}); !verified) {
       report(std::move(verified.problem()));
     }
   }

@@ -80,16 +80,17 @@ class MemberSource final : public storage::ElementSource {
   MemberSource(std::vector<Member> members, bool is_swapped, bool is_archive);
 
   [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t offset) const override;
-  [[nodiscard]] Status verify(const storage::File& file, std::uint64_t offset, const Stop& stop) const override;
+  [[nodiscard]] Status verify(const storage::File& file, std::uint64_t offset,
+                              const ReadOptions& options) const override;
   [[nodiscard]] bool protects(std::uint64_t offset, std::uint64_t bytes) const override;
   [[nodiscard]] Outcome<bool> verify_read(const storage::File& file, std::uint64_t offset, const storage::ReadRun& run,
-                                          const Stop& stop) const override;
+                                          const ReadOptions& options) const override;
   /// Verifies all members that were not verified before. Calls `report` with the problem of each that is wrong.
   void verify_others(const storage::File& file, const Stop& stop, const std::function<void(Problem)>& report) const;
 
  private:
   [[nodiscard]] std::size_t member_at(std::uint64_t offset) const noexcept;
-  [[nodiscard]] Status verify_member(const storage::File& file, std::size_t i, const Stop& stop) const;
+  [[nodiscard]] Status verify_member(const storage::File& file, std::size_t i, const ReadOptions& options) const;
   [[nodiscard]] Status refuse(const storage::File& file, std::size_t i, Problem problem) const;
   [[nodiscard]] Status conclude(const storage::File& file, std::size_t i, std::uint32_t crc) const;
 

@@ -5,10 +5,10 @@
 #include "types/outcome.hpp"
 
 #include <smd/place.hpp>
+#include <smd/value_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace smd::detail::storage {
@@ -44,7 +44,7 @@ class ElementSource {
   [[nodiscard]] virtual Outcome<std::uint64_t> find(const File& /*file*/, std::uint64_t offset) const { return offset; }
   /// Verifies the checksum of the part of the file in which such elements lie, once for all readers.
   [[nodiscard]] virtual Status verify(const File& /*file*/, std::uint64_t /*offset*/,
-                                      const std::function<bool()>& /*stop*/) const {
+                                      const ReadOptions& /*options*/) const {
     return ok();
   }
   /// Returns whether a checksum, which is not verified yet, protects exactly these bytes. Then `verify_read` can do it.
@@ -52,8 +52,8 @@ class ElementSource {
   /// As `verify`, of bytes that readers read anyway: each says what it read. Returns whether all were read and
   /// verified.
   [[nodiscard]] virtual Outcome<bool> verify_read(const File& file, std::uint64_t offset, const ReadRun& /*run*/,
-                                                  const std::function<bool()>& stop) const {
-    const Status right = verify(file, offset, stop);
+                                                  const ReadOptions& options) const {
+    const Status right = verify(file, offset, options);
     return right ? Outcome(true) : right.problem();
   }
 };

@@ -8,9 +8,11 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 namespace smd::detail::values {
 
@@ -18,7 +20,8 @@ namespace {
 
 /// Elements of a part that are gathered at a time. Of a transposed value each block takes a run of every stored row,
 /// with a read of its own: many elements make the runs long.
-constexpr std::uint64_t part_block_bytes = std::uint64_t{40} << 20;
+constexpr std::uint64_t part_block_bytes = std::uint64_t{48} << 20;
+constexpr std::size_t cache_line_bytes = 64;
 /// Reading as many bytes more takes a local file as long as one call more.
 constexpr std::int64_t skipped_bytes = 4096;
 
@@ -70,32 +73,51 @@ bool advance(std::span<const Axis> axes, std::vector<std::int64_t>& at, std::int
   return false;
 }
 
-template <std::size_t Bytes>
-void copy_each(std::int64_t runs, const std::byte* from, std::int64_t from_stride, std::byte* to,
-               std::int64_t to_stride) noexcept {
-  for (std::int64_t i = 0; i < runs; ++i) {
-    std::memcpy(to + i * to_stride, from + i * from_stride, Bytes);
+/// Calls f with the size as a constant if it is one of an element, so that copies are single instructions.
+template <typename F>
+bool with_item_size(std::size_t bytes, const F& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::integral_constant<std::size_t, 1>());
+    case 2:
+      return f(std::integral_constant<std::size_t, 2>());
+    case 4:
+      return f(std::integral_constant<std::size_t, 4>());
+    case 8:
+      return f(std::integral_constant<std::size_t, 8>());
+    case 16:
+      return f(std::integral_constant<std::size_t, 16>());
   }
+  return false;
 }
 
 /// Copies runs of so many bytes that lie at strides, in bytes too.
 void copy_runs(std::size_t bytes, std::int64_t runs, const std::byte* from, std::int64_t from_stride, std::byte* to,
                std::int64_t to_stride) noexcept {
-  switch (bytes) {
-    case 1:
-      return copy_each<1>(runs, from, from_stride, to, to_stride);
-    case 2:
-      return copy_each<2>(runs, from, from_stride, to, to_stride);
-    case 4:
-      return copy_each<4>(runs, from, from_stride, to, to_stride);
-    case 8:
-      return copy_each<8>(runs, from, from_stride, to, to_stride);
-    case 16:
-      return copy_each<16>(runs, from, from_stride, to, to_stride);
+  const auto copy_each = [&](auto size) {
+    for (std::int64_t i = 0; i < runs; ++i) {
+      std::memcpy(to + i * to_stride, from + i * from_stride, size);
+    }
+    return true;
+  };
+  if (!with_item_size(bytes, copy_each)) {
+    copy_each(bytes);  // adjacent elements
   }
-  for (std::int64_t i = 0; i < runs; ++i) {  // adjacent elements
-    std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
-  }
+}
+
+/// Writes a line of the cache of each column: as many elements as it holds, one of each stored line.
+bool copy_columns(std::size_t item, std::int64_t columns, const std::byte* from, std::int64_t from_stride,
+                  std::byte* to, std::int64_t to_stride) noexcept {
+  return with_item_size(item, [&](auto size) {
+    for (std::int64_t k = 0; k < columns; ++k) {
+      std::array<std::byte, cache_line_bytes> line;
+      for (std::size_t i = 0; i < line.size() / size; ++i) {
+        std::memcpy(line.data() + i * size, from + k * size + i * from_stride, size);
+      }
+      std::memcpy(to + k * to_stride, line.data(), line.size());
+    }
+    return true;
+  });
 }
 
 }  // namespace
@@ -191,8 +213,8 @@ Status Reader::read_chunk(std::size_t i, std::uint64_t first, std::span<std::byt
 /// one, each would cost a line of the cache.
 Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Axis& inner, std::int64_t from,
                          std::int64_t to, std::span<std::byte> into) {
-  constexpr std::int64_t together = 32;
   const std::size_t item = item_size(dtype_);
+  const auto together = static_cast<std::int64_t>(cache_line_bytes / item);
   const auto bytes = [&](std::int64_t elements) { return elements * static_cast<std::int64_t>(item); };
   const auto line_bytes = static_cast<std::size_t>(bytes(inner.size));
   if (!verified_ && !verifies_while_reading_) {
@@ -224,9 +246,12 @@ Status Reader::transpose(std::span<const Axis> axes, const Axis& outer, const Ax
         }
         copy_runs(item, inner.size, spread->data(), bytes(inner.from), line.data(), bytes(1));
       }
+      std::byte* const target = into.data() + bytes(to + i);
+      if (count == together && copy_columns(item, inner.size, data, bytes(inner.size), target, bytes(inner.to))) {
+        continue;
+      }
       for (std::int64_t k = 0; k < inner.size; ++k) {
-        copy_runs(item, count, data + bytes(k), bytes(inner.size), into.data() + bytes(to + i + k * inner.to),
-                  bytes(1));
+        copy_runs(item, count, data + bytes(k), bytes(inner.size), target + bytes(k * inner.to), bytes(1));
       }
     }
     return ok();

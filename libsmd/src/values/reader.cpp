@@ -478,7 +478,7 @@ Status Reader::add_to_run(std::uint64_t begin, std::span<const std::byte> bytes)
 }
 
 Status Reader::verified_by_source(const storage::ReadRun& run) {
-  auto verified = source_->verify_read(*file_, place_->offset, run, options_.stop);
+  auto verified = source_->verify_read(*file_, place_->offset, run, options_);
   verified_ = verified && *verified;
   return verified ? ok() : Status(of_source(std::move(verified.problem())));
 }
@@ -489,7 +489,9 @@ Status Reader::verify() {
     if (held_ != nullptr && source_->protects(place_->offset, stored_bytes_)) {
       return verified_by_source({0, stored_bytes_, crc32({held_, stored_bytes_})});
     }
-    Status right = source_->verify(*file_, place_->offset, options_.stop);
+    ReadOptions options = options_;
+    options.jobs = storage_.remote() ? 1 : options.jobs;  // one request at a time
+    Status right = source_->verify(*file_, place_->offset, options);
     verified_ = static_cast<bool>(right);
     return right ? ok() : Status(of_source(std::move(right.problem())));
   }
