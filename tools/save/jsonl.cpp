@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <functional>
 #include <map>
@@ -244,11 +243,8 @@ class StepOfLog {
 
 /// Returns the step in a text: `12`, `12.0`, `12/100`.
 std::optional<std::int64_t> step_in(std::string_view text) {
-  constexpr double exact = 9007199254740992;  // 2^53
   const auto number = smd::text::number_of(text.substr(0, text.find('/')));
-  return number && *number >= 0 && *number <= exact && *number == std::floor(*number)
-             ? std::optional(static_cast<std::int64_t>(*number))
-             : std::nullopt;
+  return number && *number >= 0 ? smd::text::whole_of(*number) : std::nullopt;
 }
 
 /// Writes to standard output until nobody reads it.

@@ -41,6 +41,17 @@ namespace smd::text {
   return number;
 }
 
+constexpr double most_exact_whole = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
+
+/// Returns a whole number that a double has exactly; nullopt for any other.
+[[nodiscard]] inline std::optional<std::int64_t> whole_of(double number) noexcept {
+  if (!(number >= -most_exact_whole && number <= most_exact_whole)) {
+    return std::nullopt;
+  }
+  const auto whole = static_cast<std::int64_t>(number);
+  return static_cast<double>(whole) == number ? std::optional(whole) : std::nullopt;
+}
+
 /// Returns the number that a word stands for which Python writes where JSON has none: `NaN`, `Infinity`, `-Infinity`.
 [[nodiscard]] inline std::optional<double> non_finite_of(std::string_view word) noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -69,10 +80,13 @@ struct JsonNumber {
   return none ? nullptr : at;
 }
 
+constexpr std::ptrdiff_t exact_digits = 15;  // a double has all whole numbers of so many
+
 /// Reads the number at the beginning of a text, by JSON's grammar, without the words for others. Returns its end; null
-/// if it begins with no number, or with one beyond the range of a double. `natural` is left as it is.
-[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, JsonNumber& number) noexcept {
-  constexpr std::ptrdiff_t exact_digits = 15;  // a double has all whole numbers of so many
+/// if it begins with no number, or with one beyond the range of a double. `is_whole`: it has no fraction and no
+/// exponent.
+[[nodiscard]] inline const char* read_json_real(const char* first, const char* last, double& real,
+                                                bool& is_whole) noexcept {
   const bool negative = first != last && *first == '-';
   const char* const digits = negative ? first + 1 : first;
   std::uint64_t value = 0;
@@ -80,19 +94,28 @@ struct JsonNumber {
   if (after == nullptr) {
     return nullptr;
   }
-  const bool is_whole = after == last || (*after != '.' && *after != 'e' && *after != 'E');
+  is_whole = after == last || (*after != '.' && *after != 'e' && *after != 'E');
   if (is_whole && after - digits <= exact_digits) {
     const auto whole = static_cast<std::int64_t>(value);
-    number.integer = negative ? -whole : whole;
-    number.real = negative ? -static_cast<double>(whole) : static_cast<double>(whole);
+    real = negative ? -static_cast<double>(whole) : static_cast<double>(whole);
     return after;
   }
+  const auto [end, error] = std::from_chars(first, last, real);
+  return error == std::errc{} ? end : nullptr;
+}
+
+/// As above. `natural` is left as it is.
+[[nodiscard]] inline const char* read_json_number(const char* first, const char* last, JsonNumber& number) noexcept {
+  bool is_whole = false;
+  const char* const end = read_json_real(first, last, number.real, is_whole);
   number.integer.reset();
-  if (std::int64_t whole = 0; is_whole && std::from_chars(first, last, whole).ec == std::errc{}) {
+  if (end != nullptr && is_whole && end - first <= exact_digits) {
+    number.integer = static_cast<std::int64_t>(number.real);
+  } else if (std::int64_t whole = 0;
+             end != nullptr && is_whole && std::from_chars(first, end, whole).ec == std::errc{}) {
     number.integer = whole;
   }
-  const auto [end, error] = std::from_chars(first, last, number.real);
-  return error == std::errc{} ? end : nullptr;
+  return end;
 }
 
 /// What a table or a log of text has in the place of a value.

@@ -115,7 +115,7 @@ TEST_CASE("s3: a request ends although the server keeps sending") {
   REQUIRE_FALSE(failing);
   CHECK(failing.problem().kind == ProblemKind::network);
   CHECK(failing.problem().text.find("a request may take 1 s with all its attempts, and did") != std::string::npos);
-  CHECK(server.log().size() == 1);  // there was no time for another attempt
+  CHECK(server.log().size() <= 1);  // no time for another attempt; on a busy machine the first is not seen either
 }
 
 TEST_CASE("s3: a stopped request does not mean that a file is missing") {

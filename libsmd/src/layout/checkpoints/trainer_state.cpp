@@ -3,10 +3,10 @@
 
 #include "base/buffer.hpp"
 #include "text/json_reader.hpp"
+#include "text/number.hpp"
 #include "wire/json_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <unordered_map>
@@ -17,13 +17,10 @@ namespace {
 
 /// Returns a natural number, also one that is written as `10.0`. Nullopt for any other number.
 std::optional<std::int64_t> whole_number(const text::JsonNumber& number) noexcept {
-  constexpr double exact = 9007199254740992;  // 2^53
   if (number.natural) {
     return *number.natural <= INT64_MAX ? std::optional(static_cast<std::int64_t>(*number.natural)) : std::nullopt;
   }
-  return number.real >= 0 && number.real <= exact && number.real == std::floor(number.real)
-             ? std::optional(static_cast<std::int64_t>(number.real))
-             : std::nullopt;
+  return number.real >= 0 ? text::whole_of(number.real) : std::nullopt;
 }
 
 std::string shown_name(std::string_view key) {

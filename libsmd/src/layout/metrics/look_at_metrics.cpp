@@ -54,13 +54,7 @@ struct Cell {
 };
 
 std::optional<std::int64_t> step_in(const Cell& cell) noexcept {
-  constexpr double exact = 9007199254740992;  // 2^53
-  if (!cell.text.empty()) {
-    return step_of(cell.text);
-  }
-  return cell.is_number && std::abs(cell.number) <= exact && cell.number == std::floor(cell.number)
-             ? std::optional(static_cast<std::int64_t>(cell.number))
-             : std::nullopt;
+  return !cell.text.empty() ? step_of(cell.text) : cell.is_number ? text::whole_of(cell.number) : std::nullopt;
 }
 
 /// Takes the rows of a log.
@@ -465,8 +459,8 @@ class MetricTaker {
     const std::vector<double>& read = form_.numbers();
     std::uint64_t count = 0;
     while (const auto length = form_.read(reader.text())) {
-      const auto step = plan_.step ? step_in({.is_number = true, .number = read[*plan_.step]})
-                                   : std::optional(static_cast<std::int64_t>(cursor_.rows));
+      const auto step =
+          plan_.step ? text::whole_of(read[*plan_.step]) : std::optional(static_cast<std::int64_t>(cursor_.rows));
       std::byte* to = step ? rows_.add_row(*step, plan_.time ? read[*plan_.time] : unknown_time) : nullptr;
       if (to == nullptr) {
         break;

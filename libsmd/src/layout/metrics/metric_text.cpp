@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 namespace smd::detail::layout {
 
@@ -127,6 +126,7 @@ void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers
 std::optional<std::size_t> LineForm::read(std::string_view text) {
   const char* at = text.data();
   const char* const end = at + text.size();
+  double* const numbers = numbers_.data();
   for (std::size_t i = 0; i < between_.size(); ++i) {
     const std::string_view between = between_[i];
     const bool one = between.size() == 1;  // as commas are: without a call
@@ -137,12 +137,11 @@ std::optional<std::size_t> LineForm::read(std::string_view text) {
     if (i == numbers_.size()) {
       return static_cast<std::size_t>(at - text.data());
     }
-    text::JsonNumber number;
-    const char* const after = text::read_json_number(at, end, number);
-    if (after == nullptr || (*at == '-' && number.real == 0)) {  // -0 is read in several ways
+    bool is_whole = false;
+    const char* const after = text::read_json_real(at, end, numbers[i], is_whole);
+    if (after == nullptr || (*at == '-' && numbers[i] == 0)) {  // -0 is read in several ways
       return std::nullopt;
     }
-    numbers_[i] = number.real;
     at = after;
   }
   return std::nullopt;
@@ -202,11 +201,8 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
   if (error == std::errc{} && (end == last || (*end == '/' && text::number_of({end + 1, last})))) {
     return whole;
   }
-  constexpr double exact = 9007199254740992;  // 2^53
   const auto number = text::number_of(text);
-  return number && std::abs(*number) <= exact && *number == std::floor(*number)
-             ? std::optional(static_cast<std::int64_t>(*number))
-             : std::nullopt;
+  return number ? text::whole_of(*number) : std::nullopt;
 }
 
 std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step) {

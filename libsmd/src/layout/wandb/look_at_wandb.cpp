@@ -5,6 +5,7 @@
 #include "layout/wandb/run_file.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/number.hpp"
 #include "text/words.hpp"
 #include "wire/wandb_record.hpp"
 
@@ -27,7 +28,6 @@ using wire::WandbRecord;
 constexpr std::array<std::string_view, 3> global_step_names = {"trainer/global_step", "train/global_step",
                                                                "global_step"};
 constexpr std::string_view own_step = "_step";
-constexpr double exact = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
 
 /// Returns the place of a name in `global_step_names`; or how many these are if the name is not there.
 std::size_t global_step_rank(std::string_view name) noexcept {
@@ -41,8 +41,7 @@ std::optional<std::int64_t> whole_of(const FlatJson::Value& value) noexcept {
   if (value.kind != FlatJson::Kind::number) {
     return std::nullopt;
   }
-  const bool whole = std::abs(value.number) <= exact && value.number == std::floor(value.number);
-  return value.whole ? value.whole : whole ? std::optional(static_cast<std::int64_t>(value.number)) : std::nullopt;
+  return value.whole ? value.whole : text::whole_of(value.number);
 }
 
 /// Takes the records of files into rows.
@@ -281,8 +280,8 @@ class WandbTaker {
     WandbFacts& facts = cursor_.facts[id];
     const bool null = value.kind == FlatJson::Kind::null;
     facts.nulls += null ? 1 : 0;
-    const bool beyond = value.whole && (*value.whole > static_cast<std::int64_t>(exact) ||
-                                        *value.whole < -static_cast<std::int64_t>(exact));
+    constexpr auto exact = static_cast<std::int64_t>(text::most_exact_whole);
+    const bool beyond = value.whole && (*value.whole > exact || *value.whole < -exact);
     if (!std::exchange(facts.known_whole, true)) {
       const auto known = cursor_.whole.find(std::string(name));
       facts.whole = known == cursor_.whole.end() ? beyond : known->second;
