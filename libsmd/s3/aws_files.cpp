@@ -82,19 +82,12 @@ Outcome<std::string> read_small_file(const std::string& path) {
   if (!fd) {
     return system_problem(errno, {});
   }
-  std::string text;
-  char buffer[4096];
-  while (text.size() <= most_bytes) {
-    const ssize_t n = uninterrupted([&] { return ::read(fd.get(), buffer, sizeof buffer); });
-    if (n < 0) {
-      return system_problem(errno, {});
-    }
-    if (n == 0) {
-      return text;
-    }
-    text.append(buffer, static_cast<std::size_t>(n));
+  auto text = read_to_end(fd.get(), most_bytes);
+  if (!text) {
+    return system_problem(errno, {});
   }
-  return Problem{ProblemKind::damaged, {}, {}, std::string(too_long_text)};
+  return text->size() <= most_bytes ? Outcome(*std::move(text))
+                                    : Problem{ProblemKind::damaged, {}, {}, std::string(too_long_text)};
 }
 
 std::string setting(const Profile& profile, std::string_view name) {

@@ -322,22 +322,12 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
   const Descriptor folder = open_entry_folder(root_.get(), place.folder, false);
   const Descriptor fd(::openat(folder.get(), place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 0) {
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return std::nullopt;
   }
-  std::optional<Entry> entry;
-  if (static_cast<std::uint64_t>(status.st_size) <= most_entry + (std::uint64_t{1} << 16)) {
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-      const ssize_t n = uninterrupted([&] { return ::read(fd.get(), text.data() + done, text.size() - done); });
-      if (n <= 0) {
-        break;
-      }
-      done += static_cast<std::size_t>(n);
-    }
-    entry = done == text.size() ? parse(text) : std::nullopt;
-  }
+  constexpr std::uint64_t most = most_entry + (std::uint64_t{1} << 16);
+  const auto text = read_to_end(fd.get(), most);
+  const std::optional<Entry> entry = text && text->size() <= most ? parse(*text) : std::nullopt;
   if (!entry) {
     ::unlinkat(folder.get(), place.file.c_str(), 0);
     if (!damage_said_.exchange(true)) {

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 
@@ -25,21 +24,14 @@ std::string read_text(const std::string& path) {
   if (!file) {
     throw ReadError(detail::storage::system_problem(errno, path));
   }
-  std::string text;
-  std::array<char, 16384> block;
-  for (;;) {
-    const ssize_t got = uninterrupted([&] { return ::read(file.get(), block.data(), block.size()); });
-    if (got < 0) {
-      throw ReadError(detail::storage::system_problem(errno, path));
-    }
-    if (got == 0) {
-      return text;
-    }
-    text.append(block.data(), static_cast<std::size_t>(got));
-    if (text.size() > limits::json_bytes) {
-      throw ReadError({ProblemKind::damaged, path, {}, "longer than the limit (json_bytes)"});
-    }
+  auto text = detail::storage::read_to_end(file.get(), limits::json_bytes);
+  if (!text) {
+    throw ReadError(detail::storage::system_problem(errno, path));
   }
+  if (text->size() > limits::json_bytes) {
+    throw ReadError({ProblemKind::damaged, path, {}, "longer than the limit (json_bytes)"});
+  }
+  return *std::move(text);
 }
 
 std::optional<std::string> environment(const char* name) {

@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace smd::detail::storage {
@@ -43,6 +47,23 @@ auto uninterrupted(Call call) {
     result = call();
   }
   return result;
+}
+
+/// Reads what is left of a file, but at most a block more than `most` bytes. Nullopt with `errno` if that fails.
+[[nodiscard]] inline std::optional<std::string> read_to_end(int fd, std::uint64_t most) {
+  constexpr std::size_t block = std::size_t{16} << 10;
+  std::string text;
+  ssize_t got = 1;
+  while (got != 0 && text.size() <= most) {
+    const std::size_t end = text.size();
+    text.resize(end + block);
+    got = uninterrupted([&] { return ::read(fd, text.data() + end, block); });
+    if (got < 0) {
+      return std::nullopt;
+    }
+    text.resize(end + static_cast<std::size_t>(got));
+  }
+  return text;
 }
 
 }  // namespace smd::detail::storage
