@@ -49,8 +49,9 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
     const AboutTrial both({});
     a.names = NameMapping(options, true, a.selection.tensors);
     b.names = NameMapping(options, false, b.selection.tensors);
-    if (const std::string joining = joining_prefix(a.selection.tensors, b.selection.tensors);
-        !joining.empty() && !a.names.changes()) {
+    if (const std::string joining =
+            joining_prefix(a.names.shown_names(a.selection.tensors), b.names.shown_names(b.selection.tensors));
+        !joining.empty()) {
       messages.note(joining);
     }
     view->begin();

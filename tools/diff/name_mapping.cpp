@@ -15,10 +15,13 @@ NameMapping::NameMapping(const DiffCommandOptions& options, bool of_a, std::span
   }
   for (const std::string& tensor : tensors) {
     std::string name = tensor;
-    for (const std::string& prefix : options.strip) {
-      if (name.starts_with(prefix) && name.size() > prefix.size()) {
-        name.erase(0, prefix.size());
-      }
+    const auto is_before = [&](const std::string& prefix) {
+      return name.starts_with(prefix) && name.size() > prefix.size();
+    };
+    std::vector<std::string> prefixes = options.strip;  // each once, in whatever order the name has them
+    for (auto next = prefixes.end(); (next = std::ranges::find_if(prefixes, is_before)) != prefixes.end();) {
+      name.erase(0, next->size());
+      prefixes.erase(next);
     }
     for (const Renaming& renaming : options.rename) {
       std::string error;
@@ -42,6 +45,15 @@ NameMapping::NameMapping(const DiffCommandOptions& options, bool of_a, std::span
 std::string_view NameMapping::shown(std::string_view own) const {
   const auto found = shown_.find(own);
   return found == shown_.end() ? own : std::string_view(found->second);
+}
+
+std::vector<std::string> NameMapping::shown_names(std::span<const std::string> own) const {
+  std::vector<std::string> names;
+  for (const std::string& name : own) {
+    names.emplace_back(shown(name));
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 const std::string& NameMapping::own(const std::string& shown) const {

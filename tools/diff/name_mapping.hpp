@@ -21,6 +21,8 @@ class NameMapping {
 
   /// The name by which a tensor is compared. Borrows from this, or is `own`.
   [[nodiscard]] std::string_view shown(std::string_view own) const;
+  /// `shown` of all these, sorted.
+  [[nodiscard]] std::vector<std::string> shown_names(std::span<const std::string> own) const;
   /// The trial's own name of a tensor that is compared as `shown`.
   [[nodiscard]] const std::string& own(const std::string& shown) const;
   /// `own` of all these that the trial has.

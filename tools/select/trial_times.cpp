@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
@@ -137,7 +138,7 @@ Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics&
   const auto& late = times[times.size() - 2];
   const auto& last = times.back();
   Pace pace;
-  if (first && last) {
+  if (first && last && !std::isnan(last->latest - first->earliest)) {
     pace.duration = std::max(last->latest - first->earliest, 0.0);
   }
   if (late && last && last->earliest > late->earliest) {

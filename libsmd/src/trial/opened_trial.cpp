@@ -217,22 +217,21 @@ std::optional<std::string> trial_with_file(const TrialPath& where, const FileOpe
 std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
                          const std::optional<std::vector<std::byte>>& first) {
   const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
-  const bool is_text = known != nullptr && known->kind == wire::FileKind::text;
-  const bool is_known = known != nullptr && !is_text && known->kind != wire::FileKind::empty;
   const auto kinds = layout::kinds();
   const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
+  bool is_text = known != nullptr && known->kind == wire::FileKind::text && tells != kinds.end();
   if (!is_remote_path(where.path())) {
-    const LayoutKind* reads = kind_that_reads({folder, file.file});
-    reads = is_known && reads != nullptr && reads->holds_file != nullptr ? nullptr : reads;
+    const LayoutKind* const reads = kind_that_reads({folder, file.file});
+    const bool told = known != nullptr && reads != nullptr && reads->holds_file != nullptr;
     const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
-    if (trial && !(is_text && reads != nullptr && reads->why_not != nullptr)) {
+    if (trial && !told) {
       return "lies in the trial " + quoted_path(*trial) + ": name that";
     }
+    is_text = is_text && (reads == nullptr || reads->why_not != nullptr);
   }
-  if (is_text && tells != kinds.end()) {
-    return tells->why_not(file, *first);
-  }
-  return is_known || is_text ? say(*known) : "is not a directory; name the directory of the trial";
+  return is_text            ? tells->why_not(file, *first)
+         : known != nullptr ? say(*known)
+                            : "is no log or checkpoint of a known kind; name the directory of the trial";
 }
 
 std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Storage>> opened, const std::string& path) {
@@ -483,6 +482,10 @@ std::optional<std::string> trial_with_file(const std::string& file) {
 std::vector<std::string> find_trials(const std::string& path, std::vector<Problem>* problems,
                                      const TrialOptions& options) {
   detail::trial::require_layout(options.layout);
+  if (!is_remote_path(path) && detail::trial::file_operand(path)) {
+    (void)detail::trial::open_trial(path, options, {});
+    return {path};
+  }
   const detail::trial::TrialPath where(path);
   const auto in_place = [&](Problem problem) {
     problem.file = where.path_of(problem.file);

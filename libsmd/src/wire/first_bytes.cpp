@@ -40,6 +40,8 @@ constexpr std::array rows = {
     Row{0, "7z\xBC\xAF\x27\x1C"sv, {FileKind::other, "a 7z archive", unpack_it}},
     Row{0, "sys_info\0"sv, {FileKind::other, "a tar archive, as PyTorch before 0.1.10 wrote it", "that form is not read", true}},
     Row{257, "ustar"sv, {FileKind::other, "a tar archive", unpack_it}},
+    Row{0, "\xFF\xFE"sv, {FileKind::other, "text in UTF-16", "convert it to UTF-8 (iconv)"}},
+    Row{0, "\xFE\xFF"sv, {FileKind::other, "text in UTF-16", "convert it to UTF-8 (iconv)"}},
     Row{0, "GGUF"sv, {FileKind::other, "a GGUF model", {}}},
     Row{0, "\x89HDF\r\n\x1A\n"sv, {FileKind::other, "an HDF5 file", {}}},
     Row{0, "SQLite format 3\0"sv, {FileKind::other, "an SQLite database", {}}},
@@ -75,8 +77,10 @@ const KnownFile& kind_of_zip(std::string_view first, std::string_view name, cons
                                   : any;
 }
 
-/// Returns whether it is text in UTF-8; a character that is cut at the end is passed.
+/// Returns whether it is text in UTF-8. A character that is cut at the end, and zeros there, as a crash leaves them, are
+/// passed.
 bool is_text(std::string_view first) noexcept {
+  first = first.substr(0, first.find_last_not_of('\0') + 1);
   while (!first.empty()) {
     const CodePoint character = first_character(first);
     if (character.bytes == 0) {

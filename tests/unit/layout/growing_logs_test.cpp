@@ -31,7 +31,11 @@ class Log {
  public:
   Log(std::unique_ptr<Layout> layout, std::string name) : layout_(std::move(layout)), name_(std::move(name)) {}
 
-  void append(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary | std::ios::app) << bytes; }
+  void append(std::string_view bytes) {
+    std::filesystem::create_directories(std::filesystem::path(dir_ / name_).parent_path());
+    std::ofstream(dir_ / name_, std::ios::binary | std::ios::app) << bytes;
+  }
+  void write(const std::string& name, std::string_view bytes) { dir_.write(name, bytes); }
   void replace(std::string_view bytes) {
     dir_.write("new", bytes);
     std::filesystem::rename(dir_ / "new", dir_ / name_);
@@ -57,6 +61,7 @@ class Log {
     std::sort(sorted.begin(), sorted.end());
     return sorted;
   }
+  void write_over(std::string_view bytes) { std::ofstream(dir_ / name_, std::ios::binary) << bytes; }
   [[nodiscard]] bool damaged() const {
     const auto& notes = listing_->notes.kept();
     return std::any_of(notes.begin(), notes.end(), [](const auto& note) { return note.kind == ProblemKind::damaged; });
@@ -234,6 +239,75 @@ TEST_CASE("of a log that is written anew only what is new comes, unless it is an
   CHECK(log.values().size() == 9);  // four more: all values of the other log
 }
 
+TEST_CASE("a log that its writer writes anew in place gives only what is new") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,2\n2,1.5\n");
+  log.look();
+  const std::string_view anew = "step,loss,acc\n1,2,\n2,1.5,\n3,1,0.5\n";
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{20}, anew.size()}) {  // what a reader may see of it
+    log.write_over(anew.substr(0, bytes));
+    log.look();
+  }
+  CHECK(log.values() == Values{{"acc", 3, 0.5}, {"loss", 1, 2}, {"loss", 2, 1.5}, {"loss", 3, 1}});
+}
+
+TEST_CASE("a log that is overwritten is read again, however little of it was seen first") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n");
+  log.look();
+  log.append("1,5\n2,4\n");
+  log.look();
+  log.write_over("step,loss\n1,9\n2,8\n3,7\n");
+  log.look();
+  CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 9}, {"loss", 2, 4}, {"loss", 2, 8}, {"loss", 3, 7}});
+}
+
+TEST_CASE("what cannot be read of a log costs its row, and is damage") {
+  struct Case {
+    const char* name;
+    std::string text;
+    Values values;
+  };
+  const std::string zeros(5, '\0');
+  const Values without_second = {{"loss", 1, 5}, {"loss", 3, 3}};
+  std::string few_fractions = "step,loss\n";
+  Values whole_steps;
+  for (int step = 1; step <= 30; ++step) {
+    few_fractions += std::to_string(step) + (step == 20 ? ".5" : "") + ",1\n";
+    whole_steps.emplace_back("loss", step, 1);
+  }
+  whole_steps.erase(whole_steps.begin() + 19);
+  for (const Case& one :
+       {Case{"metrics.csv", "step,loss\n1,5\nabc,4\n3,3\n", without_second},
+        Case{"metrics.csv", "step,loss\n1,5\n\"1,000\",4\n3,3\n", without_second},
+        Case{"metrics.csv", "step,loss\n1,5\n" + zeros + "2,4\n3,3\n", without_second},
+        Case{"metrics.csv", "step,loss,note\n1,5,\n2,4,\"x\n3,3,\n", without_second},
+        Case{"metrics.csv", few_fractions, whole_steps},
+        Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":\"x\",\"loss\":4}\n{\"step\":3,\"loss\":3}\n",
+             without_second},
+        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},\n{\"step\":2,\"loss\":4,\n{\"step\":3,\"loss\":3}]",
+             without_second},
+        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},{\"step\":3,\"loss\":3}]\n{\"step\":2}", without_second},
+        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},{\"step\":3,\"loss\":3},2]", without_second}}) {
+    CAPTURE(one.text);
+    Log log(metrics_layout(), one.name);
+    log.append(one.text);
+    log.look(true);
+    CHECK(log.damaged());
+    CHECK(log.values() == one.values);
+  }
+}
+
+TEST_CASE("the step of JSON lines may have a name that the first line lacks") {
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append(
+      "\xEF\xBB\xBF{\"epoch\":0,\"loss\":9}\n{\"epoch\":0,\"step\":5,\"loss\":2}\n{\"epoch\":0,\"step\":10,\"loss\":1}"
+      "\n");
+  log.look(true);
+  CHECK(log.values() == Values{{"epoch", 5, 0}, {"epoch", 10, 0}, {"loss", 5, 2}, {"loss", 10, 1}});
+  CHECK_FALSE(log.damaged());
+}
+
 TEST_CASE("with a follower the choice of the step is that of the first row") {
   const std::string text = "step,loss\n1,2\n1.5,1\n";
   Log whole(metrics_layout(), "metrics.csv");
@@ -292,6 +366,21 @@ TEST_CASE("damage in a run file that grows is told once") {
   }
   CHECK(growing.values() == whole.values());
   CHECK(last.listing->notes.kept() == whole.look(true).listing->notes.kept());
+}
+
+TEST_CASE("a follower of a run does not take another run that begins beside it") {
+  const std::string run = recorded("wb_killed/run-q7w2m4xz.wandb");
+  Log log(wandb_layout(), "run-20250101_000000-one/run-one.wandb");
+  log.append(run);
+  log.look();
+  const Values before = log.values();
+  CHECK_FALSE(before.empty());
+  log.write("run-20250102_000000-two/run-two.wandb", run);
+  log.look();
+  CHECK(log.values() == before);
+  log.write("run-20250103_000000-one/run-one.wandb", run);  // resumed
+  log.look();
+  CHECK(log.values().size() > before.size());
 }
 
 TEST_CASE("run files are found by their names") {

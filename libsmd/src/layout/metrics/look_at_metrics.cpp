@@ -28,10 +28,20 @@ using wire::FlatJson;
 using Role = MetricColumn::Role;
 
 constexpr std::size_t most_head_bytes = 4096;
+/// If a column has fewer fractions than one in so many rows, it is the step, and these rows are damaged.
+constexpr std::uint64_t rows_for_a_fraction = 20;
+/// A quote that goes on for more lines will not be closed.
+constexpr std::ptrdiff_t most_quoted_lines = 64;
 /// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
 constexpr unsigned taken_between_questions = 64;
 
-std::uint64_t hash_of(std::string_view text) noexcept { return std::hash<std::string_view>()(text); }
+/// Returns the first bytes of a file; fewer if it has no more, or cannot be read.
+std::string head_of(const storage::File& file, std::uint64_t bytes) {
+  std::string head(bytes, '\0');
+  const auto got = file.read_at(0, std::as_writable_bytes(std::span(head)));
+  head.resize(got ? *got : 0);
+  return head;
+}
 
 Role role_of(std::string_view name, bool json) noexcept {
   constexpr std::array<std::string_view, 3> no_metrics = {"time", "percentage", "total_steps"};
@@ -73,9 +83,8 @@ class MetricTaker {
     (void)reader.more();
     if (cursor_.offset == 0) {
       const std::string_view head = reader.text().substr(0, most_head_bytes);
-      cursor_.head_bytes = head.size();
-      cursor_.head_hash = hash_of(head);
       cursor_.form = form_of(head);
+      reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
     std::optional<Problem> refused;
     if (cursor_.form) {
@@ -86,13 +95,25 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
+    cursor_.head = head_of(file, std::min<std::uint64_t>(cursor_.offset, most_head_bytes));
     return refused;
   }
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
     rows_.finish(found, std::move(collections));
   }
-  /// Returns whether names that could be the step came after it was chosen.
-  [[nodiscard]] bool has_new_step_names() const { return cursor_.step_names != chosen_from_; }
+  /// Returns the names from which that of the step should be chosen: of JSON, those of the first row, and those that
+  /// half of all rows have.
+  [[nodiscard]] std::set<std::string> step_names() const {
+    std::set<std::string> names = cursor_.step_names;
+    for (std::uint32_t id = 0; cursor_.form != MetricForm::csv && id < cursor_.columns.size(); ++id) {
+      if (cursor_.columns[id].rank && 2 * cursor_.columns[id].numbers >= cursor_.all_rows) {
+        names.emplace(cursor_.names[id]);
+      }
+    }
+    return names;
+  }
+  /// Returns whether all that was read is what earlier looks returned first.
+  [[nodiscard]] bool same() const noexcept { return same_; }
   /// Returns whether the numbers that earlier looks returned are still there.
   [[nodiscard]] bool returned_all() const {
     return returned_ == nullptr || (same_ && std::all_of(returned_->begin(), returned_->end(), [&](const auto& one) {
@@ -168,7 +189,14 @@ class MetricTaker {
         }
         splitter.split_last(reader.text());
         length = reader.text().size();
-        const bool taken = request_.as_it_stands && splitter.fields().size() == cursor_.header.size();
+        const auto lines = std::ranges::count(reader.text(), '\n');
+        if (splitter.in_quotes() && lines > (request_.as_it_stands ? 0 : most_quoted_lines)) {
+          damage(reader.offset(), "a quote is not closed");
+          skip_line(reader);
+          continue;
+        }
+        const bool taken =
+            request_.as_it_stands && !splitter.in_quotes() && splitter.fields().size() == cursor_.header.size();
         if (*length != 0 && !splitter.blank()) {
           tell_rest(reader.offset(), taken);
         }
@@ -226,7 +254,7 @@ class MetricTaker {
       }
     }
     learn(row);
-    take_row(cells_);
+    take_row(cells_, offset);
     return std::nullopt;
   }
 
@@ -304,6 +332,10 @@ class MetricTaker {
       }
       const std::string_view text = reader.text();
       if (!lines && text.starts_with(']')) {
+        const std::size_t behind = text.find_first_not_of(" \t\r\n", 1);
+        if (behind != text.npos && request_.as_it_stands) {
+          damage(reader.offset() + behind, "what stands behind the array is left out");
+        }
         return std::nullopt;
       }
       const std::size_t line_end = text.find('\n');
@@ -318,11 +350,22 @@ class MetricTaker {
         skip_line(reader);
         continue;
       }
+      if (!length && !lines && request_.as_it_stands) {
+        const bool is_object = text.empty() || text.front() == '{';
+        const std::size_t next = next_object(text);
+        if (next != 0 || !is_object) {
+          damage(reader.offset(), is_object ? "an object is not closed" : "no object stands here in the array");
+          reader.skip(next != 0 ? next : text.size());
+          continue;
+        }
+      }
       if (!length) {
         if (text.find_first_not_of(" \t\r\n]") != text.npos) {
           const bool taken = request_.as_it_stands && lines && take_object(text, reader.offset(), true);
           tell_rest(reader.offset(), taken);
           reader.skip(taken ? text.size() : 0);
+        } else if (!lines && request_.as_it_stands) {
+          cursor_.rest = Problem{ProblemKind::remark, {}, reader.offset(), "the array is not closed"};
         }
         return std::nullopt;
       }
@@ -330,6 +373,17 @@ class MetricTaker {
       reader.skip(*length);
     }
     return std::nullopt;
+  }
+
+  /// Returns where an object stands behind a comma, as none does within an object; 0 if that is nowhere.
+  static std::size_t next_object(std::string_view text) noexcept {
+    for (std::size_t at = text.find('{', 1); at != text.npos; at = text.find('{', at + 1)) {
+      const std::size_t before = text.find_last_not_of(" \t\r\n", at - 1);
+      if (before != text.npos && text[before] == ',') {
+        return at;
+      }
+    }
+    return 0;
   }
 
   /// Skips what stands between the objects of an array.
@@ -392,25 +446,22 @@ class MetricTaker {
     if (cells_.empty()) {
       return true;
     }
-    for (const Cell& cell : cells_) {
-      if (cursor_.columns[cell.column].rank) {
-        cursor_.step_names.emplace(cursor_.names[cell.column]);
-      }
-    }
     if (cursor_.all_rows == 0) {
+      for (const Cell& cell : cells_) {
+        if (cursor_.columns[cell.column].rank) {
+          cursor_.step_names.emplace(cursor_.names[cell.column]);
+        }
+      }
       std::vector<std::uint32_t> columns;
-      for (const std::string& name : cursor_.step_names) {
-        columns.push_back(cursor_.names.find(name));
+      for (const std::string& name :
+           place_.step_name.empty() ? cursor_.step_names : std::set<std::string>{place_.step_name}) {
+        previous_ = no_id;
+        columns.push_back(column_of(name));
       }
-      if (!place_.step_name.empty()) {
-        columns = {column_of(place_.step_name)};
-      }
-      std::erase(columns, no_id);
       choose_step(columns);
-      chosen_from_ = cursor_.step_names;
     }
     learn(text);
-    take_row(cells_);
+    take_row(cells_, offset);
     return true;
   }
 
@@ -427,7 +478,7 @@ class MetricTaker {
     for (std::size_t i = 0; i < alike_.size(); ++i) {
       alike_[i].number = form_.numbers()[i];
     }
-    take_row(alike_);
+    take_row(alike_, reader.offset());
     plan();
     reader.skip(*length);
     return true;
@@ -509,7 +560,8 @@ class MetricTaker {
     form_.learn(row, places);
   }
 
-  void take_row(std::span<const Cell> cells) {
+  /// `offset`: of the row, for messages.
+  void take_row(std::span<const Cell> cells, std::uint64_t offset) {
     std::optional<std::int64_t> step;
     std::optional<double> epoch;
     double time = unknown_time;
@@ -517,9 +569,13 @@ class MetricTaker {
       const Role role = cursor_.columns[cell.column].role;
       if (cell.column == cursor_.step_column) {
         step = step_in(cell);
-        if (!step && cell.is_number && std::isfinite(cell.number)) {
-          cursor_.fractions.emplace(cursor_.names[cell.column]);
+        if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.keeps_step) {
+          cursor_.fractions.emplace(cursor_.names[cell.column], offset);
           ++cursor_.contradicted;
+        } else if (!step && (!cell.text.empty() || (cell.is_number && !std::isnan(cell.number)))) {
+          ++cursor_.all_rows;
+          return damage(offset, fmt::format("the row is left out: its {} is no whole number",
+                                            printable(cursor_.names[cell.column])));
         }
       }
       if (role == Role::wall_time) {
@@ -595,7 +651,6 @@ class MetricTaker {
   SeriesRows rows_;
   FlatJson values_;
   std::vector<Cell> cells_;
-  std::set<std::string> chosen_from_;  ///< Of JSON: the names from which that of the step was chosen.
   LineForm form_;
   std::vector<Cell> alike_;  ///< The cells of a row in that form.
   /// What they are: indexes in `alike_`.
@@ -686,14 +741,21 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   if (cursor.all_rows != 0 && !cursor.step_column) {
     remark("steps are the numbers of rows, from 0: no column is a step");
   }
+  for (const auto& [name, offset] : cursor.fractions) {
+    if (!cursor.step_column || cursor.names[*cursor.step_column] != name) {
+      notes.add({name == "epoch" || name == "Epoch" ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
+                 fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
+    }
+  }
   for (const std::string& name : cursor.equal_names) {
     remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
   }
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
-    if (column.numbers != 0 && column.texts != 0) {
-      remark(fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
-                         text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are"));
+    if (column.texts != 0) {
+      const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
+                                           text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
+      notes.add({column.numbers != 0 ? ProblemKind::remark : ProblemKind::note, cursor.path, {}, text});
     }
   }
   if (cursor.skipped != 0) {
@@ -724,11 +786,8 @@ std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, 
 
 /// Returns whether the file is the one that was read, with more behind it or not.
 bool goes_on(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
-  std::string head(cursor.head_bytes, '\0');
-  const auto got = file.read_at(0, std::as_writable_bytes(std::span(head)));
   const bool same = !stamp || !cursor.stamp || may_continue(*cursor.stamp, *stamp, cursor.offset);
-  return same && !cursor.took_rest && got && *got == head.size() && file.size() >= cursor.offset &&
-         hash_of(head) == cursor.head_hash;
+  return same && !cursor.took_rest && file.size() >= cursor.offset && head_of(file, cursor.head.size()) == cursor.head;
 }
 
 }  // namespace
@@ -765,8 +824,9 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
       returned.emplace(known->table.names[id], known->returned[id]);
     }
   }
-  std::set<std::string> fractions;
+  std::map<std::string, std::uint64_t> fractions;
   std::set<std::string> step_names;
+  bool keeps_step = false;
   bool all_new = returned.empty();
   while (true) {
     auto cursor = continues ? std::make_shared<MetricCursor>(*known) : std::make_shared<MetricCursor>();
@@ -776,6 +836,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
       cursor->workers = known == nullptr ? 0 : known->workers;
       cursor->fractions = fractions;
       cursor->step_names = step_names;
+      cursor->keeps_step = keeps_step;
       read_hyperparameters(storage, cursor->extras.hyperparameters);
     }
     cursor->stamp = stamp;
@@ -786,13 +847,27 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     }
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
     const bool decides = !continues && request.as_it_stands && place.step_name.empty();
-    if (decides &&
-        (cursor->fractions != fractions || (cursor->form != MetricForm::csv && taker.has_new_step_names()))) {
+    if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows) {
+      keeps_step = true;
+      continue;
+    }
+    if (decides && (cursor->fractions != fractions || cursor->step_names != taker.step_names())) {
       fractions = cursor->fractions;
-      step_names = cursor->step_names;
+      step_names = taker.step_names();
       continue;
     }
     if (!taker.returned_all()) {
+      if (!all_new && taker.same() && !request.as_it_stands &&
+          ((*opened)->size() < known->offset ||
+           std::ranges::all_of(returned, [&](const auto& one) { return cursor->names.find(one.first) != no_id; }))) {
+        // It is being written anew, and not all is there yet.
+        auto waiting = std::make_shared<MetricCursor>(*known);
+        waiting->stamp.reset();
+        found = Found();
+        found.collections = std::move(collections);
+        found.listing = listing_of(std::move(waiting), before, std::move(notes));
+        return found;
+      }
       all_new = true;
       continue;
     }

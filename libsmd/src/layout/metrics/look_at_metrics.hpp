@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -52,9 +53,8 @@ struct MetricCursor : SeriesCursor {
   std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
   std::optional<MetricForm> form;
   std::uint64_t offset = 0;  ///< Of the first row that was not read.
-  std::uint64_t head_bytes = 0;
-  std::uint64_t head_hash = 0;  ///< Of the first bytes: if they change, the file was written anew.
-  bool took_rest = false;       ///< A last line without its end was taken.
+  std::string head;          ///< Its first bytes that were read: if they change, the file was written anew.
+  bool took_rest = false;    ///< A last line without its end was taken.
   SeriesTable table;
   std::vector<ReturnedNumbers> returned;  ///< By id of the name.
   NameTable names;
@@ -62,11 +62,12 @@ struct MetricCursor : SeriesCursor {
   std::vector<std::uint32_t> header;  ///< Of a CSV: the ids of its columns; `no_id`: a later one has its name.
   char separator = ',';
   std::optional<std::uint32_t> step_column;
-  std::set<std::string> fractions;    ///< Columns that are no steps, because they have fractions.
-  std::set<std::string> step_names;   ///< Of JSON lines: all that could be the step.
-  std::set<std::string> equal_names;  ///< Of a CSV's header.
-  bool new_run = false;               ///< The next row begins one.
-  std::uint64_t rows = 0;             ///< Of the run.
+  std::map<std::string, std::uint64_t> fractions;  ///< Columns that are no steps, and where the first fraction is.
+  bool keeps_step = false;                         ///< A row whose step has a fraction is damaged: few have one.
+  std::set<std::string> step_names;                ///< Of JSON lines: those from which that of the step was chosen.
+  std::set<std::string> equal_names;               ///< Of a CSV's header.
+  bool new_run = false;                            ///< The next row begins one.
+  std::uint64_t rows = 0;                          ///< Of the run.
   std::uint64_t all_rows = 0;
   std::uint64_t skipped = 0;       ///< Rows without a step.
   std::uint64_t contradicted = 0;  ///< Rows whose step has a fraction.

@@ -13,8 +13,6 @@ namespace smd::detail::layout {
 
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 // clang-format off
 constexpr std::array<std::string_view, 17> step_names = {
     "step", "global_step", "_step", "trainer/global_step", "train/global_step", "current_steps", "iteration", "iter",
@@ -52,6 +50,7 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   fields_.clear();
   unquoted_.clear();
   quoted_.clear();
+  in_quotes_ = false;
   const std::string_view blanks = separator_ == '\t' ? " \r" : " \t\r";
   std::size_t line_end = text.find('\n');
   if (line_end == text.npos && !last) {
@@ -74,10 +73,12 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
     if (at < text.size() && text[at] == '"') {
       quoted_.push_back({fields_.size(), unquoted_.size()});
       fields_.emplace_back();
+      in_quotes_ = true;
       for (++at; at < text.size(); ++at) {
         if (text[at] == '"') {
           ++at;
           if (at == text.size() || text[at] != '"') {
+            in_quotes_ = false;
             break;
           }
         }

@@ -12,6 +12,8 @@
 /// The texts of metric logs: CSV (RFC 4180), JSON lines, and one array of JSON objects.
 namespace smd::detail::layout {
 
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 enum class MetricForm : std::uint8_t { csv, lines, array };
 
 /// Returns the form of a log, by the first character after blanks; nullopt if the text has only blanks.
@@ -30,6 +32,8 @@ class CsvSplitter {
   /// As above, for a row that the end of the text ends.
   void split_last(std::string_view text) { (void)split_row(text, true); }
   [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
+  /// Returns whether the text that was split ends between quotes.
+  [[nodiscard]] bool in_quotes() const noexcept { return in_quotes_; }
   /// Returns whether the row has nothing but blanks.
   [[nodiscard]] bool blank() const noexcept {
     return fields_.size() == 1 && fields_.front().empty() && quoted_.empty();
@@ -47,6 +51,7 @@ class CsvSplitter {
   std::vector<std::string_view> fields_;
   std::vector<Quoted> quoted_;
   std::string unquoted_;
+  bool in_quotes_ = false;
 };
 
 /// The form of a line: what stands between its numbers. Most lines of a log have the form of the one before.

@@ -573,11 +573,17 @@ std::optional<std::vector<std::uint32_t>> changed_files(storage::Storage& storag
 
 Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& request, const Opening& place,
                              const WandbListing* before, std::shared_ptr<const CollectionsInfo> collections) {
-  const auto files = list_run_files(storage, place);
+  auto files = list_run_files(storage, place);
   if (!files) {
     return files.problem();
   }
   ProblemList notes(limits::problems_per_trial);
+  if (!files->one_run && before != nullptr && !before->cursor->files.empty()) {
+    const auto name_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+    const std::string_view run = name_of(before->cursor->files.front().path);
+    std::erase_if(files->paths, [&](const std::string& path) { return name_of(path) != run; });
+    notes.add({ProblemKind::remark, {}, {}, "other runs began beside this one: each is a trial of its own"});
+  }
   for (const std::string& file : files->left_out) {
     notes.add({ProblemKind::remark,
                {},
