@@ -44,6 +44,9 @@ bool is_metric_log_name(std::string_view name) noexcept {
 bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
   const wire::KnownFile* const known =
       wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
+  if (known != nullptr && known->kind == wire::FileKind::empty) {
+    return is_metric_log_name(what.file);  // nothing is written yet
+  }
   return known != nullptr && known->kind == wire::FileKind::text &&
          !metric_log_problem(text_of(first), what.step_name.empty());
 }

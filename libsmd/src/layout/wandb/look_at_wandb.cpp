@@ -465,18 +465,18 @@ bool choose_again(const WandbCursor& read, bool step_is_given, WandbCursor& next
 }
 
 void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes) {
-  const auto remark = [&](std::string text) { notes.add({ProblemKind::remark, {}, {}, std::move(text)}); };
+  const std::string file = cursor.files.size() == 1 ? cursor.files.front().path : std::string();
+  const auto add = [&](ProblemKind kind, std::string text) { notes.add({kind, file, {}, std::move(text)}); };
   const std::string step_name = cursor.step_name.value_or(std::string());
   if (!step_name.empty() && !step_is_given) {
-    remark(fmt::format("steps are the values of '{}', not the SDK's own: --step-name _step takes those", step_name));
+    add(ProblemKind::remark,
+        fmt::format("steps are the values of '{}', not the SDK's own: --step-name _step takes those", step_name));
   }
   if (!step_name.empty() && cursor.without_step != 0) {
-    notes.add({ProblemKind::warning,
-               {},
-               {},
-               fmt::format("{} no '{}': they stand at the step before",
-                           text::counted(cursor.without_step, "record") + (cursor.without_step == 1 ? " has" : " have"),
-                           printable(step_name))});
+    add(ProblemKind::warning,
+        fmt::format("{} no '{}': they stand at the step before",
+                    text::counted(cursor.without_step, "record") + (cursor.without_step == 1 ? " has" : " have"),
+                    printable(step_name)));
   }
   std::uint64_t nulls = 0;
   std::vector<std::string_view> names;
@@ -487,18 +487,16 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
     }
   }
   if (nulls != 0) {
-    remark(fmt::format("{} null, which is NaN here: of {}",
-                       text::counted(nulls, "value") + (nulls == 1 ? " is" : " are"), text::first_names(names)));
+    add(ProblemKind::remark,
+        fmt::format("{} null, which is NaN here: of {}", text::counted(nulls, "value") + (nulls == 1 ? " is" : " are"),
+                    text::first_names(names)));
   }
   for (const OtherValue& other : cursor.extras.others) {
     notes.add({ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)});
   }
   if (cursor.media != 0) {
-    notes.add({ProblemKind::note,
-               {},
-               {},
-               text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
-                   " media or of a type of W&B's own, and left out"});
+    add(ProblemKind::note, text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
+                               " media or of a type of W&B's own, and left out");
   }
 }
 
