@@ -28,7 +28,8 @@ using wire::FlatJson;
 using Role = MetricColumn::Role;
 
 constexpr std::size_t most_head_bytes = 4096;
-/// If a column has fewer fractions than one in so many rows, it is the step, and these rows are damaged.
+/// If a column but that of epochs has no more fractions than one in so many rows, it is the step, and these rows are
+/// damaged.
 constexpr std::uint64_t rows_for_a_fraction = 20;
 /// A quote that goes on for more lines will not be closed.
 constexpr std::ptrdiff_t most_quoted_lines = 64;
@@ -53,6 +54,9 @@ Role role_of(std::string_view name, bool json) noexcept {
                        (json && name.starts_with('_')) || name.empty() || name.size() > limits::name_bytes;
   return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
 }
+
+/// Epochs may well be fractions.
+bool counts_epochs(std::string_view name) noexcept { return name == "epoch" || name == "Epoch"; }
 
 /// One value of a row. Neither a number nor a text: not logged.
 struct Cell {
@@ -743,7 +747,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   }
   for (const auto& [name, offset] : cursor.fractions) {
     if (!cursor.step_column || cursor.names[*cursor.step_column] != name) {
-      notes.add({name == "epoch" || name == "Epoch" ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
+      notes.add({counts_epochs(name) ? ProblemKind::remark : ProblemKind::warning, cursor.path, offset,
                  fmt::format("'{}' is not the step: this row has no whole number there", printable(name))});
     }
   }
@@ -847,7 +851,8 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     }
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
     const bool decides = !continues && request.as_it_stands && place.step_name.empty();
-    if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows) {
+    if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows &&
+        !counts_epochs(cursor->names[*cursor->step_column])) {
       keeps_step = true;
       continue;
     }
