@@ -852,7 +852,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
     const bool decides = !continues && request.as_it_stands && place.step_name.empty();
     if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows &&
-        !counts_epochs(cursor->names[*cursor->step_column])) {
+        cursor->step_column && !counts_epochs(cursor->names[*cursor->step_column])) {
       keeps_step = true;
       continue;
     }
