@@ -38,6 +38,7 @@ constexpr KnownNames known_names[] = {
     {"torch._utils", Meaning::opaque, "_rebuild_wrapper_subclass"},
     {"torch._tensor", Meaning::from_type, "_rebuild_from_type_v2"},
     {"torch.serialization", Meaning::opaque, "_get_layout"},
+    {"torch.distributed.checkpoint.filesystem", Meaning::opaque, "_StorageInfo _StoragePrefix"},
     {"torch.jit._pickle", Meaning::opaque, "build_intlist build_tensorlist restore_type_tag"},
     {"numpy.core.multiarray", Meaning::numpy_scalar, "scalar"},
     {"numpy.core.multiarray", Meaning::numpy_array, "_reconstruct"},
@@ -53,11 +54,43 @@ constexpr std::string_view dangerous_modules =
     "shelve shutil smtplib socket socketserver ssl subprocess sys telnetlib tempfile timeit urllib urllib2 webbrowser "
     "zipimport";
 
-/// Functions of any module that do.
+/// The same of modules whose names other packages have too: what follows begins the whole dotted name.
+constexpr std::string_view dangerous_prefixes =
+    "bz2 cProfile dbm distutils fileinput gzip idlelib linecache lzma mmap multiprocessing numpy.ctypeslib "
+    "numpy.distutils numpy.f2py profile pydoc setuptools sqlite3 tarfile torch._dynamo torch._inductor "
+    "torch.distributed.rpc torch.fx._lazy_graph_module torch.fx.graph_module torch.hub torch.multiprocessing torch.ops "
+    "torch.package torch.utils.cpp_extension trace xmlrpc zipfile";
+
+/// Functions and classes of any module that do, and attributes that lead to such.
 constexpr std::string_view dangerous_functions =
-    "CodeType FileIO FunctionType __builtins__ __getattribute__ __globals__ __import__ __loader__ __subclasses__ "
-    "breakpoint compile delattr eval exec execfile exit getattr globals input locals open open_code popen quit "
-    "runstring setattr system vars";
+    "CodeType DataSource FileIO FileOpener FileStore FunctionType PackageExporter PackageImporter PyTorchFileReader "
+    "PyTorchFileWriter TCPStore __base__ __bases__ __builtins__ __class__ __code__ __dict__ __func__ __getattr__ "
+    "__getattribute__ __globals__ __import__ __loader__ __mro__ __self__ __subclasses__ _load_from_bytes attrgetter "
+    "breakpoint chmod compile compile_file delattr download_url_to_file eval exec exec_command execfile exit from_file "
+    "fromfile fromregex genfromtxt getattr globals input load load_inline load_library load_state_dict_from_url "
+    "load_url loads loadtxt locals memmap methodcaller mkdir myeval open open_code open_memmap popen quit read_bytes "
+    "read_text rmdir rmtree runcall runctx runstring save savetxt savez savez_compressed setattr spawnv_passfds "
+    "symlink_to system tofile touch unlink vars write_bytes write_text";
+
+/// What module `torch` itself has for data, besides classes with these endings.
+constexpr std::string_view torch_words =
+    "Generator ScriptObject Size bfloat16 bits16 bits1x8 bits2x4 bits4x2 bits8 bool cdouble cfloat chalf channels_last "
+    "channels_last_3d complex128 complex32 complex64 contiguous_format device double dtype finfo float float16 float32 "
+    "float4_e2m1fn_x2 float64 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu half iinfo int "
+    "int1 int16 int2 int3 int32 int4 int5 int6 int64 int7 int8 jagged layout long memory_format per_channel_affine "
+    "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine per_tensor_symmetric preserve_format "
+    "qint32 qint8 qscheme quint2x4 quint4x2 quint8 short sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr "
+    "strided uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7 uint8";
+constexpr std::string_view torch_endings[] = {"Storage", "Tensor"};
+
+/// Packages whose classes hold data. Functions of theirs do not count.
+constexpr std::string_view data_packages =
+    "numpy.dtypes numpy.ma numpy.random torch._tensor torch.ao.nn torch.ao.quantization.fake_quantize "
+    "torch.ao.quantization.observer torch.ao.quantization.qconfig torch.ao.quantization.stubs "
+    "torch.distributed._shard torch.distributed._tensor torch.distributed.checkpoint.metadata "
+    "torch.distributed.tensor torch.distributions torch.nn torch.optim torch.quantization.fake_quantize "
+    "torch.quantization.observer torch.quantization.qconfig torch.quantization.stubs torch.storage "
+    "torch.utils.data.dataset";
 
 /// Splits a text at each of these characters, until `take(part)` returns true. Returns whether it did.
 template <class Take>
@@ -82,8 +115,19 @@ bool is_dangerous_word(std::string_view word) {
   return has_word(dangerous_modules, word) || has_word(dangerous_functions, word);
 }
 
+/// Returns whether a dotted name is one of these, or lies in it.
+bool lies_in(std::string_view packages, const std::string& name) {
+  return any_part(packages, ' ', [&, dotted = name + "."](std::string_view one) {
+    return dotted.starts_with(one) && dotted[one.size()] == '.';
+  });
+}
+
 bool is_dangerous(const GlobalName& global) {
-  return any_part(global.name, '.', is_dangerous_word) ||
+  if (global.module == "torch.hub" && global.name == "load") {
+    return false;  // the recorded answers to PYTORCH.md tell it as a note
+  }
+  return lies_in(dangerous_prefixes, global.module + "." + global.name) ||
+         any_part(global.name, '.', is_dangerous_word) ||
          any_part(global.module, '.', [](std::string_view word) { return has_word(dangerous_modules, word); });
 }
 
@@ -108,14 +152,20 @@ const KnownNames* find_known(const GlobalName& global) {
   return found == std::end(known_names) ? nullptr : found;
 }
 
-/// Returns whether a name is a class or a constant of PyTorch or NumPy, by the way these are written.
+/// Returns whether a name is a class that holds data, or a constant, of PyTorch, NumPy or a TorchScript archive.
 bool is_data_class(const GlobalName& global) {
-  const std::string package = global.module.substr(0, global.module.find('.'));
-  const std::size_t first = global.name.find_first_not_of('_');
-  const bool is_class = first != global.name.npos && global.name[first] >= 'A' && global.name[first] <= 'Z';
-  return package == "__torch__" /* classes of a TorchScript archive */ ||
-         (global.module == "torch" && global.name != "load") ||
-         (is_class && (package == "torch" || package == "numpy"));
+  const auto is_no_class = [](std::string_view part) {
+    const std::string_view word = part.substr(std::min(part.find_first_not_of('_'), part.size()));
+    return word.empty() || word[0] < 'A' || word[0] > 'Z';
+  };
+  if (global.module == "torch" || global.module == "torch.cuda") {
+    return has_word(torch_words, global.name) ||
+           (global.name.find('.') == global.name.npos &&
+            std::any_of(std::begin(torch_endings), std::end(torch_endings),
+                        [&](std::string_view ending) { return global.name.ends_with(ending); }));
+  }
+  return lies_in("__torch__", global.module) ||
+         (lies_in(data_packages, global.module) && !any_part(global.name, '.', is_no_class));
 }
 
 bool is_plain_identifier(std::string_view text) noexcept {
@@ -133,14 +183,15 @@ bool reads_members_only(const Pickle& pickle, const GlobalName& getattr) {
     const Pickle::First arguments = pickle.first_items(pickle.arguments(node));
     const GlobalName* const of = pickle.global(arguments[0]);
     const std::string_view member = pickle.text(arguments[1]);
-    const bool harmless = of != nullptr && !is_dangerous(*of) && arguments[2] == Pickle::nothing &&
-                          is_plain_identifier(member) && !is_dangerous_word(member);
+    const bool harmless =
+        !is_getattr(pickle.callee(node)) || (of != nullptr && !is_dangerous(*of) && arguments[2] == Pickle::nothing &&
+                                             is_plain_identifier(member) && !is_dangerous_word(member));
     std::vector<Ref> others = pickle.items(node);
     for (const Pickle::Pair& pair : pickle.pairs(node)) {
       others.insert(others.end(), {pair.key, pair.value, is_getattr(node) ? node : pair.value});
     }
     others.insert(others.end(), {pickle.arguments(node), pickle.identity(node)});
-    if ((is_getattr(pickle.callee(node)) && !harmless) || std::any_of(others.begin(), others.end(), is_getattr)) {
+    if (!harmless || std::any_of(others.begin(), others.end(), is_getattr)) {
       return false;
     }
   }
@@ -159,11 +210,10 @@ GlobalName global_name(std::string_view module, std::string_view name, std::uint
 std::vector<ListedGlobal> listed_globals(const Pickle& pickle) {
   std::vector<ListedGlobal> listed;
   for (const GlobalName& global : pickle.globals()) {
-    const bool dangerous = is_dangerous(global);
-    if (global.module == "builtins" && global.name == "getattr" && reads_members_only(pickle, global)) {
-      continue;
-    }
-    if (dangerous || (find_known(global) == nullptr && !is_data_class(global))) {
+    const bool known = find_known(global) != nullptr ||
+                       (global.module == "builtins" && global.name == "getattr" && reads_members_only(pickle, global));
+    const bool dangerous = !known && is_dangerous(global);
+    if (dangerous || !(known || is_data_class(global))) {
       listed.push_back({global.module + "." + global.name, global.offset, dangerous});
     }
   }

@@ -116,6 +116,66 @@ TEST_CASE("globals: what is listed, and what is dangerous") {
   CHECK(listed("ccollections\nOrderedDict\n.").empty());
 }
 
+TEST_CASE("globals: of PyTorch and NumPy, only what holds data passes in silence") {
+  const auto of = [](const std::string& module, const std::string& name) {
+    return listed("c" + module + "\n" + name + "\n.");
+  };
+  for (const char* const name : {"float8_e4m3fnuz", "uint16", "device", "Size", "UntypedStorage", "channels_last",
+                                 "per_tensor_affine", "sparse_csr", "Tensor", "ComplexHalfStorage", "Generator"}) {
+    CHECK_MESSAGE(of("torch", name).empty(), name);
+  }
+  for (const char* const module : {"torch.nn.modules.linear", "torch.optim.adamw", "torch.ao.nn.quantized",
+                                   "torch.distributed.tensor", "torch.distributions.normal", "__torch__.net"}) {
+    CHECK_MESSAGE(of(module, "Linear").empty(), module);
+  }
+  CHECK(of("numpy.dtypes", "Float64DType").empty());
+  CHECK(of("torch.nn.modules.linear", "Linear.forward") == "torch.nn.modules.linear.Linear.forward");
+  CHECK(of("torch.nn.functional", "relu") == "torch.nn.functional.relu");
+  CHECK(of("torch.distributed", "HashStore") == "torch.distributed.HashStore");
+  CHECK(of("torch", "jit.Tensor") == "torch.jit.Tensor");
+  CHECK(of("torch.nn", "") == "torch.nn.");
+  CHECK(of("torch.nnx", "Linear") == "torch.nnx.Linear");
+}
+
+TEST_CASE("globals: names that run, open or evaluate, by whatever module they are reached") {
+  constexpr const char* reached[][2] = {
+      {"torch", "storage._load_from_bytes"},
+      {"torch", "ops.load_library"},
+      {"torch", "hub.load"},
+      {"torch", "serialization.load"},
+      {"torch", "save"},
+      {"torch", "utils.cpp_extension.load_inline"},
+      {"torch", "load"},
+      {"torch._C", "PyTorchFileWriter"},
+      {"torch.distributed", "TCPStore"},
+      {"torch.package", "PackageImporter"},
+      {"torch.distributed.rpc", "rpc_sync"},
+      {"torch._inductor.codecache", "anything"},
+      {"torch.fx.graph_module", "reduce_graph_module"},
+      {"numpy", "DataSource"},
+      {"numpy", "memmap"},
+      {"numpy", "load"},
+      {"numpy.f2py.crackfortran", "myeval"},
+      {"cProfile", "run"},
+      {"pydoc", "pipepager"},
+      {"trace", "Trace.run"},
+      {"multiprocessing.util", "spawnv_passfds"},
+      {"operator", "attrgetter"},
+      {"pathlib", "Path.unlink"},
+      {"zipfile", "ZipFile"},
+      {"builtins", "object.__class__"},
+  };
+  for (const auto& [module, name] : reached) {
+    CHECK(listed("c"s + module + "\n" + name + "\n.") == module + "."s + name + "!");
+  }
+  // A word that others use too is no danger in their packages.
+  for (const char* const module :
+       {"ultralytics.hub.session", "huggingface_hub", "my.profile", "net.trace", "profiler"}) {
+    CHECK(listed("c"s + module + "\nThing\n.") == module + ".Thing"s);
+  }
+  CHECK(listed("cpathlib\nPosixPath\n.") == "pathlib.PosixPath");
+}
+
 TEST_CASE("globals: a member of an enumeration, as Python 3.11 writes it, is no attack") {
   const std::string of = "cmy.kinds\nKind\n";
   CHECK(listed("cbuiltins\ngetattr\n" + of + "X\3\0\0\0RED\x86R."s) == "my.kinds.Kind");
