@@ -19,11 +19,12 @@ import tempfile
 import time
 import unittest
 import urllib.parse
+import zipfile
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
-from torch_file import Storage, Tensor, write_pt
+from torch_file import Pickler, Storage, Tensor, write_pt
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -454,6 +455,43 @@ def safetensors(tensors, size=None):
     return (struct.pack("<Q", len(text)) + text + data)[:size]
 
 
+def pickled(value, kind=Pickler):
+    out = io.BytesIO()
+    kind(out, protocol=2).dump(value)
+    return out.getvalue()
+
+
+def zipped(data, *storages):
+    """What torch.save writes of this pickle and the bytes of storages 0, 1, …"""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("archive/data.pkl", data)
+        for key, storage in enumerate(storages):
+            archive.writestr(f"archive/data/{key}", storage)
+    return out.getvalue()
+
+
+def float_tensor(key, count):
+    return Tensor(Storage("float32", str(key), 4 * count), (count,), (1,))
+
+
+class StreamPickler(Pickler):
+    def persistent_id(self, obj):
+        names = super().persistent_id(obj)
+        return names and (*names, None)
+
+
+def stream(tensors, storages):
+    """What torch.save writes with _use_new_zipfile_serialization=False."""
+    facts = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+    keys = [str(key) for key in range(len(storages))]
+    return b"".join([*map(pickled, (0x1950a86a20f9469cfc6c, 1001, facts)), pickled(tensors, StreamPickler), pickled(keys),
+                     *(struct.pack("<q", len(of) // 4) + of for of in storages)])
+
+
+CALLS = b"cposix\nsystem\n(Vtouch RAN\ntR."
+
+
 class Made(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -733,6 +771,90 @@ class Made(unittest.TestCase):
                 shown, errors = run("smd-tensor", "-f", "raw", jobs, path, "across", status=4)
                 self.assertEqual(shown, b"")
                 self.assertIn("data/0: its checksum is wrong", errors[0])
+
+    def test_check_looks_into_every_file_of_a_folder(self):
+        """PYTORCH.md 4 and 7: one that is left out is loaded by somebody too."""
+        sound = zipped(pickled({"w": float_tensor(0, 2)}), np.float32([1, 2]).tobytes())
+        evil = zipped(CALLS)
+        for folder, files in (("both", {"model.safetensors": safetensors({"a": [1]}), "pytorch_model.bin": evil}),
+                              ("label", {"ckpt_10.pt": sound, "best.pt": evil}), ("twin", {"ckpt_10.pt": sound, "ckpt_10.pth": evil}),
+                              ("beside", {"ckpt_10.pt": sound, "rng_state_0.pth": evil}), ("plain", {"ckpt_10.pt": CALLS}),
+                              ("protocol", {"ckpt_10.pt": b"\x80\2" + CALLS})):
+            for name, content in files.items():
+                self.write(f"{folder}/{name}", content)
+            told = rows("smd-ls", "--check", os.path.join(self.folder, folder), status=4)
+            calls = [row["file"] for row in told if row["problem"] == "would be called by an unsafe load: posix.system"]
+            self.assertEqual(calls, [] if folder == "plain" else [list(files)[-1]], told)
+        flipped = bytearray(sound)
+        flipped[sound.index(np.float32([1, 2]).tobytes())] ^= 1
+        for name, content, age in (("cut", sound[:-30], HOUR), ("flipped", flipped, HOUR), ("empty", b"", HOUR), ("young", sound[:-30], 5)):
+            self.write(f"{name}/ckpt_10.pt", sound)
+            self.write(f"{name}/best.pt", content, age)
+            row, = rows("smd-ls", "--check", os.path.join(self.folder, name), status=4)
+            self.assertEqual(row["file"], "best.pt")
+            self.assertIn({"flipped": "checksum", "empty": "empty"}.get(name, "truncated"), row["problem"])
+
+    def test_a_young_archive_that_is_cut(self):
+        """Its step is not there yet; named itself, it is Damaged, its tensors are named, and their values refused."""
+        first, second = (zipped(pickled({"step": step, "w": float_tensor(0, 500)}), bytes(2000)) for step in (1, 2))
+        for age in (5, HOUR):
+            self.write("run/ckpt_1.pt", first)
+            half = self.write("run/ckpt_2.pt", second[:1000], age)
+            folder = os.path.dirname(half)
+            young = age < HOUR
+            steps = [row["step"] for row in rows("smd-ls", "--steps", folder, status=0 if young else 4)]
+            self.assertEqual(steps, [1] if young else [1, 2])
+            result = rows("smd-rule", folder, "-r", "ExplodingTensor", status=0 if young else 4)[-1]
+            self.assertEqual((result["status"], result["steps_evaluated"]), ("NoIssuesFound", 1) if young else ("Error", 2))
+            self.assertEqual({row["tensor"] for row in rows("smd-ls", half, status=4)}, {"step", "w"})
+            row, = (row for row in rows("smd-ls", "-l", half, status=4) if row["tensor"] == "w")
+            self.assertEqual((row["dtype"], row["shape"], row["bytes"]), ("float32", [500], 2000))
+            for options in ((), ("--no-verify",)):
+                out, errors = run("smd-tensor", *options, half, "w", status=(1, 4))
+                self.assertIn("truncated", "".join(errors))
+
+    def test_a_stream_that_is_cut(self):
+        """Whole storages' tensors come; those of others are no faults of their own."""
+        content = stream({name: float_tensor(key, 2) for key, name in enumerate("abc")},
+                         [np.float32([key, 1]).tobytes() for key in range(3)])
+        path = self.write("run/ckpt_1.pt", content[:-10])
+        row, = rows("smd-ls", "--check", path, status=4)
+        self.assertIn("truncated", row["problem"])
+        self.assertEqual({row["tensor"]: row["value"] for row in rows("smd-tensor", path, "a", "b", status=4)},
+                         {"a": [0, 1], "b": [1, 1]})
+        os.utime(path)
+        out, errors = run("smd-ls", "--steps", "-v", os.path.dirname(path), status=1)
+        self.assertNotIn("Damaged", "".join(errors))
+        self.write("run/ckpt_1.pt", content)
+        self.assertEqual(len(rows("smd-ls", path)), 3)
+
+    def test_arrays_of_types_that_are_not_read(self):
+        arrays = {"time": np.zeros(3, "datetime64[s]"), "pair": np.zeros((2, 1), [("x", "<f4"), ("y", "<i4")]),
+                  "long": np.zeros(2, np.longdouble), "pairs": np.zeros(4, np.clongdouble), "text": np.array(["a"])}
+        types = {"time": "datetime64", "pair": "void", "long": arrays["long"].dtype.name, "pairs": arrays["pairs"].dtype.name}
+        path = self.write("arrays.pt", zipped(pickled(arrays)))
+        listed = {row["tensor"]: (row["dtype"], row["shape"]) for row in rows("smd-ls", "-l", path)}
+        self.assertEqual(listed, {name: (types[name], list(arrays[name].shape)) for name in types})
+        result = rows("smd-rule", path, "-r", "ExplodingTensor", status=4)[-1]
+        self.assertEqual((result["status"], result["kind"]), ("Error", "unread"))
+
+    def test_an_archive_has_checksums(self):
+        path = self.write("array.pt", zipped(pickled({"array": np.arange(3.0)})))
+        _, errors = run("smd-ls", "--check", path)
+        self.assertEqual(errors, [])
+
+    def test_one_fault_of_an_archive_is_told_once(self):
+        content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))
+        content[content.index(b"archive/data/0") - 30 + 14] ^= 1  # of the local header, its checksum
+        row, = rows("smd-ls", "--check", self.write("local.pt", content), status=4)
+        self.assertTrue("'w'" in row["problem"] and "data/0: its local header" in row["problem"], row)
+        content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))
+        content[content.rindex(b"archive/data/0") - 46 + 24] ^= 1  # of the directory, its size
+        told = rows("smd-ls", "--check", self.write("size.pt", content), status=4)
+        self.assertIn("two sizes", told[0]["problem"])
+        many = Tensor(Storage("float32", "0", 8), (1,) * 65, (1,) * 65)
+        row, = rows("smd-ls", "--check", self.write("many.pt", zipped(pickled({"w": many}), bytes(8))), status=4)
+        self.assertIn("more than 64", row["problem"])
 
     def test_check_says_once_that_there_is_no_checksum(self):
         for name in ("one", "two"):

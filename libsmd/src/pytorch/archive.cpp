@@ -169,7 +169,7 @@ Outcome<std::string> read_member(const storage::File& file, const Member& member
   if (bytes && member.method == deflated) {
     bytes = inflated(*bytes, member.size, *begin);
   }
-  return bytes && crc_of(*bytes) != member.crc ? damaged("its checksum is wrong", member.offset) : std::move(bytes);
+  return bytes && crc_of(*bytes) != member.crc ? damaged("its checksum is wrong", *begin) : std::move(bytes);
 }
 
 std::optional<std::uint32_t> Archive::find(std::string_view name) const {
@@ -316,11 +316,14 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
     member.offset = inside ? section.begin + member.offset : nowhere;
     const std::size_t slash = std::min(name.find('/'), name.size());
     folder = found.size() == 1 ? name.substr(0, slash) : folder;
-    member.sound = inside && (word(8) & encrypted_flag) == 0 && (member.method != 0 || member.stored == member.size) &&
-                   slash != 0 && slash < name.size() && name.substr(0, slash) == folder && !leaves_folder(name);
+    const bool one_size = member.method != 0 || member.stored == member.size;
+    member.sound = inside && (word(8) & encrypted_flag) == 0 && one_size && slash != 0 && slash < name.size() &&
+                   name.substr(0, slash) == folder && !leaves_folder(name);
     if (!member.sound) {
-      problems.add(
-          damaged("member '" + printable(name) + "' is not in the archive or its folder, or is encrypted", at));
+      problems.add(damaged("member '" + printable(name) +
+                               (one_size ? "' is not in the archive or its folder, or is encrypted"
+                                         : "' is not compressed, and has two sizes in the archive's directory"),
+                           at));
     } else {
       found.back().hash = hash_of(name.substr(slash + 1));
     }
@@ -370,9 +373,9 @@ std::size_t MemberSource::member_at(std::uint64_t offset) const noexcept {
 }
 
 Outcome<std::uint64_t> MemberSource::find(const storage::File& file, std::uint64_t offset) const {
-  const Member& member = members_[member_at(offset)];
-  const auto begin = content_begin(file, member);
-  return begin ? Outcome(*begin + (offset - member.begin)) : begin;
+  const std::size_t i = member_at(offset);
+  const auto begin = content_begin(file, members_[i]);
+  return begin ? Outcome(*begin + (offset - members_[i].begin)) : refuse(file, i, begin.problem()).problem();
 }
 
 Status MemberSource::verify(const storage::File& file, std::uint64_t offset, const ReadOptions& options) const {

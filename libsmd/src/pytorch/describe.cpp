@@ -38,6 +38,9 @@ constexpr TypeName numpy_codes[] = {
     {"b1", "bool"}, {"i1", "int8"}, {"i2", "int16"}, {"i4", "int32"}, {"i8", "int64"},
     {"u1", "uint8"}, {"u2", "uint16"}, {"u4", "uint32"}, {"u8", "uint64"},
     {"f2", "float16"}, {"f4", "float32"}, {"f8", "float64"}, {"c8", "complex64"}, {"c16", "complex128"},
+    // Listed only; so is `void`, which has any size.
+    {"f12", "float96"}, {"f16", "float128"}, {"c24", "complex192"}, {"c32", "complex256"},
+    {"M8", "datetime64"}, {"m8", "timedelta64"},
 };
 // clang-format on
 
@@ -110,6 +113,13 @@ namespace {
 
 using Number = std::variant<std::int64_t, double>;
 
+/// Of the tensors that a file names, and ends before.
+struct LostElements final : storage::ElementSource {
+  [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t /*offset*/) const override {
+    return damaged("truncated: the file ends before its elements can be found", file.size());
+  }
+};
+
 /// Walks through a pickle's values. A value that occurs in several places has all their names.
 class Describer {
  public:
@@ -144,7 +154,8 @@ class Describer {
       file_.source =
           std::make_shared<const MemberSource>(std::move(storages_.members), storages_.swapped, storages_.is_archive);
     }
-    file_.tensors = std::move(tensors_).make(file_.source);
+    file_.tensors = storages_.find ? std::move(tensors_).make(file_.source)
+                                   : std::move(tensors_).make(std::make_shared<const LostElements>());
   }
 
  private:
@@ -420,6 +431,7 @@ class Describer {
     type_.strides.clear();
     type_.source.reset();
     tensor_ = {};
+    not_yet_ = false;
   }
 
   void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
@@ -451,17 +463,20 @@ class Describer {
     }
     if (!offset || !pickle_.take_sizes(arguments[2], type_.shape) || !pickle_.take_sizes(arguments[3], type_.strides) ||
         type_.strides.size() != type_.shape.size()) {
-      return refuse("its sizes, strides and offset are not natural numbers, or disagree");
+      return refuse("its sizes, strides and offset are not natural numbers, disagree, or are more than " +
+                    std::to_string(limits::dimensions));
     }
     if (!measure(item, span)) {
       return refuse("its sizes and strides are larger than any file, or repeat elements to more than expanded_bytes");
     }
     if (!type_.unread_type.empty() || !storages_.find) {
+      tensor_.length = type_.unread_type.empty() ? span * item : 0;
       return true;
     }
     const std::string name = std::string(storages_.folder).append(storage.key.substr(0, limits::name_bytes));
     const auto index = storages_.find(storage.key);
     if (!index) {
+      not_yet_ = file_.cut.has_value();
       return refuse(printable(name) + " is missing");
     }
     const Member& member = storages_.members[*index];
@@ -543,7 +558,7 @@ class Describer {
   void add(const Object& object, const char* why) {
     const std::string_view name = shown_name();
     ++found_;
-    if (why != nullptr && storages_.find) {
+    if (why != nullptr && storages_.find && !not_yet_) {
       tensor_problem(object.node, why);
     }
     if (tensors_.size() == limits::pytorch_tensors && !over_) {
@@ -553,7 +568,7 @@ class Describer {
     if (!spend(name.size())) {
       return;
     }
-    tensor_.sound = why == nullptr && storages_.find;
+    tensor_.sound = why == nullptr;
     tensor_.further = !main_;
     tensor_.part = part_;
     tensors_.add(name, type_, tensor_);
@@ -561,12 +576,12 @@ class Describer {
 
   // NumPy.
 
-  /// Sets `type_` and `swapped_` from a dtype of NumPy. Returns false if it is no dtype, or one whose elements are not
-  /// numbers.
+  /// Sets `type_` and `swapped_` from a dtype of NumPy. Returns false if it is no dtype, or that of texts.
   bool set_numpy_type(Ref dtype) {
-    const auto name = pickle_.meaning(dtype) == Meaning::numpy_dtype
-                          ? dtype_in(numpy_codes, pickle_.text(pickle_.first_items(pickle_.arguments(dtype))[0]))
-                          : std::nullopt;
+    const std::string_view code = pickle_.meaning(dtype) == Meaning::numpy_dtype
+                                      ? pickle_.text(pickle_.first_items(pickle_.arguments(dtype))[0])
+                                      : std::string_view();
+    const auto name = code.starts_with('V') ? std::optional<std::string_view>("void") : dtype_in(numpy_codes, code);
     set_type(name.value_or(""));
     swapped_ = false;
     for (const Pickle::Pair& pair : pickle_.pairs(dtype)) {
@@ -597,7 +612,7 @@ class Describer {
     return bytes;
   }
 
-  /// Returns false if an array is not of numbers.
+  /// Returns false if an array is not of numbers: it may contain tensors.
   bool take_array(const Object& object, const Pickle::First& arguments) {
     const bool by_state = object.meaning == Meaning::numpy_array;
     const std::vector<Pickle::Pair> pairs = pickle_.pairs(object.node);
@@ -606,10 +621,14 @@ class Describer {
     if (!set_numpy_type(state[by_state ? 2 : 1])) {
       return false;
     }
-    auto bytes = bytes_of(stored);
-    const std::uint64_t item = item_size(type_.dtype);
     const bool sizes = pickle_.take_sizes(state[by_state ? 1 : 2], type_.shape);
     const auto count = sizes ? element_count(type_.shape) : std::nullopt;
+    if (!type_.unread_type.empty()) {
+      add(object, count ? nullptr : "its size cannot be understood");
+      return false;
+    }
+    auto bytes = bytes_of(stored);
+    const std::uint64_t item = item_size(type_.dtype);
     if (!bytes || !count || bytes->size() / item != *count || bytes->size() % item != 0) {
       add(object, "the type, shape and bytes of this array disagree");
       return true;
@@ -625,11 +644,12 @@ class Describer {
     tensor_.offset = storages_.pickle_begin + pickle_.text_offset(stored).value_or(pickle_.offset(stored));
     tensor_.length = bytes->size();
     const bool as_stored = storages_.pickle_is_stored && pickle_.text_offset(stored) && swapped_ == storages_.swapped;
-    if (!as_stored && spend(bytes->size())) {
+    if (storages_.find && !as_stored && spend(bytes->size())) {
       const auto held = std::make_shared<storage::ElementSource>();
       const auto elements = std::as_bytes(std::span(*bytes));
       held->held.assign(elements.begin(), elements.end());
       held->swapped = swapped_;
+      held->has_checksums = storages_.is_archive;  // of the pickle, which was verified
       type_.source = held;
     }
     add(object, nullptr);
@@ -647,7 +667,7 @@ class Describer {
     }
     const Pickle::First arguments = pickle_.first_items(pickle_.arguments(value));
     const bool scalar = pickle_.meaning(value) == Meaning::numpy_scalar && set_numpy_type(arguments[0]);
-    auto bytes = scalar && is_real(type_.dtype) ? bytes_of(arguments[1]) : std::nullopt;
+    auto bytes = scalar && type_.unread_type.empty() && is_real(type_.dtype) ? bytes_of(arguments[1]) : std::nullopt;
     if (!bytes || bytes->size() != item_size(type_.dtype) || type_.dtype == Dtype::boolean) {
       return std::nullopt;
     }
@@ -705,7 +725,8 @@ class Describer {
   wire::FileTensorsMaker tensors_;
   ValueType type_;                      ///< Of the tensor that is looked at,
   wire::FileTensors::Position tensor_;  ///< where its elements are,
-  std::string why_;                     ///< and why they cannot be read.
+  std::string why_;                     ///< and why they cannot be read,
+  bool not_yet_ = false;                ///< which is only that the file is cut before them.
   bool swapped_ = false;                ///< The array's elements are big-endian.
   std::string key_;                     ///< See `key_text`.
 

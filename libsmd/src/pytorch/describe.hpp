@@ -41,7 +41,8 @@ struct StorageFacts {
 /// Returns the element type that PyTorch names so (`float32`); nullopt if elements of the type are not read.
 [[nodiscard]] std::optional<Dtype> torch_dtype(std::string_view name) noexcept;
 
-/// Adds tensors and facts of a pickle to `file`. Without `Storages::find` no tensor is sound, and none is a problem.
+/// Adds tensors and facts of a pickle to `file`. Without `Storages::find` no tensor can be read, and none is a problem;
+/// in a file that is cut, none is a problem whose storage is missing.
 /// The offsets of tensors are those that the members' `begin` tells. Moves the members.
 void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop);
 

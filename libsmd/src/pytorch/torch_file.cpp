@@ -29,6 +29,9 @@ class TorchFileReader {
       read_zip();
     } else {
       note(damaged("is not a file of PyTorch", section_.begin));
+      if (first->starts_with('\x80')) {  // a pickle
+        (void)load(section_.begin);
+      }
     }
     return std::move(file_);
   }
@@ -124,12 +127,15 @@ class TorchFileReader {
     const auto data = archive->find("data.pkl");
     constexpr std::string_view versions = "|1\n|2\n|3\n|4\n|5\n|6\n|7\n|8\n|9\n|10\n|";
     const bool known = !version || versions.find("|" + *version + "|") != versions.npos || version->empty();
-    const bool ordered = order && (order->empty() || *order == "little" || *order == "big");
+    const bool ordered = !order || order->empty() || *order == "little" || *order == "big";
     if (!known || !ordered || !data) {
       const char* const why = !known     ? "its format's version is not known"
                               : !ordered ? "byteorder is neither little nor big"
                                          : "the archive has no data.pkl";
       return note(damaged(why, section_.begin));
+    }
+    if (!order) {
+      return;
     }
     auto bytes = read("data.pkl", limits::pickle_bytes);
     const auto begin = content_begin(section_.file, members[*data]);

@@ -78,6 +78,7 @@ void list_inner(storage::Storage& storage, const std::string& path, bool compone
 /// Lists a store without folders: one listing has the names of all files.
 Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
   constexpr std::ptrdiff_t deepest = 2;  // STEP/COMPONENT/FILE
+  found.folders.try_emplace("");
   std::map<std::string, std::set<std::string>> inner;
   Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {

@@ -31,6 +31,49 @@ constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: th
 
 WallClock::duration age_of(WallClock::time_point written) { return WallClock::now() - written; }
 
+/// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own.
+std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string_view place) {
+  const bool components = may_have_components(place, folders.find("")->is_pipeline);
+  std::vector<TensorFile> files;
+  for (const auto& [path, folder] : folders.folders) {
+    if (path.empty() || components || is_checkpoint_folder(path.substr(0, path.find('/')))) {
+      for (const storage::DirEntry& file : folder.files) {
+        if (!tensor_ending(file.name).empty()) {
+          files.push_back({joined(path, file.name), file.link});
+        }
+      }
+    }
+  }
+  return files;
+}
+
+/// Reports the problems of a file. `growing`: it may still be written to.
+void tell_problems(const TensorFile& file, const TensorFileHeader& header, bool growing, bool named_alone,
+                   const std::function<void(Problem)>& report) {
+  const auto add = [&](Problem problem) {
+    problem.file = problem.file.empty() ? file.path : problem.file;
+    report(std::move(problem));
+  };
+  if (header.unreadable) {
+    const bool absent = header.unreadable->kind == ProblemKind::not_found;
+    return add(!absent     ? *header.unreadable
+               : file.link ? damaged(leads_nowhere)
+                           : Problem{named_alone ? ProblemKind::not_found : ProblemKind::absent,
+                                     {},
+                                     {},
+                                     "is no longer there: it was removed while the trial was read"});
+  }
+  for (Problem& problem : header.header.problems.all()) {
+    add(std::move(problem));
+  }
+  if (header.header.cut) {
+    Problem problem = *header.header.cut;
+    problem.kind = growing ? ProblemKind::not_yet : problem.kind;
+    problem.text += growing ? "" : ": it was not written, or not copied, to its end";
+    add(std::move(problem));
+  }
+}
+
 /// The most tensor names that are kept between looks: they take some tens of megabytes.
 constexpr std::size_t most_names_kept = 200'000;
 
@@ -125,7 +168,13 @@ class CheckpointLook {
     for (const std::string& path : states) {
       tell_state(path, *folders);
     }
-    std::vector<std::string> files = files_that_state(*folders);
+    // Those that may state the step of a checkpoint, or be none of tensors.
+    std::vector<std::string> files;
+    for (TensorFile& file : candidates(*folders, place_.name)) {
+      if (!file.path.ends_with(safetensors_ending)) {
+        files.push_back(std::move(file.path));
+      }
+    }
     std::ranges::transform(listing_->rows, std::back_inserter(files), &CheckpointRow::path);
     if (Status read = do_all(readings_of(files, true)); !read) {
       return read;
@@ -138,23 +187,6 @@ class CheckpointLook {
         },
         [this](const std::string& path) { return stated_by(path); });
     return ok();
-  }
-
-  /// Returns the files that may state the step of a checkpoint, or be none of tensors.
-  [[nodiscard]] std::vector<std::string> files_that_state(const CheckpointFolders& folders) const {
-    const bool components = may_have_components(place_.name, folders.find("")->is_pipeline);
-    std::vector<std::string> files;
-    for (const auto& [path, folder] : folders.folders) {
-      if (!path.empty() && !components && !is_checkpoint_folder(path.substr(0, path.find('/')))) {
-        continue;  // a trial of its own
-      }
-      for (const storage::DirEntry& file : folder.files) {
-        if (const std::string_view ending = tensor_ending(file.name); !ending.empty() && ending != safetensors_ending) {
-          files.push_back(joined(path, file.name));
-        }
-      }
-    }
-    return files;
   }
 
   [[nodiscard]] StatedStep stated_by(const std::string& path) const {
@@ -323,7 +355,7 @@ class CheckpointLook {
         check_shards(set, *listing_, problems_);
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
-          growing = tell_problems(file) || growing;
+          growing = tell_problems_of(file) || growing;
           const auto header = listing_->headers.find(file.path);
           for (const auto& [tensor, how] : header->torch ? header->torch->quantisers : Quantisers()) {
             problems_.add({ProblemKind::note,
@@ -337,47 +369,22 @@ class CheckpointLook {
         }
       }
     }
-    if (growing && !request_.as_it_stands) {
-      rows.resize(first);  // a follower gets the checkpoint when it is whole
+    if (growing) {
+      rows.resize(first);  // the checkpoint counts when it is whole
     }
   }
 
   /// Reports the problems of a file. Returns true if it may still be written to.
-  bool tell_problems(const TensorFile& file) {
+  bool tell_problems_of(const TensorFile& file) {
     const auto header = listing_->headers.find(file.path);
-    const auto add = [&](Problem problem) {
-      problem.file = problem.file.empty() ? file.path : problem.file;
-      problems_.add(std::move(problem));
-    };
-    if (header->unreadable) {
-      Problem problem = *header->unreadable;
-      if (problem.kind == ProblemKind::not_found) {
-        problem = file.link ? damaged(leads_nowhere)
-                            : Problem{place_.file.empty() ? ProblemKind::absent : ProblemKind::not_found,
-                                      {},
-                                      {},
-                                      "is no longer there: it was removed while the trial was read"};
-      }
-      add(std::move(problem));
-      return false;
-    }
-    for (Problem& problem : header->header.problems.all()) {
-      add(std::move(problem));
-    }
-    if (!header->header.cut) {
-      return false;
-    }
-    Problem problem = *header->header.cut;
     const auto age = age_of(header->written);
-    const bool growing = age < young;
+    const bool named_alone = !place_.file.empty();
+    const bool growing = header->header.cut && age < young && !(named_alone && request_.as_it_stands);
+    tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
     if (growing) {
-      problem.kind = ProblemKind::not_yet;
       look_again_after(age);
       listing_->headers.read_again(file.path);
-    } else {
-      problem.text += ": it was not written, or not copied, to its end";
     }
-    add(std::move(problem));
     return growing;
   }
 
@@ -475,9 +482,10 @@ class CheckpointLook {
   bool nothing_new_ = false;
 };
 
-/// Reports what an unsafe load would call.
-void tell_globals(const std::string& path, const pytorch::TorchFile& file, const std::function<void(Problem)>& report) {
-  for (const pytorch::ListedGlobal& global : file.globals) {
+/// Reports what an unsafe load would call, and checks what is no tensor's value.
+void check_torch_file(storage::Storage& storage, const std::string& path, const TensorFileHeader& header,
+                      const std::function<void(Problem)>& report) {
+  for (const pytorch::ListedGlobal& global : header.torch->globals) {
     const std::string text = "would be called by an unsafe load: " + printable(global.name);
     if (global.dangerous) {
       report({ProblemKind::damaged, path, global.offset, text});
@@ -485,12 +493,6 @@ void tell_globals(const std::string& path, const pytorch::TorchFile& file, const
       report({ProblemKind::remark, {}, {}, printable(path) + ": byte " + std::to_string(global.offset) + ": " + text});
     }
   }
-}
-
-/// Checks what is no tensor's value.
-void check_torch_file(storage::Storage& storage, const CheckpointRow& row, const TensorFileHeader& header,
-                      const std::function<void(Problem)>& report) {
-  tell_globals(row.path, *header.torch, report);
   std::vector<std::string_view> parts;
   const wire::FileTensors& tensors = header.header.entries;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -502,15 +504,15 @@ void check_torch_file(storage::Storage& storage, const CheckpointRow& row, const
     report({ProblemKind::remark,
             {},
             {},
-            printable(row.path) + ": " + text::counted(parts.size(), "tensor") +
+            printable(path) + ": " + text::counted(parts.size(), "tensor") +
                 (parts.size() == 1 ? " is one process's part of a larger one: "
                                    : " are one process's parts of larger ones: ") +
                 text::first_names(parts)});
   }
-  const auto file = header.torch->source ? storage.open(row.path) : Problem();
+  const auto file = header.torch->source ? storage.open(path) : Problem();
   if (file) {
     header.torch->source->verify_others(**file, {}, [&](Problem problem) {
-      problem.file = row.path;
+      problem.file = path;
       report(std::move(problem));
     });
   }
@@ -533,26 +535,39 @@ class CheckpointsLayout final : public Layout {
     return CheckpointLook(storage, request, place_, static_cast<const CheckpointListing*>(before))
         .look(std::move(collections));
   }
-  /// Reads every trainer_state.json, also those that do not count, verifies the checksums of what is no tensor, and
-  /// lists what unsafe loads would call.
+  /// Reads every file of tensors and trainer_state.json, also those that are left out, verifies the checksums of what
+  /// is no tensor, and lists what unsafe loads would call. Problems that the look reported are reported again.
   void check_names(storage::Storage& storage, const Listing& listing, const std::unordered_set<std::string>& /*used*/,
                    const std::function<void(Problem)>& report) const override {
     const auto& own = static_cast<const CheckpointListing&>(listing);
-    for (const CheckpointRow& row : own.rows) {
-      if (const auto header = own.headers.find(row.path); header && header->torch) {
-        check_torch_file(storage, row, *header, report);
+    const bool alone = !place_.file.empty();
+    const auto check = [&](const TensorFile& file, bool beside) {
+      const auto known = own.headers.find(file.path);
+      const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path);
+      const TensorFileHeader& header = known ? *known : read;
+      if (!beside) {
+        tell_problems(file, header, age_of(header.written) < young && !alone, alone, report);
       }
-    }
-    const auto folders = place_.file.empty() ? list_checkpoint_folders(storage) : Outcome(CheckpointFolders());
+      if (header.torch) {
+        check_torch_file(storage, file.path, header, report);
+      }
+    };
+    const auto folders = alone ? Outcome(CheckpointFolders()) : list_checkpoint_folders(storage);
     if (!folders) {
       return;  // reported by the look
     }
+    std::vector<TensorFile> files = alone ? std::vector<TensorFile>() : candidates(*folders, place_.name);
+    for (const CheckpointRow& row : own.rows) {
+      if (alone || last_part_of(row.path) == distributed_name) {
+        files.push_back({row.path});
+      }
+    }
+    for (const TensorFile& file : files) {
+      check(file, false);
+    }
     for (const auto& [path, folder] : folders->folders) {
       for (const std::string& name : folder.beside) {
-        const std::string file = joined(path, name);
-        if (const TensorFileHeader beside = read_header(storage, file); beside.torch) {
-          tell_globals(file, *beside.torch, report);
-        }
+        check({joined(path, name)}, true);
       }
       if (!folder.has_trainer_state() || !(path.empty() || is_checkpoint_folder(path))) {
         continue;
