@@ -828,6 +828,15 @@ class Made(unittest.TestCase):
         self.write("run/ckpt_1.pt", content)
         self.assertEqual(len(rows("smd-ls", path)), 3)
 
+    def test_an_empty_file_and_a_text(self):
+        """Named themselves, they are told for what they are; an empty one is not yet written while it is young."""
+        for name, content, what in (("a.pt", b"", "is empty"), ("b.safetensors", b"", "b.safetensors: byte 0"), ("c.pt", b"import torch\n", "is text")):
+            _, errors = run("smd-ls", self.write(f"{name}.d/{name}", content), status=4)
+            self.assertTrue(any("Damaged" in line and what in line for line in errors), errors)
+        self.write("run/ckpt_1.pt", zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))
+        self.write("run/ckpt_2.pt", b"", age=5)
+        self.assertEqual([row["step"] for row in rows("smd-ls", "--steps", os.path.join(self.folder, "run"))], [1])
+
     def test_arrays_of_types_that_are_not_read(self):
         arrays = {"time": np.zeros(3, "datetime64[s]"), "pair": np.zeros((2, 1), [("x", "<f4"), ("y", "<i4")]),
                   "long": np.zeros(2, np.longdouble), "pairs": np.zeros(4, np.clongdouble), "text": np.array(["a"])}

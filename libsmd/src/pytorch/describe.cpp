@@ -52,16 +52,13 @@ constexpr std::string_view step_keys[] = {"global_step", "step", "iter_num", "it
 constexpr std::string_view measure_words[] = {"loss", "acc", "accuracy", "score", "metric", "best", "fitness"};
 constexpr std::string_view epoch_key = "epoch";
 
-template <std::size_t n>
-bool is_one_of(const std::string_view (&names)[n], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
-template <std::size_t n>
-std::optional<std::string_view> dtype_in(const TypeName (&types)[n], std::string_view name) {
-  const auto* const found =
-      std::find_if(std::begin(types), std::end(types), [&](const TypeName& type) { return type.name == name; });
-  return found == std::end(types) ? std::nullopt : std::optional(found->dtype);
+std::optional<std::string_view> dtype_in(std::span<const TypeName> types, std::string_view name) {
+  const auto found = std::ranges::find(types, name, &TypeName::name);
+  return found == types.end() ? std::nullopt : std::optional(found->dtype);
 }
 
 /// Returns the name of the class or dtype that a Global is.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pytorch/globals.hpp"
 
+#include "pytorch/describe.hpp"
 #include "pytorch/pickle.hpp"
 
 #include <algorithm>
@@ -72,16 +73,13 @@ constexpr std::string_view dangerous_functions =
     "read_text rmdir rmtree runcall runctx runstring save savetxt savez savez_compressed setattr spawnv_passfds "
     "symlink_to system tofile touch unlink vars write_bytes write_text";
 
-/// What module `torch` itself has for data, besides classes with these endings.
+/// What module `torch` itself has for data, besides the types that are read, and classes of storages and tensors.
 constexpr std::string_view torch_words =
-    "Generator ScriptObject Size bfloat16 bits16 bits1x8 bits2x4 bits4x2 bits8 bool cdouble cfloat chalf channels_last "
-    "channels_last_3d complex128 complex32 complex64 contiguous_format device double dtype finfo float float16 float32 "
-    "float4_e2m1fn_x2 float64 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu half iinfo int "
-    "int1 int16 int2 int3 int32 int4 int5 int6 int64 int7 int8 jagged layout long memory_format per_channel_affine "
-    "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine per_tensor_symmetric preserve_format "
-    "qint32 qint8 qscheme quint2x4 quint4x2 quint8 short sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr "
-    "strided uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7 uint8";
-constexpr std::string_view torch_endings[] = {"Storage", "Tensor"};
+    "Generator ScriptObject Size bits16 bits1x8 bits2x4 bits4x2 bits8 channels_last channels_last_3d complex32 "
+    "contiguous_format device dtype finfo float4_e2m1fn_x2 iinfo int1 int2 int3 int4 int5 int6 int7 jagged layout "
+    "memory_format per_channel_affine per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine "
+    "per_tensor_symmetric preserve_format qint32 qint8 qscheme quint2x4 quint4x2 quint8 sparse_bsc sparse_bsr "
+    "sparse_coo sparse_csc sparse_csr strided uint1 uint2 uint3 uint4 uint5 uint6 uint7";
 
 /// Packages whose classes hold data. Functions of theirs do not count.
 constexpr std::string_view data_packages =
@@ -159,10 +157,9 @@ bool is_data_class(const GlobalName& global) {
     return word.empty() || word[0] < 'A' || word[0] > 'Z';
   };
   if (global.module == "torch" || global.module == "torch.cuda") {
-    return has_word(torch_words, global.name) ||
-           (global.name.find('.') == global.name.npos &&
-            std::any_of(std::begin(torch_endings), std::end(torch_endings),
-                        [&](std::string_view ending) { return global.name.ends_with(ending); }));
+    const bool is_class = global.name.ends_with("Storage") || global.name.ends_with("Tensor");
+    return torch_dtype(global.name) || has_word(torch_words, global.name) ||
+           (is_class && global.name.find('.') == global.name.npos);
   }
   return lies_in("__torch__", global.module) ||
          (lies_in(data_packages, global.module) && !any_part(global.name, '.', is_no_class));

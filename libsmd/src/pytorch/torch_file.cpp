@@ -148,7 +148,10 @@ class TorchFileReader {
     loaded.begin = stored ? *begin : 0;
     parse(loaded, false);
     if (loaded.pickle.length() == 0) {
-      return take_cut_for_damage();
+      if (file_.cut) {  // a member that ends too soon is whole, and wrong
+        file_.problems.add(*std::exchange(file_.cut, std::nullopt));
+      }
+      return;
     }
     Storages storages;
     storages.find = [&](std::string_view key) { return archive->find("data/" + std::string(key)); };
@@ -162,28 +165,19 @@ class TorchFileReader {
     describe(loaded.pickle, storages, file_, stop_);
   }
 
-  /// A member that ends too soon is whole, and wrong.
-  void take_cut_for_damage() {
-    if (file_.cut) {
-      file_.problems.add(*std::exchange(file_.cut, std::nullopt));
-    }
-  }
-
   /// Names what a cut archive would have contained: its first member is `data.pkl`, and may be whole.
   void name_lost_tensors() {
     constexpr std::size_t fixed = 30;
-    constexpr std::string_view name = "/data.pkl";
-    const auto header =
-        read_bytes(section_.file, section_.begin, std::min<std::uint64_t>(fixed, section_.end - section_.begin));
+    constexpr std::uint64_t most = 4096;  // of the header and the member's name
+    const auto header = read_bytes(section_.file, section_.begin, std::min(most, section_.end - section_.begin));
     if (!header || header->size() < fixed) {
       return;
     }
     const auto word = [&](std::size_t at) {
       return wire::load_little<std::uint16_t>(std::as_bytes(std::span(*header).subspan(at)));
     };
-    const auto named = read_bytes(section_.file, section_.begin + fixed, word(26));
     const Problem cut = *file_.cut;
-    if (named && named->ends_with(name) && word(8) == 0) {
+    if (header->substr(fixed, word(26)).ends_with("/data.pkl") && word(8) == 0) {
       if (const auto loaded = load(section_.begin + fixed + word(26) + word(28))) {
         Storages none;
         describe(loaded->pickle, none, file_, stop_);

@@ -49,7 +49,8 @@ struct TorchFile {
 [[nodiscard]] bool may_be_torch_file(std::span<const std::byte> first) noexcept;
 
 /// Describes a file by its directory and its pickle alone: no element is read, and nothing that the pickle names is
-/// called. Of a plain pickle, which is no such file, only its globals are listed. Takes time and memory linear in what is read, within `smd::limits`.
+/// called. Of a plain pickle, which is no such file, only its globals are listed. Takes time and memory linear in what
+/// is read, within `smd::limits`.
 [[nodiscard]] TorchFile read_torch_file(const FileSection& section, const Stop& stop = {});
 
 /// Describes the checkpoint of torch.distributed.checkpoint whose `.metadata` has a path; its chunks are files beside

@@ -117,7 +117,11 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   } else if (path.ends_with(doubtful_ending) && !wire::may_stand_for_checkpoint(known)) {
     result.foreign = true;
   } else if (known != nullptr && (!named_safetensors || size >= wire::safetensors_length_bytes)) {
-    result.header.problems.add(damaged(say(*known), 0));
+    if (known->kind == wire::FileKind::empty) {
+      result.header.cut = damaged(say(*known), 0);
+    } else {
+      result.header.problems.add(damaged(say(*known), 0));
+    }
     if (!first.empty() && first.front() == std::byte{0x80}) {  // a pickle
       result.torch = std::make_shared<const pytorch::TorchFile>(pytorch::read_torch_file({**file, 0, size}, stop));
     }

@@ -646,7 +646,8 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
 bool is_tensor_file(const Opening& what, std::span<const std::byte> first) {
   const std::string_view name = what.file;
   const wire::KnownFile* const known = wire::known_file(first, name);
-  const bool unknown = known == nullptr && !tensor_ending(name).empty() && !name.ends_with(doubtful_ending);
+  const bool untold = known == nullptr || known->kind == wire::FileKind::empty || known->kind == wire::FileKind::text;
+  const bool unknown = untold && !tensor_ending(name).empty() && !name.ends_with(doubtful_ending);
   return wire::looks_like_safetensors(first) || unknown || (known != nullptr && known->kind == wire::FileKind::pytorch);
 }
 
