@@ -110,8 +110,9 @@ namespace {
 
 using Number = std::variant<std::int64_t, double>;
 
-/// Of the tensors that a file names, and ends before.
+/// Of the tensors that an archive names, and ends before.
 struct LostElements final : storage::ElementSource {
+  LostElements() { has_checksums = true; }
   [[nodiscard]] Outcome<std::uint64_t> find(const storage::File& file, std::uint64_t /*offset*/) const override {
     return damaged("truncated: the file ends before its elements can be found", file.size());
   }

@@ -122,9 +122,6 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
     } else {
       result.header.problems.add(damaged(say(*known), 0));
     }
-    if (!first.empty() && first.front() == std::byte{0x80}) {  // a pickle
-      result.torch = std::make_shared<const pytorch::TorchFile>(pytorch::read_torch_file({**file, 0, size}, stop));
-    }
   } else if (named_safetensors) {
     read_safetensors(**file, first, result);
   } else {

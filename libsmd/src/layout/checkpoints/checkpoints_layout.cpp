@@ -482,10 +482,9 @@ class CheckpointLook {
   bool nothing_new_ = false;
 };
 
-/// Reports what an unsafe load would call, and checks what is no tensor's value.
-void check_torch_file(storage::Storage& storage, const std::string& path, const TensorFileHeader& header,
-                      const std::function<void(Problem)>& report) {
-  for (const pytorch::ListedGlobal& global : header.torch->globals) {
+/// Reports what an unsafe load would call.
+void tell_globals(const std::string& path, const pytorch::TorchFile& file, const std::function<void(Problem)>& report) {
+  for (const pytorch::ListedGlobal& global : file.globals) {
     const std::string text = "would be called by an unsafe load: " + printable(global.name);
     if (global.dangerous) {
       report({ProblemKind::damaged, path, global.offset, text});
@@ -493,6 +492,12 @@ void check_torch_file(storage::Storage& storage, const std::string& path, const 
       report({ProblemKind::remark, {}, {}, printable(path) + ": byte " + std::to_string(global.offset) + ": " + text});
     }
   }
+}
+
+/// Checks what is no tensor's value.
+void check_torch_file(storage::Storage& storage, const std::string& path, const TensorFileHeader& header,
+                      const std::function<void(Problem)>& report) {
+  tell_globals(path, *header.torch, report);
   std::vector<std::string_view> parts;
   const wire::FileTensors& tensors = header.header.entries;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -550,6 +555,8 @@ class CheckpointsLayout final : public Layout {
       }
       if (header.torch) {
         check_torch_file(storage, file.path, header, report);
+      } else if (const auto opened = storage.open(file.path)) {  // it may be a plain pickle
+        tell_globals(file.path, pytorch::read_torch_file({**opened, 0, (*opened)->size()}), report);
       }
     };
     const auto folders = alone ? Outcome(CheckpointFolders()) : list_checkpoint_folders(storage);
