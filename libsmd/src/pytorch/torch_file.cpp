@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace smd::detail::pytorch {
 
@@ -58,8 +59,7 @@ class TorchFileReader {
   void list_globals(const Loaded& loaded) {
     for (ListedGlobal& global : listed_globals(loaded.pickle)) {
       global.offset += loaded.begin;
-      const auto same = [&](const ListedGlobal& other) { return other.name == global.name; };
-      if (std::none_of(file_.globals.begin(), file_.globals.end(), same)) {
+      if (listed_.insert(global.name).second) {
         file_.globals.push_back(std::move(global));
       }
     }
@@ -274,6 +274,7 @@ class TorchFileReader {
   const FileSection& section_;
   const Stop& stop_;
   TorchFile file_;
+  std::set<std::string> listed_;  ///< Names of its globals.
 };
 
 }  // namespace
