@@ -122,7 +122,7 @@ bool lies_in(std::string_view packages, const std::string& name) {
 
 bool is_dangerous(const GlobalName& global) {
   if (global.module == "torch.hub" && global.name == "load") {
-    return false;  // the recorded answers to PYTORCH.md tell it as a note
+    return false;  // only a remark: it asks before it runs what is not trusted
   }
   return lies_in(dangerous_prefixes, global.module + "." + global.name) ||
          any_part(global.name, '.', is_dangerous_word) ||

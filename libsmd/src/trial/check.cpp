@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "storage/element_source.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
 #include "trial/trial_state.hpp"
@@ -46,12 +47,13 @@ RowReport check_row(const Records& records, const Snapshot& snapshot, const Step
     ++report.records;
     report.bytes += place.length;
     const std::string_view name = snapshot.catalog.stored_names()[list.names[position]];
+    bool has_checksum =
+        place.form() != ValueForm::elements || (place.type->source && place.type->source->has_checksums);
     if (place.form() == ValueForm::elements && !place.type->unread_type.empty()) {
-      ++report.unprotected;
+      report.unprotected += has_checksum ? 0 : 1;
       report.unread.emplace_back(place.type->unread_type, name);
       continue;
     }
-    bool has_checksum = place.form() != ValueForm::elements;
     bool empty = false;
     const auto problem = reader.read(place, name, [&](Extent& value) {
       has_checksum = value.has_checksum();
