@@ -134,6 +134,11 @@ def check_trial(commands, trial, layout, answer, what):
     names = sorted(row["tensor"] for row in commands.rows("smd-ls", trial))
     right = sorted(name for name, one in answer["tensors"].items() if one["collections"] != ["system"])
     require(names == right, f"{what}: tensors {names}, right is {right}")
+    system = {name for name, one in answer["tensors"].items() if one["collections"] == ["system"]}
+    for asked, reads in ((), set()), (("-p", "ExplodingTensor.tensor_regex=^system/"), system):
+        rows = commands.rows("smd-rule", "--explain", "-r", "ExplodingTensor,StalledTrainingRule", *asked, trial)
+        shown = {row["tensor"] for row in rows} & system
+        require(shown == reads, f"{what}: rules {asked} read {shown} of the machine, right is {reads}")
     members = {name: [] for name in answer["tensors"]}
     for collection in collections:
         for row in commands.rows("smd-ls", "-c", collection, trial):
@@ -210,6 +215,43 @@ def check_growing(commands, logs, case):
         os.remove(f"{folder}.out")
 
 
+JUDGED = [
+    {"id": "validation after training", "stages": ["step,loss,val\n0,4,\n1,3,\n", "1,,nan\n", "2,2,\n", "2,,9\n"]},
+    {"id": "second header", "stages": ["step,loss\n0,4\n1,3\n2,2\n", "step,loss\n0,4\n1,nan\n"]},
+    {"id": "goes back", "stages": ["step,loss\n0,4\n1,3\n2,2\n3,1\n", "1,nan\n", "2,nan\n3,inf\n", "4,1\n"]},
+    {"id": "superseded", "stages": ["step,loss,val\n0,4,4\n1,nan,4\n", "2,nan,4\n", "1,3,3\n2,2,nan\n", "3,1,1\n"]},
+]
+
+
+def check_judged(commands, _, case):
+    """Rules that follow a file judge as afterwards, and print each finding once."""
+    folder = tempfile.mkdtemp(prefix="smd-metrics-")
+    try:
+        path = f"{folder}/log.csv"
+        command = ["smd-rule", path, "-r", "ExplodingTensor,Overfit", "-k", "--jsonl"]
+        follower = None
+        for stage in case["stages"]:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(stage)
+            follower = follower or subprocess.Popen(command + ["-F", "--idle", "2s"], stdout=subprocess.PIPE,
+                                                    stderr=subprocess.PIPE, env=commands.environment)
+            time.sleep(0.5)
+        out, err = follower.communicate(timeout=60)
+        followed = [json.loads(line) for line in out.splitlines()]
+        right = commands.rows(*command)
+
+        def of(rows, record):
+            keys = ("rule", "tensor", "step", "findings", "steps_evaluated", "steps_skipped")
+            return [tuple(row.get(key) for key in keys) for row in rows if row["record"] == record]
+
+        require(of(followed, "result") == of(right, "result"), f"{case['id']}: {followed}, right is {right}: {err}")
+        shown = of(followed, "finding")
+        require(len(set(shown)) == len(shown) and set(of(right, "finding")) <= set(shown),
+                f"{case['id']}: found {shown}, right is {of(right, 'finding')}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def check_lines(commands, logs, case):
     folder = tempfile.mkdtemp(prefix="smd-metrics-")
     try:
@@ -240,6 +282,7 @@ def main():
     for file, check in (("live.json", check_growing), ("lines.json", check_lines)):
         with open(f"{logs}/{file}", encoding="utf-8") as cases:
             checks += [(check, case) for case in json.load(cases)["cases"]]
+    checks += [(check_judged, case) for case in JUDGED]
     failed = 0
     for check, what in checks:
         try:

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 namespace smd::tool {
 
@@ -18,17 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 /// The longest time between two ticks.
 constexpr std::chrono::milliseconds longest_pause{1000};
-
-/// What shows whether a snapshot may hold something new.
-struct SnapshotExtent {
-  std::size_t listed;
-  std::size_t complete;
-  bool ended;
-
-  explicit SnapshotExtent(const Trial& trial)
-      : listed(trial.listed_steps().size()), complete(trial.steps().size()), ended(trial.ended()) {}
-  bool operator==(const SnapshotExtent&) const = default;
-};
 
 }  // namespace
 
@@ -66,47 +57,78 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
                               const std::function<void()>& give_up) {
   StepFollower follower(trial, {.wait = wait_});
   messages_.info(name + ": followed by " + follower.method());
+  // What shows whether a snapshot may hold something new.
+  const auto extent = [&] { return std::tuple(trial.listed_steps().size(), trial.steps().size(), trial.ended()); };
+  auto known = extent();
   Clock::time_point quiet_since = Clock::now();
-  SnapshotExtent known(trial);
+  Clock::time_point begin_again = quiet_since;  // not before this
+  std::uint64_t superseded = superseded_values(trial);
+  std::optional<GlobalStep> told;  // the last step that a tick was told
+  std::optional<GlobalStep> came;  // the last one that came since
+  bool late = false;               // values came to steps that ticks were told, or superseded theirs
   while (true) {
     // Taken first: once time is up, the follower accepts an end marker without another look, and must have the chance
     // to.
     const Clock::time_point now = Clock::now();
-    FollowTick what;
     std::optional<FollowEvent> event;
     while ((event = follower.poll()) && event->kind == FollowEvent::Kind::step) {
       report_missing_files(trial, *event, messages_);
       messages_.say_missing();
-      what.last = std::max(what.last, std::optional(event->step));
+      came = std::max(came, std::optional(event->step));
+      late = late || event->step <= told;
+      quiet_since = Clock::now();
     }
     report_problems(trial, messages_);
-    quiet_since = what.last ? Clock::now() : quiet_since;
-    what.ended = event.has_value();
-    const SnapshotExtent extent(trial);
-    what.new_data = extent != known;
-    known = extent;
+    const std::uint64_t before = std::exchange(superseded, superseded_values(trial));
+    late = late || superseded != before;
+    const bool idle = following_.idle && now - quiet_since >= *following_.idle;
+    const bool time_up = idle || (wait_.deadline && now >= *wait_.deadline);
+    FollowTick what{.ended = event.has_value()};
+    what.again = late && (what.ended || time_up || now >= begin_again);
+    if (what.again) {
+      const std::vector<GlobalStep> steps = trial.steps();  // without those that were superseded
+      const auto after =
+          std::ranges::upper_bound(steps, std::max(told, came), {}, [](GlobalStep one) { return std::optional(one); });
+      told = what.last = after == steps.begin() ? std::nullopt : std::optional(after[-1]);
+    } else if (!late) {
+      what.last = came;
+      told = std::max(told, came);
+    }
+    if (what.again || !late) {
+      came.reset();
+      late = false;
+    }
+    const auto latest = extent();
+    what.new_data = std::exchange(known, latest) != latest;
+    const Clock::time_point begun = Clock::now();
     if (tick(what)) {
       return;
+    }
+    if (what.again) {
+      begin_again = Clock::now() + 10 * (Clock::now() - begun);
     }
     if (wait_.stop.stop_requested()) {
       return give_up();
     }
-    const bool idle = following_.idle && now - quiet_since >= *following_.idle;
-    if (idle || (wait_.deadline && now >= *wait_.deadline)) {
+    if (time_up) {
       report_time_up(name, idle, messages_);
       return give_up();
     }
     WaitOptions wait = wait_;
-    wait.deadline = Clock::now() + longest_pause;
-    if (wait_.deadline) {
-      wait.deadline = std::min(*wait.deadline, *wait_.deadline);
-    }
+    wait.deadline = std::min(Clock::now() + longest_pause, wait_.deadline.value_or(Clock::time_point::max()));
     if (following_.idle) {
-      wait.deadline =
-          std::min(*wait.deadline, quiet_since + std::chrono::duration_cast<Clock::duration>(*following_.idle));
+      wait.deadline = std::min(*wait.deadline, quiet_since + *following_.idle);
     }
-    trial.wait_until([&] { return SnapshotExtent(trial) != known; }, wait);
+    trial.wait_until([&] { return extent() != known; }, wait);
   }
+}
+
+std::uint64_t superseded_values(const Trial& trial) {
+  std::uint64_t all = 0;
+  for (const auto& [tensor, count] : trial.superseded()) {
+    all += count;
+  }
+  return all;
 }
 
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages) {

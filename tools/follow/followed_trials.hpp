@@ -10,6 +10,7 @@
 #include <smd/trial.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -22,8 +23,11 @@ namespace smd::tool {
 /// What has come since the last tick.
 struct FollowTick {
   std::optional<GlobalStep> last;  ///< The last step that became complete, if any did.
-  bool ended = false;              ///< The job is over, and all of its steps have come.
-  bool new_data = false;           ///< The trial may hold something new, complete or not.
+  /// Values came to steps of earlier ticks, or some of these no longer count: everything must be evaluated again, up to
+  /// `last`. It is told so rarely that it takes a tenth of the time; meanwhile no step is told.
+  bool again = false;
+  bool ended = false;     ///< The job is over, and all of its steps have come.
+  bool new_data = false;  ///< The trial may hold something new, complete or not.
 };
 
 /// The trials of a command with --follow: each is opened once it exists and visited in a thread of its own, until a
@@ -66,6 +70,9 @@ class FollowedTrials {
   std::function<bool()> stop_;
   std::mutex mutex_;
 };
+
+/// The number of values that later ones superseded.
+[[nodiscard]] std::uint64_t superseded_values(const Trial& trial);
 
 /// Reports that a trial is not followed any more, with status 124. `idle`: because no new step came.
 void report_time_up(const std::string& trial, bool idle, Diagnostics& messages);

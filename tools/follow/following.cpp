@@ -44,33 +44,6 @@ void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnost
   }
 }
 
-/// Reports when a job went back, so that values shown before no longer count. A trial whose files mark steps has no
-/// such restarts.
-class Restarts {
- public:
-  explicit Restarts(const Trial& trial) : trial_(trial), superseded_(count()) {}
-
-  void note(const FollowEvent& event, Diagnostics& messages) {
-    const std::uint64_t before = std::exchange(superseded_, trial_.layout().marks_steps ? 0 : count());
-    if (superseded_ > before) {
-      messages.note(trial_.name() + " went back to step " + std::to_string(event.step.value) + ": " +
-                    counted(superseded_ - before, "value") + " superseded");
-    }
-  }
-
- private:
-  [[nodiscard]] std::uint64_t count() const {
-    std::uint64_t all = 0;
-    for (const auto& [tensor, count] : trial_.superseded()) {
-      all += count;
-    }
-    return all;
-  }
-
-  const Trial& trial_;
-  std::uint64_t superseded_;
-};
-
 // The steps to read. Terms that count from an end need all steps, and only a later step shows that one was skipped.
 StepRange range_to_follow(const FollowSetup& setup) {
   const StepSpec& spec = setup.selection.steps ? *setup.selection.steps : setup.needs.fallback;
@@ -118,7 +91,7 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     note_superseded(trial, setup.selection, setup.needs.fallback, setup.reading, messages);
   }
   FollowedSteps steps(trial, setup.selection, setup.needs);
-  Restarts restarts(trial);
+  std::uint64_t superseded = superseded_values(trial);
   StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
   messages.info(trial.name() + ": followed by " + follower.method());
   bool any = false;
@@ -137,7 +110,11 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
                     " came late, after later steps were shown");
     }
     report_missing_files(trial, event, messages);
-    restarts.note(event, messages);
+    const std::uint64_t before = std::exchange(superseded, superseded_values(trial));
+    if (superseded > before) {
+      messages.note(trial.name() + " went back to step " + std::to_string(event.step.value) + ": " +
+                    counted(superseded - before, "value") + " superseded");
+    }
     if (steps.choose(event)) {
       visited = true;
       Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});

@@ -83,15 +83,12 @@ std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics&
 }
 
 Examination::Examination(const ExaminationContext& context, Trial& trial, std::string name, EvaluationOptions options)
-    : context_(context),
-      trial_(trial),
-      name_(std::move(name)),
-      survey_(survey_options(context.options.selection, trial)) {
+    : context_(context), trial_(trial), name_(std::move(name)) {
   options.keep_going = true;
   options.jobs = context.options.reading.jobs;
   if (!options.follow) {
     // The page must not depend on when it is made: the present is when the trial was last written.
-    options.now = [this] { return survey_.histories().last_write.value_or(0); };
+    options.now = [this] { return survey_->histories().last_write.value_or(0); };
   }
   steps_ = options;
   options.most_findings = listed_findings;
@@ -101,7 +98,7 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
     tallies_[rule].add(finding);
   };
   evaluator_.emplace(trial, std::move(options));
-  evaluator_->add(survey_);
+  evaluator_->add(make_survey());
   context.others.allow(name_);
   bool pairs = false;
   for (const RuleRequest& request : context.requests) {
@@ -113,9 +110,26 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   }
 }
 
+std::unique_ptr<Survey> Examination::make_survey() {
+  auto survey = std::make_unique<Survey>(survey_options(context_.options.selection, trial_));
+  survey_ = survey.get();
+  return survey;
+}
+
+void Examination::restart() {
+  tallies_.resize(evaluator_->results().size());
+  evaluator_->restart([this](std::size_t rule) {
+    std::unique_ptr<Rule> fresh = rule == 0        ? make_survey()
+                                  : rule == pairs_ ? make_rule(pairing_rule)
+                                                   : context_.requests[rule - 1].make_again();
+    tallies_[rule] = fresh ? FindingTally() : tallies_[rule];
+    return fresh;
+  });
+}
+
 TrialReport Examination::report(bool last) {
   TrialReport report = {.name = name_, .facts = facts_of(trial_)};
-  report.histories = last ? survey_.take_histories() : Histories(survey_.histories());
+  report.histories = last ? survey_->take_histories() : Histories(survey_->histories());
   report.buckets = saved_histograms(trial_, report.histories, steps_);
   report.media = logged_media(trial_, context_.options.selection, steps_);
   if (report.histories.last_write) {
@@ -214,13 +228,16 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       const std::lock_guard lock(trials.mutex());
       Evaluator& evaluator = examination->evaluator();
       bool over = what.ended;
+      if (what.again) {
+        examination->restart();
+      }
       if (what.last) {
         evaluator.offer(what.last);
       }
       if (over) {
         evaluator.offer();
         evaluator.finish();
-      } else if (end && what.last && what.last->value >= end->value - 1) {
+      } else if (end && what.last && what.last->value >= end->value - (trial.layout().marks_steps ? 1 : 0)) {
         evaluator.finish(false);
         over = true;
       } else {

@@ -5,6 +5,7 @@
 #include <smd/trial.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -41,13 +42,17 @@ class Examination {
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// What is known so far. `last`: no more data comes, so that problems are reported with their status.
   [[nodiscard]] TrialReport report(bool last);
+  /// Begins again, as `Evaluator::restart`.
+  void restart();
 
  private:
+  [[nodiscard]] std::unique_ptr<Survey> make_survey();
+
   const ExaminationContext& context_;
   Trial& trial_;
   std::string name_;
-  Survey survey_;
-  EvaluationOptions steps_;  // which are examined
+  Survey* survey_ = nullptr;  // the first rule
+  EvaluationOptions steps_;   // which are examined
   std::optional<Evaluator> evaluator_;
   std::vector<FindingTally> tallies_;  // by rule
   std::optional<std::size_t> pairs_;   // the rule that is evaluated for its pairs alone

@@ -171,6 +171,9 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 }  // namespace
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
+std::unique_ptr<Rule> RuleRequest::make_again() const {
+  return configuration.rule_to_invoke == "StalledTrainingRule" ? nullptr : make();
+}
 
 std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {
   std::vector<RuleRequest> requests;

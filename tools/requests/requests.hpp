@@ -63,6 +63,8 @@ struct RuleRequest {
   }
   /// Makes a new rule. Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make() const;
+  /// As `make`, for `Evaluator::restart`. Null for a rule that goes on, because it watches the clock.
+  [[nodiscard]] std::unique_ptr<Rule> make_again() const;
 };
 
 /// A rule that an option adds, or that it would have added with what is wrong.

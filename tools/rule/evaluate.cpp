@@ -59,7 +59,22 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
   reported_.resize(context.requests.size());
 }
 
+void TrialEvaluation::restart() {
+  evaluator_->restart([&](std::size_t rule) {
+    std::unique_ptr<Rule> fresh = reported_[rule] ? nullptr : context_.requests[rule].make_again();
+    if (fresh) {
+      for (const Finding& finding : evaluator_->results()[rule].findings) {
+        found_before_.insert(place_of(rule, finding));
+      }
+    }
+    return fresh;
+  });
+}
+
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {
+  if (found_before_.contains(place_of(rule, finding))) {
+    return;
+  }
   const ReportRecord record = {RecordKind::finding, name_, names_[rule], &finding};
   reports_->take(record);
   // One command for each step, however many tensors are concerned.

@@ -18,6 +18,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace smd::tool::rule {
@@ -51,10 +52,18 @@ class TrialEvaluation {
   void conclude(bool running = false) { report_results(false, running); }
   /// Reports the results of rules that need no further steps.
   void report_finished();
+  /// Begins again, but for rules whose results were reported. What was found before is not reported again.
+  void restart();
   /// Reports which rules the trial showed to be configured wrongly; status 2 if there are any.
   void report_refused();
 
  private:
+  using FoundAt = std::tuple<std::size_t, std::optional<GlobalStep>, std::optional<std::string>,
+                             std::optional<std::string>, std::string>;
+
+  static FoundAt place_of(std::size_t rule, const Finding& finding) {
+    return {rule, finding.step, finding.tensor, finding.worker, finding.check};
+  }
   void found(std::size_t rule, const Finding& finding);
   void report_results(bool only_finished, bool running);
   void report(std::size_t rule, RuleResult result);
@@ -69,6 +78,7 @@ class TrialEvaluation {
   std::optional<Evaluator> evaluator_;
   std::vector<RuleResult> names_;                     // by rule: results with nothing but the names
   std::vector<bool> reported_;                        // by rule
+  std::set<FoundAt> found_before_;                    // before the last restart
   std::set<std::string> missing_;                     // event files reported as missing
   std::vector<std::optional<GlobalStep>> triggered_;  // by rule: the step for which the command ran last
 };

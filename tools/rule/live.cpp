@@ -82,43 +82,36 @@ class LiveTrial {
   void run() {
     try {
       trials_.in_ticks(
-          trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(false, true); });
+          trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(); });
     } catch (const InvalidArgument&) {
       throw;
     } catch (const MatchLimit&) {
       throw;
     } catch (const Error&) {
-      end(false, true);
+      end();
       throw;
     }
   }
 
  private:
-  bool tick(const FollowTick& what) {
-    came_ = std::max(came_, what.last);
-    const std::optional<GlobalStep> ready = ready_step();
-    if (evaluate(ready > offered_ ? ready : std::nullopt, what.ended && ready == came_, what.new_data)) {
-      return true;
-    }
-    offered_ = std::max(offered_, ready);
-    return false;
-  }
-
-  /// The last step that came and that the other trials permit rules to see; nullopt if there is none.
-  [[nodiscard]] std::optional<GlobalStep> ready_step() {
-    const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
-    const std::optional<GlobalStep> readable = others_->last_readable();
-    return came_ && readable ? std::max(offered_, std::optional(std::min(*came_, *readable))) : came_;
-  }
-
   /// Evaluates what is new. Returns whether following the trial is over.
-  bool evaluate(std::optional<GlobalStep> last, bool job_over, bool new_data) {
-    const std::lock_guard lock(trials_.mutex());
-    Evaluator& evaluator = evaluation_->evaluator();
-    if (last) {
-      evaluator.offer(last);
+  bool tick(const FollowTick& what) {
+    const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
+    if (what.again) {
+      evaluation_->restart();
+      came_ = offered_ = std::nullopt;
     }
-    if (job_over) {
+    came_ = std::max(came_, what.last);
+    // The last step that came and that the other trials permit rules to see.
+    const std::optional<GlobalStep> readable = others_->last_readable();
+    const auto ready = came_ && readable ? std::max(offered_, std::optional(std::min(*came_, *readable))) : came_;
+    const bool news = ready > offered_;
+    offered_ = ready;
+    Evaluator& evaluator = evaluation_->evaluator();
+    if (news) {
+      evaluator.offer(ready);
+    }
+    if (what.ended && ready == came_) {
       if (trial_.listed_steps().empty()) {
         report_no_step(trial_, context_.messages, ExitStatus::nothing_evaluated);
       }
@@ -127,14 +120,16 @@ class LiveTrial {
       evaluation_->conclude();
       return true;
     }
-    if (last && !std::exchange(told_, true)) {
+    if (news && !std::exchange(told_, true)) {
       note_not_seen();
     }
     evaluator.tick(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-                   new_data);
+                   what.new_data);
     evaluation_->report_finished();
     reports_.flush();
-    if (evaluator.all_done() || (end_ && last && last->value >= end_->value - 1)) {
+    // A step that can grow is over once a later one has come.
+    const std::int64_t last = end_ ? end_->value - (trial_.layout().marks_steps ? 1 : 0) : 0;
+    if (evaluator.all_done() || (end_ && news && ready->value >= last)) {
       evaluator.finish(false);
       evaluation_->conclude();
       return true;
@@ -152,10 +147,10 @@ class LiveTrial {
     }
   }
 
-  void end(bool complete, bool running) {
+  void end() {
     const std::lock_guard lock(trials_.mutex());
-    evaluation_->evaluator().finish(complete);
-    evaluation_->conclude(running);
+    evaluation_->evaluator().finish(false);
+    evaluation_->conclude(true);
   }
 
   const EvaluationContext& context_;

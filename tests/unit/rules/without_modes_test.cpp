@@ -40,6 +40,41 @@ bool warns(const RuleResult& result, const std::string& part) {
                      [&](const std::string& warning) { return says(warning, part); });
 }
 
+TEST_CASE("restarted, rules judge what came late, and not what no longer counts; others go on") {
+  MemoryTrial job;
+  job.number(0, "loss", 1).number(1, "loss", 1);
+  Script script;
+  Trial trial = job.open(script);
+  Evaluator evaluator(trial, {.keep_going = true, .follow = true});
+  evaluator.add(make_rule("ExplodingTensor"));
+  evaluator.add(make_rule("StalledTrainingRule", {{"threshold", "60"}}));
+  const auto again = [&] {
+    trial.refresh();
+    evaluator.restart([](std::size_t rule) { return rule == 0 ? make_rule("ExplodingTensor") : nullptr; });
+    evaluator.offer();
+    CHECK(triggered_at(evaluator.results()[1]) == Steps{1});
+    CHECK(evaluator.results()[1].rule == "StalledTrainingRule");
+    return evaluator.results()[0];
+  };
+  evaluator.offer();
+  evaluator.tick(100, true);
+  evaluator.tick(160, false);
+  job.elements(0, "eval/loss", {INFINITY}).number(2, "loss", 1);
+  trial.refresh();
+  evaluator.offer();
+  CHECK(triggered_at(evaluator.results()[0]).empty());
+  const RuleResult late = again();
+  CHECK(triggered_at(late) == Steps{0});
+  CHECK(late.steps_evaluated == 3);
+  job.restart(0).number(0, "loss", 1);
+  const RuleResult back = again();
+  CHECK(back.findings.empty());
+  CHECK(back.steps_evaluated == 1);
+  evaluator.finish();
+  CHECK(evaluator.results()[0].status == RuleStatus::no_issues_found);
+  CHECK(evaluator.results()[1].status == RuleStatus::issues_found);
+}
+
 /// Training at steps 0, 1 and 3, validation at 1, 2 and 4.
 MemoryTrial small_job() {
   MemoryTrial job;

@@ -96,8 +96,11 @@ class SMD_EXPORT Evaluator {
   void run();
 
   /// Evaluates the steps that have become available since the last call, up to and including `last`, with the trial as
-  /// it is now. What is saved at these steps later does not count. @throws as `run`.
+  /// it is now. What is saved at these steps later counts only after a `restart`. @throws as `run`.
   void offer(std::optional<GlobalStep> last = {});
+  /// Begins again, so that the next `offer` evaluates all steps from the first. `fresh` returns a new rule in place of
+  /// each that is not misconfigured; null: that rule goes on, after the last step that it has seen.
+  void restart(const std::function<std::unique_ptr<Rule>(std::size_t rule)>& fresh);
   /// Informs rules of the time, for those that watch it. `seconds` is the time of a steady clock.
   void tick(double seconds, bool new_data);
   /// Ends the evaluation. `complete`: all steps of the trial were offered, so that rules may close what is open.

@@ -64,7 +64,7 @@ class SMD_EXPORT Unit {
 };
 
 /// Which tensors a rule looks at: those that `names`, `regex` or `collections` select; with none of the three and
-/// `all`, every tensor.
+/// `all`, every tensor but metrics of the machine (`LayoutTraits::has_system`).
 struct TensorSelection {
   std::vector<std::string> names = {};        ///< Exact.
   std::vector<std::string> regex = {};        ///< Found anywhere in the name, as by Python's `re.search`.
@@ -138,8 +138,8 @@ class SMD_EXPORT StepNeeds final : public StepTensors {
   void saved(const Unit& unit, std::string_view reduction);
   /// Requests the saved reduction if there is one, else the computed one.
   void measure(const Unit& unit, const Reduction& reduction);
-  /// Requests the time at which the step's records were written.
-  void wall_time();
+  /// Requests the time at which the step's records were written; `of`: those of tensors that it selects.
+  void wall_time(std::optional<SelectionId> of = {});
 };
 
 /// What a rule requested at a step; receives what the rule finds.

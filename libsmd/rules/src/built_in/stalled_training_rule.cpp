@@ -23,7 +23,7 @@ class StalledTrainingRule final : public Rule {
 
   void set_required_tensors(StepNeeds& step) override {
     if (!step.live()) {
-      step.wall_time();
+      step.wall_time(all_);
     }
   }
 
@@ -141,6 +141,7 @@ class StalledTrainingRule final : public Rule {
   }
 
   double threshold_;
+  SelectionId all_ = select({.all = true});
   std::optional<Seen> last_;
   std::optional<Seen> unread_;           // the newest step, if none of its records could be read
   std::optional<double> waiting_since_;  // seconds of the steady clock

@@ -52,7 +52,8 @@ void EvaluatedTrial::freeze() {
 }
 
 TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
-  if (selection.names.empty() && selection.regex.empty() && selection.collections.empty()) {
+  if (selection.names.empty() && selection.regex.empty() && selection.collections.empty() &&
+      !(selection.all && snapshot_.layout().has_system)) {  // else the query leaves out the machine's metrics
     return TensorSet(snapshot_.tensors(), selection.all);
   }
   const std::lock_guard lock(mutex_);

@@ -235,6 +235,19 @@ void Evaluator::offer(std::optional<GlobalStep> last) {
   impl_->settle();
 }
 
+void Evaluator::restart(const std::function<std::unique_ptr<Rule>(std::size_t rule)>& fresh) {
+  impl_->start();
+  impl_->reported.resize(impl_->runs.size());
+  for (RuleRun& run : impl_->runs) {
+    if (std::unique_ptr<Rule> rule = run.result().error_kind ? nullptr : fresh(run.number())) {
+      run.restart(std::move(rule));
+      impl_->reported[run.number()] = 0;
+    }
+  }
+  impl_->last_evaluated.reset();
+  impl_->steps_done = 0;
+}
+
 void Evaluator::tick(double seconds, bool new_data) {
   impl_->start();
   for (RuleRun& run : impl_->runs) {

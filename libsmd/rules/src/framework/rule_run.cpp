@@ -42,7 +42,7 @@ std::optional<GlobalStep> bound(const EvaluationOptions& options, std::optional<
 
 RuleRun::RuleRun(std::vector<RuleResult>& results, Rule* rule, std::unique_ptr<Rule> owned, std::string name,
                  const EvaluationOptions& options)
-    : results_(results),
+    : results_(&results),
       number_(results.size()),
       rule_(rule),
       owned_(std::move(owned)),
@@ -57,7 +57,7 @@ RuleRun::RuleRun(std::vector<RuleResult>& results, Rule* rule, std::unique_ptr<R
 }
 
 RuleRun::RuleRun(std::vector<RuleResult>& results, std::string name, std::string rule, const ConfigurationError& error)
-    : results_(results), number_(results.size()), rule_(nullptr) {
+    : results_(&results), number_(results.size()), rule_(nullptr) {
   RuleResult& own = results.emplace_back();
   own.name = name.empty() ? rule : std::move(name);
   own.rule = std::move(rule);
@@ -151,6 +151,17 @@ void RuleRun::begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial
   }
 }
 
+void RuleRun::restart(std::unique_ptr<Rule> rule) {
+  Rule& borrowed = *rule;
+  borrowed.set_trials(base_->trial(), {other_trials().begin(), other_trials().end()});
+  RuleRun fresh(*results_, &borrowed, std::move(rule), result().name, *options_);
+  fresh.number_ = number_;
+  own() = std::move(results_->back());
+  results_->pop_back();
+  fresh.begin(*base_, std::move(others_));
+  *this = std::move(fresh);
+}
+
 void RuleRun::resolve() {
   if (!active()) {
     return;
@@ -177,6 +188,9 @@ void RuleRun::resolve() {
 bool RuleRun::wants(const SnapshotStep& step) {
   const GlobalStep number = step.step();
   const std::optional<std::vector<GlobalStep>>& steps = options_->steps;
+  if (last_ && number <= last_->step()) {
+    return false;  // the evaluation began again, and this rule goes on
+  }
   cut_ = cut_ || (end_ && number >= *end_) || (steps && (steps->empty() || number > steps->back()));
   return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
 }

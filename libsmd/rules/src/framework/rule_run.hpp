@@ -42,6 +42,8 @@ class RuleRun {
 
   /// Called before the first step.
   void begin(const EvaluatedTrial& base, std::vector<const EvaluatedTrial*> others);
+  /// Begins again, with a rule that has seen nothing.
+  void restart(std::unique_ptr<Rule> rule);
   /// Called after the views took new snapshots.
   void resolve();
 
@@ -58,7 +60,7 @@ class RuleRun {
   [[nodiscard]] const std::deque<StepContext>& plans() const noexcept { return plans_; }
   /// Returns the rule's position among the evaluation's rules.
   [[nodiscard]] std::size_t number() const noexcept { return number_; }
-  [[nodiscard]] const RuleResult& result() const noexcept { return results_[number_]; }
+  [[nodiscard]] const RuleResult& result() const noexcept { return (*results_)[number_]; }
   /// Drops all but the first `most` findings.
   void keep_findings(std::size_t most);
   [[nodiscard]] const EvaluationOptions& options() const noexcept { return *options_; }
@@ -93,7 +95,7 @@ class RuleRun {
 
  private:
   /// Returns the result, to change it.
-  [[nodiscard]] RuleResult& own() noexcept { return results_[number_]; }
+  [[nodiscard]] RuleResult& own() noexcept { return (*results_)[number_]; }
   void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   /// Notes that a record that the rule read itself could not be read.
@@ -117,7 +119,7 @@ class RuleRun {
   void note_missing_collections();
   void sort_from(std::size_t first);
 
-  std::vector<RuleResult>& results_;
+  std::vector<RuleResult>* results_;
   std::size_t number_;
   Rule* rule_;
   std::unique_ptr<Rule> owned_;

@@ -191,12 +191,14 @@ void StepNeeds::measure(const Unit& unit, const Reduction& reduction) {
   const std::optional<std::string> name = context_->saved_as(unit, reduction);
   name ? saved(unit, *name) : computed(unit, reduction);
 }
-void StepNeeds::wall_time() {
+void StepNeeds::wall_time(std::optional<SelectionId> of) {
   const EvaluatedTrial& trial = context_->run.base();
   for (const SavedRow row : context_->rows) {
     for (const SavedItem& item : trial.snapshot().items(row)) {
-      context_->asks.push_back(
-          {context_->window.slot(trial, row, item.position), item.tensor, RecordRequest::Kind::wall_time, {}});
+      if (!of || context_->run.selected(*of)[item.tensor]) {
+        context_->asks.push_back(
+            {context_->window.slot(trial, row, item.position), item.tensor, RecordRequest::Kind::wall_time, {}});
+      }
     }
   }
 }
