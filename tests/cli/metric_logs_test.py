@@ -223,33 +223,43 @@ JUDGED = [
 ]
 
 
-def check_judged(commands, _, case):
-    """Rules that follow a file judge as afterwards, and print each finding once."""
+def followed_and_whole(commands, stages, *command):
+    """The rows of a command that follows a file, which grows, and of one that reads it afterwards; and what it said."""
     folder = tempfile.mkdtemp(prefix="smd-metrics-")
     try:
-        path = f"{folder}/log.csv"
-        command = ["smd-rule", path, "-r", "ExplodingTensor,Overfit", "-k", "--jsonl"]
+        command = [*command, f"{folder}/log.csv", "--jsonl"]
         follower = None
-        for stage in case["stages"]:
-            with open(path, "a", encoding="utf-8") as file:
+        for stage in stages:
+            with open(f"{folder}/log.csv", "a", encoding="utf-8") as file:
                 file.write(stage)
             follower = follower or subprocess.Popen(command + ["-F", "--idle", "2s"], stdout=subprocess.PIPE,
                                                     stderr=subprocess.PIPE, env=commands.environment)
             time.sleep(0.5)
         out, err = follower.communicate(timeout=60)
-        followed = [json.loads(line) for line in out.splitlines()]
-        right = commands.rows(*command)
-
-        def of(rows, record):
-            keys = ("rule", "tensor", "step", "findings", "steps_evaluated", "steps_skipped")
-            return [tuple(row.get(key) for key in keys) for row in rows if row["record"] == record]
-
-        require(of(followed, "result") == of(right, "result"), f"{case['id']}: {followed}, right is {right}: {err}")
-        shown = of(followed, "finding")
-        require(len(set(shown)) == len(shown) and set(of(right, "finding")) <= set(shown),
-                f"{case['id']}: found {shown}, right is {of(right, 'finding')}")
+        return [json.loads(line) for line in out.splitlines()], commands.rows(*command[:-1]), err
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_whole_steps(commands, _, case):
+    """A row that shows a whole step comes once, when another step has come or the following ends."""
+    stages = ["step,loss,val\n0,4,9\n", "1,3,\n", "1,,8\n2,2,\n", "2,,7\n"]
+    shown, right, err = followed_and_whole(commands, stages, *case["command"])
+    require(shown == right, f"{case['id']}: {shown}, right is {right}: {err}")
+
+
+def check_judged(commands, _, case):
+    """Rules that follow a file judge as afterwards, and print each finding once."""
+    followed, right, err = followed_and_whole(commands, case["stages"], "smd-rule", "-r", "ExplodingTensor,Overfit", "-k")
+
+    def of(rows, record):
+        keys = ("rule", "tensor", "step", "findings", "steps_evaluated", "steps_skipped")
+        return [tuple(row.get(key) for key in keys) for row in rows if row["record"] == record]
+
+    require(of(followed, "result") == of(right, "result"), f"{case['id']}: {followed}, right is {right}: {err}")
+    shown = of(followed, "finding")
+    require(len(set(shown)) == len(shown) and set(of(right, "finding")) <= set(shown),
+            f"{case['id']}: found {shown}, right is {of(right, 'finding')}")
 
 
 def check_lines(commands, logs, case):
@@ -283,6 +293,9 @@ def main():
         with open(f"{logs}/{file}", encoding="utf-8") as cases:
             checks += [(check, case) for case in json.load(cases)["cases"]]
     checks += [(check_judged, case) for case in JUDGED]
+    checks += [(check_whole_steps, {"id": command[0], "command": command}) for command in
+               (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],
+                ["smd-reduce", "-s", ":", "-e", ".", "-r", "mean,count", "--by", "step"])]
     failed = 0
     for check, what in checks:
         try:

@@ -94,11 +94,25 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
   std::uint64_t superseded = superseded_values(trial);
   StepFollower follower(trial, {.wait = trials.wait(), .after = steps.after(), .records = setup.records});
   messages.info(trial.name() + ": followed by " + follower.method());
+  std::optional<FollowEvent> chosen;  // and still to be shown
+  const auto show = [&] {
+    const FollowEvent event = *std::exchange(chosen, std::nullopt);
+    visited = true;
+    Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});
+    selection.arrivals = event.arrivals;
+    std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
+    visit(std::move(selection));
+  };
   bool any = false;
   while (true) {
-    const FollowEvent event = follower.next();
+    FollowEvent event = follower.next();
     const std::lock_guard lock(trials.mutex());
     report_problems(trial, messages);
+    if (chosen && !trial.mode(chosen->step)) {
+      chosen.reset();  // superseded
+    } else if (chosen && (event.kind != Kind::step || event.step != chosen->step)) {
+      show();
+    }
     if (event.kind != Kind::step) {
       return report_end(trial, event.kind, any, steps, setup.selection, messages);
     }
@@ -116,11 +130,11 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
                     counted(superseded - before, "value") + " superseded");
     }
     if (steps.choose(event)) {
-      visited = true;
-      Selection selection = select_at(trial, setup.selection, setup.needs, {event.step, event.mode, event.mode_step});
-      selection.arrivals = event.arrivals;
-      std::erase_if(selection.tensors, [&](const std::string& name) { return !steps.wants(name); });
-      visit(std::move(selection));
+      event.arrivals.first = chosen ? chosen->arrivals.first : event.arrivals.first;
+      chosen = event;
+      if (!setup.whole_steps || trial.layout().marks_steps || steps.over()) {
+        show();
+      }
     }
     messages.say_missing();
     if (steps.over()) {

@@ -195,6 +195,7 @@ bool follow_steps(const std::vector<std::string>& operands, Showing& to) {
                           .reading = options.reading,
                           .needs = {.lists = false},
                           .records = to.rows.wants("wall_time"),
+                          .whole_steps = true,
                           .listed = lists_operands(options.operands)};
   return follow_trials(operands, setup, to.messages, [&](std::size_t operand, Trial& trial, Selection&& selection) {
     std::vector<StepInfo> infos;  // of the one step, if something selected was saved at it

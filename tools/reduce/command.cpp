@@ -48,6 +48,7 @@ class Run {
                             .selection = options_.selection,
                             .reading = options_.reading,
                             .needs = selection_needs(options_),
+                            .whole_steps = !options_.by.tensor || !options_.by.worker,
                             .listed = lists_operands(options_.operands)};
     ReduceOutcome outcome = ReduceOutcome::nothing;
     SavedForms forms;

@@ -466,6 +466,7 @@ class ShownTrials {
                             .selection = options_.selection,
                             .reading = options_.reading,
                             .needs = selection_needs(options_),
+                            .whole_steps = options_.view == TensorViewKind::pivot,
                             .listed = options_.operands.front() == "-",
                             .opened = [this](Trial& trial) {
                               if (needs_whole_series(options_)) {

@@ -8,7 +8,6 @@
 #include <smd/limits.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
