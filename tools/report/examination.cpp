@@ -212,8 +212,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
   const auto examine_one = [&](std::size_t i, Trial& trial) {
     std::optional<GlobalStep> end;
     std::optional<Examination> examination;
-    bool changed = false;  // since the page was written
-    bool shown = false;
+    bool changed = true;  // since the page was written
     {
       const std::lock_guard lock(trials.mutex());
       EvaluationOptions options;
@@ -243,11 +242,10 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       } else {
         evaluator.tick(std::chrono::duration<double>(Clock::now().time_since_epoch()).count(), what.new_data);
       }
-      changed = changed || what.last || over || !shown;
+      changed = changed || what.last || over;
       if (over || (changed && due())) {
         put(i, examination->report(over), over);
         changed = false;
-        shown = true;
       }
       return over;
     };
