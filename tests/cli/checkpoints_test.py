@@ -773,7 +773,7 @@ class Made(unittest.TestCase):
                 self.assertIn("data/0: its checksum is wrong", errors[0])
 
     def test_check_looks_into_every_file_of_a_folder(self):
-        """PYTORCH.md 4 and 7: one that is left out is loaded by somebody too."""
+        """One that is left out is loaded by somebody too."""
         sound = zipped(pickled({"w": float_tensor(0, 2)}), np.float32([1, 2]).tobytes())
         evil = zipped(CALLS)
         for folder, files in (("both", {"model.safetensors": safetensors({"a": [1]}), "pytorch_model.bin": evil}),
