@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <pugixml.hpp>
 #include "text/json.hpp"
+#include "text/number.hpp"
 #include "text/time.hpp"
 
 #include "s3/uri.hpp"
@@ -116,11 +116,7 @@ Outcome<ListPage> parse_list_page(std::string_view xml) {
   return page;
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
+std::optional<std::uint64_t> parse_number(std::string_view text) { return text::parsed<std::uint64_t>(text); }
 
 std::optional<ContentRange> parse_content_range(std::string_view text) {
   constexpr std::string_view unit = "bytes ";

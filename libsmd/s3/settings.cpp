@@ -2,11 +2,11 @@
 #include "s3/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+#include "text/number.hpp"
 
 namespace smd::detail::storage::s3 {
 namespace {
@@ -112,11 +112,10 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
     return wrong("AWS_USE_FIPS_ENDPOINT: the region " + settings.region + " has no FIPS endpoints");
   }
   settings.ca_file = first_of({environment("AWS_CA_BUNDLE"), setting(profile, "ca_bundle")}).value_or(std::string());
-  if (const auto text = first_of({environment("AWS_MAX_ATTEMPTS"), setting(profile, "max_attempts")})) {
-    unsigned attempts = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), attempts);
-    if (error != std::errc{} || end != text->data() + text->size() || attempts == 0) {
-      return wrong("AWS_MAX_ATTEMPTS '" + printable(*text) + "' is no number from 1");
+  if (const auto given = first_of({environment("AWS_MAX_ATTEMPTS"), setting(profile, "max_attempts")})) {
+    const unsigned attempts = text::parsed<unsigned>(*given).value_or(0);
+    if (attempts == 0) {
+      return wrong("AWS_MAX_ATTEMPTS '" + printable(*given) + "' is no number from 1");
     }
     settings.attempts = std::min(attempts, most_attempts);
   }

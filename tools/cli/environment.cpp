@@ -2,13 +2,12 @@
 #include "cli/environment.hpp"
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
-#include <system_error>
 
 namespace smd::tool {
 
@@ -87,9 +86,8 @@ constexpr std::array<EnvironmentVariable, 25> variables = {{
 
 template <class Number>
 bool is_number(std::string_view text, Number most) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number >= 0 && number <= most;
+  const auto number = text::parsed<Number>(text);
+  return number && *number >= 0 && *number <= most;
 }
 
 /// What a value should be; empty if it is valid. Accepts what `trial/wait_limits.cpp` accepts.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace smd::tool {
 
@@ -37,9 +38,9 @@ struct UsageError : std::runtime_error {
 };
 
 /// Refuses a command line, such as one with options that contradict each other. @throws UsageError.
-inline void refuse_if(bool wrong, const std::string& why) {
+inline void refuse_if(bool wrong, std::string_view why) {
   if (wrong) {
-    throw UsageError(why);
+    throw UsageError(std::string(why));
   }
 }
 
@@ -50,9 +51,9 @@ struct InvalidValue : std::runtime_error {
 };
 
 /// @throws InvalidValue.
-inline void invalid_if(bool wrong, const std::string& why) {
+inline void invalid_if(bool wrong, std::string_view why) {
   if (wrong) {
-    throw InvalidValue(why);
+    throw InvalidValue(std::string(why));
   }
 }
 

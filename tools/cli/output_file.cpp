@@ -161,10 +161,9 @@ void refuse_input(const std::string& name, const Paths& file, const std::string&
   for (const std::string& trial : spellings(is_file || folder.empty() ? given : folder)) {
     for (const std::string& path : file) {
       const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
-      if (path == trial || (owner && lies_in(*owner, trial))) {
-        throw UsageError("the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
-                         ", which is read: name another");
-      }
+      refuse_if(path == trial || (owner && lies_in(*owner, trial)),
+                "the output " + single_quoted(name) + " is a file of the trial " + single_quoted(trial) +
+                    ", which is read: name another");
     }
   }
 }

@@ -27,17 +27,13 @@ NameMapping::NameMapping(const DiffCommandOptions& options, bool of_a, std::span
       std::string error;
       if (of_a) {
         const auto renamed = renaming.substitution->apply(name, error);
-        if (!renamed) {
-          throw UsageError("--rename: " + single_quoted(renaming.text) + ": " + error);
-        }
+        refuse_if(!renamed, "--rename: " + single_quoted(renaming.text) + ": " + error);
         name = *renamed;
       }
     }
     const auto [place, fresh] = own_.emplace(name, tensor);
-    if (!fresh) {
-      throw UsageError("--strip and --rename make one name, " + single_quoted(name) + ", of " +
-                       single_quoted(place->second) + " and " + single_quoted(tensor));
-    }
+    refuse_if(!fresh, "--strip and --rename make one name, " + single_quoted(name) + ", of " +
+                          single_quoted(place->second) + " and " + single_quoted(tensor));
     shown_.emplace(tensor, std::move(name));
   }
 }

@@ -2,10 +2,10 @@
 #include "options.hpp"
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 #include "text/pattern.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace smd::tool::diff {
@@ -45,12 +45,10 @@ constexpr auto own_options = in_group(
     });
 
 double parse_tolerance(const std::string& text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  invalid_if(error != std::errc() || rest != end || !std::isfinite(number) || number < 0,
+  const auto number = text::parsed<double>(text);
+  invalid_if(!number || !std::isfinite(*number) || *number < 0,
              single_quoted(text) + " is not a finite number from 0 on");
-  return number;
+  return *number;
 }
 
 Renaming parse_renaming(const std::string& text) {

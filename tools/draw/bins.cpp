@@ -5,10 +5,10 @@
 #include "cli/number_format.hpp"
 #include "cli/output_file.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace smd::tool {
@@ -18,11 +18,9 @@ namespace {
 constexpr std::int64_t most_bins = 1'000'000;
 
 double parse_edge(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  invalid_if(error != std::errc() || end != text.data() + text.size() || !std::isfinite(number),
-             single_quoted(text) + " is not a finite number");
-  return number;
+  const auto number = text::parsed<double>(text);
+  invalid_if(!number || !std::isfinite(*number), single_quoted(text) + " is not a finite number");
+  return *number;
 }
 
 // A bar that is `eighths` eighths of a column long.
@@ -40,9 +38,8 @@ std::string bar(std::uint64_t eighths, bool ascii) {
 
 // Whole numbers in full.
 std::string count_text(double count, int precision) {
-  constexpr double exact = 9007199254740992;  // 2^53
-  return count == std::floor(count) && count <= exact ? std::to_string(static_cast<std::uint64_t>(count))
-                                                      : number_text(count, precision);
+  const auto whole = text::whole_of(count);
+  return whole ? std::to_string(*whole) : number_text(count, precision);
 }
 
 }  // namespace

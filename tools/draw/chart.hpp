@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -134,6 +135,10 @@ struct AxisRange {
   void add(double number) noexcept {
     low = number < low ? number : low;
     high = number > high ? number : high;
+  }
+  void add(const AxisRange& other) noexcept {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
   }
   void add_finite(std::span<const double> numbers) noexcept {
     for (const double number : numbers) {

@@ -89,9 +89,8 @@ LsOptions LsOptions::from(const CommandLine& line) {
   options.view = &view_of(line);
   options.details = line.has("long");
   options.key = line.value("get");
-  if (options.details && !options.view->details) {
-    throw UsageError("--long does not go with --" + std::string(options.view->option));
-  }
+  refuse_if(options.details && !options.view->details,
+            "--long does not go with --" + std::string(options.view->option));
   if (const OptionSpec* option = selection_option(line); option != nullptr && !options.view->selects) {
     throw UsageError("--" + std::string(option->name) + " does not go with --" + std::string(options.view->option) +
                      ", which takes trials whole");

@@ -224,7 +224,7 @@ class Run {
   std::vector<Wanted> wanted_;
   ResultContext context_;
   std::unique_ptr<ResultView> view_;
-  FiniteBounds bounds_;
+  AxisRange bounds_;
   std::optional<HistView> hist_;
 };
 

@@ -98,7 +98,7 @@ class HistPiece {
           if (empty_ != nullptr) {
             count(entries_[i], problem);
           } else if (!problem) {
-            bounds.include(found_);
+            bounds.add(found_);
           }
         });
   }
@@ -109,7 +109,7 @@ class HistPiece {
     }
   }
 
-  FiniteBounds bounds;
+  AxisRange bounds;
   Rows rows;
   std::set<std::string, std::less<>> others;  ///< Tensors that have no histogram.
   GlobalStep first_step;
@@ -130,7 +130,7 @@ class HistPiece {
     if (entry.buckets) {
       const std::optional<TensorValue> saved = value.value();
       buckets_ = saved ? counts_of_buckets(saved->view()) : std::nullopt;
-      found_ = buckets_ ? bounds_of(*buckets_) : FiniteBounds();
+      found_ = buckets_ ? bounds_of(*buckets_) : AxisRange();
       return;
     }
     if (real_ && session_.options.slice) {
@@ -181,7 +181,7 @@ class HistPiece {
   // Of the last value.
   std::optional<Histogram> scratch_;
   Reducer reducer_{std::array<Reduction, 2>{{{ReductionKind::min}, {ReductionKind::max}}}};
-  FiniteBounds found_;
+  AxisRange found_;
   bool real_ = true;
   std::string misfit_;
   std::optional<BucketCounts> buckets_;
@@ -204,12 +204,12 @@ void read_hist(const Session& session, const Histogram* empty, std::string_view 
 
 }  // namespace
 
-void widen(FiniteBounds& bounds, const Session& session) {
-  read_hist(session, nullptr, "finding bounds", [&](const HistPiece& piece) { bounds.include(piece.bounds); });
+void widen(AxisRange& bounds, const Session& session) {
+  read_hist(session, nullptr, "finding bounds", [&](const HistPiece& piece) { bounds.add(piece.bounds); });
 }
 
-HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const FiniteBounds& bounds,
-                   bool several_trials, Diagnostics& messages)
+HistView::HistView(OutputFile& out, const ReduceCommandOptions& options, const AxisRange& bounds, bool several_trials,
+                   Diagnostics& messages)
     : options_(options),
       messages_(messages),
       empty_(empty_histogram(options.bins, bounds)),

@@ -12,14 +12,14 @@
 namespace smd::tool::reduce {
 
 /// Widens bounds to hold what is selected of a trial.
-void widen(FiniteBounds& bounds, const Session& session);
+void widen(AxisRange& bounds, const Session& session);
 
 struct Counted;
 
 /// Shows a histogram for each row of what is selected of some trials.
 class HistView {
  public:
-  HistView(OutputFile& out, const ReduceCommandOptions& options, const FiniteBounds& bounds, bool several_trials,
+  HistView(OutputFile& out, const ReduceCommandOptions& options, const AxisRange& bounds, bool several_trials,
            Diagnostics& messages);
   ReduceOutcome show(const Session& session);
   void finish() { output_.finish(); }

@@ -115,9 +115,8 @@ struct ShardLayout {
         layout.reductions.push_back(key);
       }
     }
-    if (!after || !trial || layout.reductions.empty() || !row.contains("partial") || !row.contains("count")) {
-      throw InvalidValue("not a row of a shard: make shards with --shard and --jsonl, without --columns");
-    }
+    invalid_if(!after || !trial || layout.reductions.empty() || !row.contains("partial") || !row.contains("count"),
+               "not a row of a shard: make shards with --shard and --jsonl, without --columns");
     return layout;
   }
 
@@ -210,17 +209,13 @@ class Merger {
     const Json object = Json::parse(line);
     const ShardLayout layout = ShardLayout::of(object);
     const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
-    if (!partial) {
-      throw InvalidValue("`partial` is not what --shard writes");
-    }
+    invalid_if(!partial, "`partial` is not what --shard writes");
     if (!layout_) {
       begin(layout, partial->how.size());
     } else if (layout != *layout_) {
       throw InvalidValue("made with another -r or --by than the first");
     }
-    if (partial->how.size() != wanted_.size()) {
-      throw InvalidValue("`partial` has other statistics than there are");
-    }
+    invalid_if(partial->how.size() != wanted_.size(), "`partial` has other statistics than there are");
     const auto trial = object.at("trial").get<std::string>();
     const auto known =
         std::find_if(trials_.begin(), trials_.end(), [&](const TrialParts& one) { return one.name == trial; });
@@ -250,10 +245,9 @@ class Merger {
       const bool beyond = number.is_number_float() && beyond_64_bits(*partial, i);
       row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : statistic_of(number));
     }
-    if (first_options_ &&
-        (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan)) {
-      throw InvalidValue("made with another --ddof or --nan than the first");
-    }
+    invalid_if(first_options_ &&
+                   (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan),
+               "made with another --ddof or --nan than the first");
     first_options_ = partial->options;
     row.partial = *partial;
     // Ordered by part, so that the result does not depend on the order of the files.
@@ -326,18 +320,13 @@ class Merger {
       for (const Wanted& wanted : wanted_reductions(options_.reductions, options_.abs, {})) {
         given.push_back(wanted.name);
       }
-      if (given != names) {
-        throw InvalidValue("made with another -r than the one given");
-      }
+      invalid_if(given != names, "made with another -r than the one given");
     }
-    if (options_.by_given && options_.by != layout.by) {
-      throw InvalidValue("made with another --by than the one given");
-    }
+    invalid_if(options_.by_given && options_.by != layout.by, "made with another --by than the one given");
     for (const std::string& name : names) {
       wanted_.push_back({name, parse_reduction(name)});
-      if (wanted_.back().reduction && needs_values(*wanted_.back().reduction)) {
-        throw InvalidValue(name + " cannot be pooled without the values: reduce the whole");
-      }
+      invalid_if(wanted_.back().reduction && needs_values(*wanted_.back().reduction),
+                 name + " cannot be pooled without the values: reduce the whole");
     }
   }
 

@@ -36,19 +36,19 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
   return result;
 }
 
-FiniteBounds bounds_of(const BucketCounts& buckets) noexcept {
-  FiniteBounds bounds;
+AxisRange bounds_of(const BucketCounts& buckets) noexcept {
+  AxisRange bounds;
   for (std::size_t at = 0; at < buckets.counts.size(); ++at) {
     if (buckets.counts[at] > 0) {
-      bounds.include({buckets.edges[at], buckets.edges[at + 1]});
+      bounds.add(AxisRange{buckets.edges[at], buckets.edges[at + 1]});
     }
   }
   return bounds;
 }
 
-Histogram empty_histogram(const BinSpec& bins, const FiniteBounds& seen) {
-  const bool some = seen.low <= seen.high;
-  return {bins.count, bins.low.value_or(some ? seen.low : 0), bins.high.value_or(some ? seen.high : 1)};
+Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen) {
+  const bool none = seen.empty();
+  return {bins.count, bins.low.value_or(none ? 0 : seen.low), bins.high.value_or(none ? 1 : seen.high)};
 }
 
 void add_buckets(BucketCounts& to, const BucketCounts& buckets) {

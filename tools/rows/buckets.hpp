@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <limits>
 #include <optional>
 #include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
 #include <vector>
 
 #include "draw/bins.hpp"
+#include "draw/chart.hpp"
 
 namespace smd::tool {
 
@@ -23,23 +22,12 @@ struct BucketCounts {
 /// ascend, or the value does not hold buckets.
 [[nodiscard]] std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets);
 
-/// Bounds that grow to hold what is seen. Without any: {inf, -inf}.
-struct FiniteBounds {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-
-  void include(const FiniteBounds& other) noexcept {
-    low = std::min(low, other.low);
-    high = std::max(high, other.high);
-  }
-};
-
 /// The outermost edges of buckets that are not empty.
-[[nodiscard]] FiniteBounds bounds_of(const BucketCounts& buckets) noexcept;
+[[nodiscard]] AxisRange bounds_of(const BucketCounts& buckets) noexcept;
 
 /// A histogram without elements: between the bounds that are given; else between the least and the greatest element
 /// seen, 0 and 1 if there is none.
-[[nodiscard]] Histogram empty_histogram(const BinSpec& bins, const FiniteBounds& seen);
+[[nodiscard]] Histogram empty_histogram(const BinSpec& bins, const AxisRange& seen);
 
 /// Adds the elements in `buckets` to counts between other edges, as if they were spread evenly within each bucket. The
 /// elements of a bucket without width are at its edge; bins are closed to the left, the last one on both sides.

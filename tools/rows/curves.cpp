@@ -104,13 +104,9 @@ void Curves::print(OutputFile& out, const OutputOptions& options, bool several_t
     if (curve.numbers.empty()) {
       continue;
     }
-    FiniteBounds bounds;
-    for (const double number : curve.numbers) {
-      if (std::isfinite(number)) {
-        bounds.include({number, number});
-      }
-    }
-    const bool any_finite = bounds.low <= bounds.high;
+    AxisRange bounds;
+    bounds.add_finite(curve.numbers);
+    const bool any_finite = !bounds.empty();
     const std::string steps = std::to_string(curve.steps.front()) + " to " + std::to_string(curve.steps.back());
     const std::string name = smooth ? tensor + smooth_suffix : tensor;
     rows.row({name, worker, to_string(mode), reductions.empty() ? Cell() : Cell(reductions[reduction]),

@@ -25,15 +25,6 @@ constexpr auto picture_table = in_group(
 
 }  // namespace
 
-std::span<const std::string_view> row_and_picture_format_names() noexcept {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all(row_format_names().begin(), row_format_names().end());
-    all.push_back(svg_format);
-    return all;
-  }();
-  return names;
-}
-
 std::span<const OptionSpec> PictureOptions::table() noexcept { return picture_table; }
 
 PictureOptions PictureOptions::from(const CommandLine& line, const OutputOptions& output) {

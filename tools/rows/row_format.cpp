@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_format.hpp"
 
+#include "rows/picture_options.hpp"
+
 #include <array>
 
 namespace smd::tool {
@@ -23,7 +25,7 @@ constexpr std::array<KnownFormat, 6> formats = {{
     {"text", make_table_format, true},
 }};
 
-constexpr std::array<std::string_view, 5> names = {"table", "tsv", "csv", "json", "jsonl"};
+constexpr std::array<std::string_view, 6> names = {"table", "tsv", "csv", "json", "jsonl", svg_format};
 
 }  // namespace
 
@@ -36,6 +38,8 @@ MakeRowFormat find_row_format(std::string_view name, std::size_t columns) noexce
   return nullptr;
 }
 
-std::span<const std::string_view> row_format_names() noexcept { return names; }
+std::span<const std::string_view> row_format_names() noexcept { return std::span(names).first(names.size() - 1); }
+
+std::span<const std::string_view> row_and_picture_format_names() noexcept { return names; }
 
 }  // namespace smd::tool

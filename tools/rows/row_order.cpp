@@ -8,7 +8,6 @@
 #include "text/pattern.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
@@ -145,9 +144,8 @@ struct LikeVisitor {
  private:
   template <class Integer>
   [[nodiscard]] Cell exact() const {
-    Integer integer = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-    return error == std::errc() && rest == text.data() + text.size() ? Cell(integer) : Cell(number);
+    const auto integer = text::parsed<Integer>(text);
+    return integer ? Cell(*integer) : Cell(number);
   }
 };
 

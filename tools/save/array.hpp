@@ -31,8 +31,8 @@ struct Array {
 /// Appends one string, encoded as in string tensors.
 void append_string(std::vector<std::byte>& bytes, std::string_view text);
 
-/// @throws ReadError: the file is damaged.
-[[noreturn]] void refuse_file(const std::string& where, const std::string& why);
+/// @throws ReadError if the file is damaged.
+void refuse_file_if(bool damaged, const std::string& where, std::string_view why);
 
 /// What keeps a file's bytes in memory: arrays share it, so that large ones are not copied.
 using Owner = std::shared_ptr<const void>;

@@ -7,6 +7,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
 #include "text/half.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -139,12 +140,7 @@ text::JsonDocument<json> built(std::string_view text, const StandardText* standa
 }
 
 std::optional<double> special(const json& value) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const std::string_view text = value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : "";
-  return text == "NaN"         ? std::optional(std::numeric_limits<double>::quiet_NaN())
-         : text == "Infinity"  ? std::optional(infinity)
-         : text == "-Infinity" ? std::optional(-infinity)
-                               : std::nullopt;
+  return value.is_string() ? text::non_finite_of(value.get_ref<const std::string&>()) : std::nullopt;
 }
 
 /// The value as JSON text, cut off if it is long.
@@ -217,23 +213,17 @@ void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
     } else if constexpr (std::is_same_v<Stored, BFloat16>) {
       put(bytes, detail::bfloat16_bits(static_cast<float>(real<Stored>(value, dtype))));
     } else if constexpr (std::is_same_v<Stored, bool>) {
-      if (!value.is_boolean()) {
-        throw InvalidValue("bool: an element is neither true nor false");
-      }
+      invalid_if(!value.is_boolean(), "bool: an element is neither true nor false");
       put(bytes, static_cast<std::uint8_t>(value.get<bool>() ? 1 : 0));
     } else if constexpr (std::is_integral_v<Stored>) {
       put_integer<Stored>(bytes, value, dtype);
     } else if constexpr (std::is_same_v<Stored, std::string_view>) {
-      if (!value.is_string()) {
-        throw InvalidValue("string: an element is not a text");
-      }
+      invalid_if(!value.is_string(), "string: an element is not a text");
       append_string(bytes, value.get_ref<const std::string&>());
     } else if constexpr (std::is_same_v<Stored, Float8>) {
       throw InvalidValue("elements of that type cannot be given as JSON");
     } else {
-      if (!value.is_array() || value.size() != 2) {
-        throw InvalidValue("complex: an element is not of the form [re, im]");
-      }
+      invalid_if(!value.is_array() || value.size() != 2, "complex: an element is not of the form [re, im]");
       using Part = typename Stored::value_type;
       for (const json& part : value) {
         put(bytes, static_cast<Part>(real<Part>(part, dtype)));
@@ -263,9 +253,8 @@ void put_elements(Array& array, const json& value, std::span<const std::int64_t>
     put_element(array.bytes, value, array.dtype);
     return;
   }
-  if (!value.is_array() || static_cast<std::int64_t>(value.size()) != shape.front()) {
-    throw InvalidValue("the lists differ in length: no array can be made of them");
-  }
+  invalid_if(!value.is_array() || static_cast<std::int64_t>(value.size()) != shape.front(),
+             "the lists differ in length: no array can be made of them");
   for (const json& item : value) {
     put_elements(array, item, shape.subspan(1));
   }
@@ -312,13 +301,10 @@ Array array_from_json(const json& value, std::optional<Dtype> dtype, const std::
   Array array;
   array.dtype = dtype ? *dtype : guess(value);
   const Shape found = shape_of(value, is_complex(array.dtype));
-  if (found.size() > limits::dimensions) {
-    throw InvalidValue("the value is nested deeper than 64 lists");
-  }
+  invalid_if(found.size() > limits::dimensions, "the value is nested deeper than 64 lists");
   array.shape = shape.value_or(found);
-  if (!element_count(array.shape) || element_count(array.shape) != element_count(found)) {
-    throw InvalidValue("shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));
-  }
+  invalid_if(!element_count(array.shape) || element_count(array.shape) != element_count(found),
+             "shape " + to_string(array.shape) + " does not fit a value of shape " + to_string(found));
   put_elements(array, value, found);
   return array;
 }

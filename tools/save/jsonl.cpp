@@ -117,15 +117,11 @@ struct Line {
 Line parse_line(const std::string& line, const SaveOptions& options) {
   const auto document = parse_json(line);
   const json& object = *document;
-  if (!object.is_object()) {
-    throw InvalidValue("not a JSON object");
-  }
+  invalid_if(!object.is_object(), "not a JSON object");
   check_keys(object);
   Line parsed;
   const auto step = whole(object, "step");
-  if (!step && !options.step) {
-    throw InvalidValue("there is no 'step'");
-  }
+  invalid_if(!step && !options.step, "there is no 'step'");
   parsed.place.step = step ? *step : *options.step;
   parsed.place.mode = options.mode;
   if (const auto mode = text(object, "mode")) {
@@ -133,14 +129,12 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   }
   const auto mode_step = whole(object, "mode_step");
   parsed.place.mode_step = mode_step ? mode_step : options.mode_step;
-  if (parsed.place.mode == Mode::global && parsed.place.mode_step.value_or(parsed.place.step) != parsed.place.step) {
-    throw InvalidValue("in mode global 'mode_step' is the step itself");
-  }
+  invalid_if(
+      parsed.place.mode == Mode::global && parsed.place.mode_step.value_or(parsed.place.step) != parsed.place.step,
+      "in mode global 'mode_step' is the step itself");
   parsed.place.worker = text(object, "worker").value_or("");
   const auto tensor = text(object, "tensor");
-  if (!tensor) {
-    throw InvalidValue("there is no 'tensor'");
-  }
+  invalid_if(!tensor, "there is no 'tensor'");
   parsed.tensor = *tensor;
   std::optional<Dtype> dtype;
   if (const auto name = text(object, "dtype")) {
@@ -150,23 +144,18 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   if (const json* const sizes = find(object, "shape")) {
     shape.emplace();
     for (const json& size : *sizes) {
-      if (!sizes->is_array() || !size.is_number_integer() || size.get<std::int64_t>() < 0) {
-        throw InvalidValue("'shape' is not a list of whole numbers");
-      }
+      invalid_if(!sizes->is_array() || !size.is_number_integer() || size.get<std::int64_t>() < 0,
+                 "'shape' is not a list of whole numbers");
       shape->push_back(size.get<std::int64_t>());
     }
   }
   const json* const value = find(object, "value");
-  if (value == nullptr) {
-    throw InvalidValue("there is no 'value'");
-  }
+  invalid_if(value == nullptr, "there is no 'value'");
   parsed.array = array_from_json(*value, dtype, shape);
   parsed.collections = options.collections;
   if (const json* const collections = find(object, "collections")) {
     for (const json& name : *collections) {
-      if (!collections->is_array() || !name.is_string()) {
-        throw InvalidValue("'collections' is not a list of texts");
-      }
+      invalid_if(!collections->is_array() || !name.is_string(), "'collections' is not a list of texts");
       parsed.collections.push_back(name.get<std::string>());
     }
   }

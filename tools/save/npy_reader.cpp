@@ -5,9 +5,9 @@
 #include <smd/limits.hpp>
 
 #include "cli/text.hpp"
+#include "text/number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 namespace smd::tool::save {
@@ -28,18 +28,14 @@ namespace {
 std::string_view header_value(std::string_view header, std::string_view key, const std::string& where) {
   const std::string quoted_key = "'" + std::string(key) + "':";
   const std::size_t at = header.find(quoted_key);
-  if (at == std::string_view::npos) {
-    refuse_file(where, "the header has no " + quoted_key);
-  }
+  refuse_file_if(at == std::string_view::npos, where, "the header has no " + quoted_key);
   std::string_view rest = header.substr(at + quoted_key.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   return rest;
 }
 
 Shape parse_shape(std::string_view text, const std::string& where) {
-  if (!text.starts_with('(') || text.find(')') == std::string_view::npos) {
-    refuse_file(where, "the header has no shape");
-  }
+  refuse_file_if(!text.starts_with('(') || text.find(')') == std::string_view::npos, where, "the header has no shape");
   text = text.substr(1, text.find(')') - 1);
   Shape shape;
   for (std::string_view part : split(text, ",")) {
@@ -47,16 +43,11 @@ Shape parse_shape(std::string_view text, const std::string& where) {
     if (part.empty()) {
       continue;
     }
-    std::int64_t size = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), size);
-    if (error != std::errc{} || end != part.data() + part.size() || size < 0) {
-      refuse_file(where, "the header has a shape that is not one of whole numbers");
-    }
-    shape.push_back(size);
+    const auto size = text::parsed<std::int64_t>(part);
+    refuse_file_if(!size || *size < 0, where, "the header has a shape that is not one of whole numbers");
+    shape.push_back(*size);
   }
-  if (shape.size() > limits::dimensions) {
-    refuse_file(where, "more than 64 dimensions");
-  }
+  refuse_file_if(shape.size() > limits::dimensions, where, "more than 64 dimensions");
   return shape;
 }
 
@@ -120,9 +111,8 @@ std::vector<std::byte> strings_of(std::string_view elements, std::size_t item, c
     for (std::size_t i = 0; i < item; i += 4) {
       std::uint32_t point = 0;
       std::memcpy(&point, elements.data() + at + i, sizeof point);
-      if (point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) {
-        refuse_file(where, "holds a string that is not Unicode");
-      }
+      refuse_file_if(point > 0x10FFFF || (point >= 0xD800 && point < 0xE000), where,
+                     "holds a string that is not Unicode");
       append_utf8(text, point);
       used = point != 0 ? text.size() : used;
     }
@@ -147,18 +137,15 @@ constexpr std::size_t most_header_bytes = std::size_t{1} << 20;
 /// Bytes before the elements; nullopt if the file is too short to tell.
 std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::string& where) {
   constexpr std::string_view magic = "\x93NUMPY";
-  if (file.substr(0, magic.size()) != magic.substr(0, file.size())) {
-    refuse_file(where, "not a .npy file");
-  }
+  refuse_file_if(file.substr(0, magic.size()) != magic.substr(0, file.size()), where, "not a .npy file");
   if (file.size() < 10) {
     return std::nullopt;
   }
   const auto byte = [&file](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(file[at])); };
   const std::size_t version = byte(6);
   const std::size_t length_bytes = version == 1 ? 2 : 4;
-  if (version < 1 || version > 3) {
-    refuse_file(where, "version " + std::to_string(version) + " of the .npy format is not known");
-  }
+  refuse_file_if(version < 1 || version > 3, where,
+                 "version " + std::to_string(version) + " of the .npy format is not known");
   if (file.size() < 8 + length_bytes) {
     return std::nullopt;
   }
@@ -166,9 +153,7 @@ std::optional<std::size_t> npy_header_bytes(std::string_view file, const std::st
   for (std::size_t i = length_bytes; i-- > 0;) {
     length = length << 8 | byte(8 + i);
   }
-  if (length > most_header_bytes) {
-    refuse_file(where, "the header is longer than 1 MiB");
-  }
+  refuse_file_if(length > most_header_bytes, where, "the header is longer than 1 MiB");
   return 8 + length_bytes + length;
 }
 
@@ -179,33 +164,29 @@ Header parse_header(std::string_view header, const std::string& where) {
     refuse_type(where, "with fields");
   }
   const std::size_t end = descr.starts_with('\'') ? descr.find('\'', 1) : std::string_view::npos;
-  if (end == std::string_view::npos) {
-    refuse_file(where, "the header has no element type");
-  }
+  refuse_file_if(end == std::string_view::npos, where, "the header has no element type");
   Header parsed;
   parsed.type = descr.substr(1, end - 1);
   const std::string_view type = parsed.type;
-  std::size_t size = 0;
-  bool sized = type.size() > 2 && std::string_view("<>|=").find(type[0]) != std::string_view::npos;
-  if (sized) {
-    const auto [rest, error] = std::from_chars(type.data() + 2, type.data() + type.size(), size);
-    sized = error == std::errc{} && rest == type.data() + type.size();
-  }
-  const std::optional<Dtype> dtype = sized ? dtype_of(type[1], size) : std::nullopt;
-  if (!dtype || size > (std::size_t{1} << 30)) {
+  const bool ordered = type.size() > 2 && std::string_view("<>|=").find(type[0]) != std::string_view::npos;
+  const auto size = ordered ? text::parsed<std::size_t>(type.substr(2)) : std::nullopt;
+  const std::optional<Dtype> dtype = size ? dtype_of(type[1], *size) : std::nullopt;
+  if (!dtype || *size > (std::size_t{1} << 30)) {
     refuse_type(where, single_quoted(type.substr(0, 40)));
   }
   parsed.dtype = *dtype;
   parsed.shape = parse_shape(header_value(header, "shape", where), where);
-  parsed.item = parsed.dtype == Dtype::string ? 4 * size : item_size(parsed.dtype);
+  parsed.item = parsed.dtype == Dtype::string ? 4 * *size : item_size(parsed.dtype);
   parsed.fortran_order = header_value(header, "fortran_order", where).starts_with("True");
   return parsed;
 }
 
 }  // namespace
 
-void refuse_file(const std::string& where, const std::string& why) {
-  throw ReadError({ProblemKind::damaged, where, {}, why});
+void refuse_file_if(bool damaged, const std::string& where, std::string_view why) {
+  if (damaged) {
+    throw ReadError({ProblemKind::damaged, where, {}, std::string(why)});
+  }
 }
 
 void append_string(std::vector<std::byte>& bytes, std::string_view text) {
@@ -234,9 +215,8 @@ std::optional<NpyHeader> npy_header(std::string_view beginning, const std::strin
   Header header = parse_header(beginning.substr(0, *header_bytes), where);
   const std::optional<std::uint64_t> count = element_count(header.shape);
   constexpr std::uint64_t most = std::uint64_t{1} << 62;
-  if (!count || (header.item != 0 && *count > most / header.item)) {
-    refuse_file(where, "its shape " + to_string(header.shape) + " is too large");
-  }
+  refuse_file_if(!count || (header.item != 0 && *count > most / header.item), where,
+                 "its shape " + to_string(header.shape) + " is too large");
   const bool as_saved =
       header.dtype != Dtype::string && header.type[0] != '>' && (!header.fortran_order || header.shape.size() <= 1);
   return NpyHeader{header.dtype, std::move(header.shape), *header_bytes, *header_bytes + *count * header.item,
@@ -245,21 +225,18 @@ std::optional<NpyHeader> npy_header(std::string_view beginning, const std::strin
 
 TensorValue parse_npy(std::string_view file, const std::string& where, const Owner& owner) {
   const std::optional<std::size_t> header_bytes = npy_header_bytes(file, where);
-  if (!header_bytes) {
-    refuse_file(where, "not a .npy file");
-  }
-  if (*header_bytes > file.size()) {
-    refuse_file(where, "the file ends within its header");
-  }
+  refuse_file_if(!header_bytes, where, "not a .npy file");
+  refuse_file_if(*header_bytes > file.size(), where, "the file ends within its header");
   const Header header = parse_header(file.substr(0, *header_bytes), where);
   const auto& [dtype, shape, type, item, fortran_order] = header;
   std::string_view elements = file.substr(*header_bytes);
   std::string changed;  // the elements if they had to be converted; large arrays are not copied for nothing
   const std::optional<std::uint64_t> count = element_count(shape);
-  if (!count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0)) {
-    refuse_file(where, "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
-                           single_quoted(type) + " do not fit each other");
-  }
+  refuse_file_if(
+      !count || (item == 0 ? !elements.empty() : elements.size() / item != *count || elements.size() % item != 0),
+      where,
+      "its shape " + to_string(shape) + " and its " + std::to_string(elements.size()) + " bytes of " +
+          single_quoted(type) + " do not fit each other");
   Array array{dtype, shape, {}};
   if (type[0] == '>') {
     const bool is_complex_type = is_complex(dtype);
@@ -274,9 +251,8 @@ TensorValue parse_npy(std::string_view file, const std::string& where, const Own
   if (dtype == Dtype::string) {
     array.bytes = strings_of(elements, item, where);
     if (item == 0) {  // NumPy's `<U0`: empty strings only, which have no bytes in the file
-      if (*count > most_empty_strings) {
-        refuse_file(where, "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
-      }
+      refuse_file_if(*count > most_empty_strings, where,
+                     "its shape " + to_string(array.shape) + " asks for more than 2^20 empty strings");
       for (std::uint64_t i = 0; i < *count; ++i) {
         append_string(array.bytes, {});
       }

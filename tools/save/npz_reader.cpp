@@ -45,10 +45,9 @@ class ZipReader {
   void add_unpacked(std::uint64_t& all, std::uint64_t more) const {
     constexpr std::uint64_t times = 64;
     const std::uint64_t most = std::max<std::uint64_t>(limits::unpacked_bytes, times * file_.size());
-    if (more > most - all) {
-      refuse_file(where_, "its members would be more than " + std::to_string(most >> 20U) +
-                              " MiB (unpacked_bytes); unpack it, and save the .npy files one by one");
-    }
+    refuse_file_if(more > most - all, where_,
+                   "its members would be more than " + std::to_string(most >> 20U) +
+                       " MiB (unpacked_bytes); unpack it, and save the .npy files one by one");
     all += more;
   }
 
@@ -102,19 +101,14 @@ class ZipReader {
     for (std::size_t i = 0; i < by_place.size(); ++i) {
       const Member& member = *by_place[i];
       const bool last = i + 1 == by_place.size();
-      if (start_of(member) + member.stored > (last ? directory.start : by_place[i + 1]->offset)) {
-        refuse_file(where_, "member " + single_quoted(member.name) + " reaches into " +
-                                (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
-                                ": a damaged archive, or one made to do harm");
-      }
+      refuse_file_if(start_of(member) + member.stored > (last ? directory.start : by_place[i + 1]->offset), where_,
+                     "member " + single_quoted(member.name) + " reaches into " +
+                         (last ? "the directory" : single_quoted(by_place[i + 1]->name)) +
+                         ": a damaged archive, or one made to do harm");
     }
   }
 
-  void require(bool good) const {
-    if (!good) {
-      refuse_file(where_, "not a .npz file, or a damaged one");
-    }
-  }
+  void require(bool good) const { refuse_file_if(!good, where_, "not a .npz file, or a damaged one"); }
   [[nodiscard]] std::string_view bytes(std::uint64_t at, std::uint64_t size) const {
     require(at <= file_.size() && size <= file_.size() - at);
     return file_.substr(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
@@ -212,10 +206,10 @@ class ZipReader {
         if (const auto header = npy_header(whole, place)) {
           wanted = header->file_bytes;
         }
-        if (wanted && *wanted != member.size) {
-          refuse_file(place, "its header asks for " + std::to_string(*wanted) + " bytes in all, and the archive has " +
-                                 std::to_string(member.size));
-        }
+        const std::uint64_t asked = wanted.value_or(member.size);
+        refuse_file_if(asked != member.size, place,
+                       "its header asks for " + std::to_string(asked) + " bytes in all, and the archive has " +
+                           std::to_string(member.size));
         block.resize(wanted ? later_inflated : first_inflated);
       }
     } while (status == Z_OK && whole.size() <= member.size);

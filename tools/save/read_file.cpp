@@ -132,9 +132,8 @@ FileContent read_all(int descriptor, const std::string& where) {
     if (!most) {
       most = bytes_to_read({memory.get(), size}, where);
     }
-    if (most && size >= *most) {
-      refuse_file(where, "is longer than the " + std::to_string(*most - 1) + " bytes that its header asks for");
-    }
+    refuse_file_if(most && size >= *most, where,
+                   "is longer than the " + std::to_string(most.value_or(1) - 1) + " bytes that its header asks for");
     if (got == 0) {
       return {{memory.get(), size}, memory};
     }

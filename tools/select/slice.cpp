@@ -3,10 +3,10 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
+#include "text/number.hpp"
 #include "text/trim.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace smd::tool {
@@ -24,13 +24,10 @@ std::vector<std::string_view> trimmed_parts(std::string_view text, std::string_v
 }
 
 std::int64_t parse_index(std::string_view text) {
-  std::int64_t number = 0;
   const bool plus = text.size() > 1 && text.front() == '+' && text[1] != '-';
-  const char* const begin = text.data() + (plus ? 1 : 0);
-  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
-  invalid_if(error != std::errc() || end != text.data() + text.size(),
-             single_quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
-  return number;
+  const auto number = text::parsed<std::int64_t>(text.substr(plus ? 1 : 0));
+  invalid_if(!number, single_quoted(text) + " is not an index: use integers, START:STOP:STEP, or ... between commas");
+  return *number;
 }
 
 std::optional<std::int64_t> parse_bound(std::string_view text) {

@@ -41,10 +41,9 @@ class RawView : public ValueView {
 
   void show(const ValueKey&, const TensorValue& value) override {
     if (value.dtype() == Dtype::string) {
-      if (several_ || std::exchange(any_strings_, true)) {
-        throw UsageError("-f raw shows the strings of one value only" +
-                         (values_.empty() ? "" : ", and there are " + values_) + ": " + std::string(instead));
-      }
+      refuse_if(several_ || std::exchange(any_strings_, true),
+                "-f raw shows the strings of one value only" + (values_.empty() ? "" : ", and there are " + values_) +
+                    ": " + std::string(instead));
       const std::vector<std::string_view> texts = strings(value.view());
       if (texts.size() == 1) {
         out_.write(texts.front());
@@ -137,10 +136,9 @@ class FolderView : public ValueView {
   /// Refuses values that would have one name, before anything is written.
   void make_stems() {
     for (const ValueKey& key : keys_) {
-      if (!stems_.insert(stem_of(key)).second) {
-        throw UsageError("-o " + *context_.options.folder + ": two values would be called " +
-                         single_quoted(stem_of(key)) + ": choose one" + (key.trial.empty() ? "" : " trial"));
-      }
+      refuse_if(!stems_.insert(stem_of(key)).second, "-o " + *context_.options.folder +
+                                                         ": two values would be called " + single_quoted(stem_of(key)) +
+                                                         ": choose one" + (key.trial.empty() ? "" : " trial"));
     }
     boost::system::error_code error;
     if (!boost::filesystem::create_directories(*context_.options.folder, error) && error) {

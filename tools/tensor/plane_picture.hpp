@@ -48,14 +48,14 @@ class GreyScale {
  public:
   /// Precondition: `is_real`.
   explicit GreyScale(const Elements& elements) {
-    FiniteBounds bounds;
+    AxisRange bounds;
     for (std::uint64_t i = 0; i < elements.view().size(); ++i) {
       const double number = elements.number(i);
       if (std::isfinite(number)) {
-        bounds.include({number, number});
+        bounds.add(number);
       }
     }
-    if (bounds.low <= bounds.high) {
+    if (!bounds.empty()) {
       low_ = bounds.low;
       high_ = bounds.high;
     }

@@ -6,10 +6,11 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "text/nearest.hpp"
+#include "text/number.hpp"
 #include "text/trim.hpp"
+#include "types/refuse.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
 namespace smd::detail::hook {
@@ -57,9 +58,7 @@ HookConfig default_config(Framework framework) {
 bool in_sagemaker() noexcept { return std::getenv("TRAINING_JOB_NAME") != nullptr; }
 
 Section::Section(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-  if (!object_.is_object()) {
-    throw InvalidArgument(where_ + ": not a JSON object");
-  }
+  detail::refuse_if(!object_.is_object(), where_ + ": not a JSON object");
 }
 
 void Section::check_keys(Keys keys, bool steps) const {
@@ -103,9 +102,7 @@ auto Section::read(const std::string& key, Read&& read_value) const {
 
 std::optional<std::string> Section::text(const std::string& key) const {
   return read(key, [&](const json& value) {
-    if (!value.is_string()) {
-      throw InvalidArgument(named(key) + " is not a text");
-    }
+    detail::refuse_if(!value.is_string(), named(key) + " is not a text");
     return value.get<std::string>();
   });
 }
@@ -114,9 +111,8 @@ std::optional<bool> Section::truth(const std::string& key) const {
   return read(key, [&](const json& value) {
     const std::string word = folded(value.is_string() ? value.get<std::string>() : text::json_excerpt(value));
     const bool truth = word == "true" || word == "1";
-    if (!truth && word != "false" && word != "0") {
-      throw InvalidArgument(named(key) + " is neither true nor false: " + shown(value));
-    }
+    detail::refuse_if(!truth && word != "false" && word != "0",
+                      named(key) + " is neither true nor false: " + shown(value));
     return truth;
   });
 }
@@ -157,17 +153,12 @@ std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key
 }
 
 std::int64_t Section::number_of(const json& value, const std::string& key, std::int64_t least) const {
-  const std::string text =
+  const std::string word =
       value.is_string() ? std::string(text::trimmed(value.get_ref<const std::string&>())) : text::json_excerpt(value);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw InvalidArgument(named(key) + " is not a whole number: " + shown(value));
-  }
-  if (number < least) {
-    throw InvalidArgument(named(key) + " is " + text + ", not " + std::to_string(least) + " or more");
-  }
-  return number;
+  const auto number = text::parsed<std::int64_t>(word);
+  refuse_if(!number, named(key) + " is not a whole number: " + shown(value));
+  refuse_if(*number < least, named(key) + " is " + word + ", not " + std::to_string(least) + " or more");
+  return *number;
 }
 
 }  // namespace smd::detail::hook

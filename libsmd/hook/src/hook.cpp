@@ -101,10 +101,9 @@ Collection Hook::get_collection(const std::string& name) const {
 
 void Hook::add_collection(CollectionConfig collection) {
   impl_->throw_failure();
-  if (impl_->ever_offered) {
-    throw InvalidArgument("collection '" + detail::printable(collection.name) +
-                          "' cannot be added any more: tensors were saved by the collections as they were");
-  }
+  detail::refuse_if(impl_->ever_offered,
+                    "collection '" + detail::printable(collection.name) +
+                        "' cannot be added any more: tensors were saved by the collections as they were");
   impl_->collections.replace(std::move(collection));
 }
 
@@ -138,10 +137,9 @@ void Hook::next_step() {
 void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
   impl_->throw_failure();
   detail::refuse_if(step.value < 0 || mode_step.value < 0, "steps count from 0");
-  if (mode == Mode::global && mode_step.value != step.value) {
-    throw InvalidArgument("in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
-                          std::to_string(mode_step.value));
-  }
+  detail::refuse_if(mode == Mode::global && mode_step.value != step.value,
+                    "in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
+                        std::to_string(mode_step.value));
   impl_->end_step();
   impl_->go_to(step.value, mode, mode_step.value);
 }

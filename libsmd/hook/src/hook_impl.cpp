@@ -153,11 +153,10 @@ void Hook::Impl::refuse_ended(bool saved_before) const {
   if (!hook::or_throw(output->exists(std::string(layout::end_marker)))) {
     return;
   }
-  if (saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false) {
-    throw InvalidArgument(output->root() +
-                          ": this is the trial of a job that has ended: save into another folder, or remove " +
-                          std::string(layout::end_marker) + " to go on with it");
-  }
+  detail::refuse_if(saved_before && config.existing_step == ExistingStep::refuse && config.end_marker != false,
+                    output->root() +
+                        ": this is the trial of a job that has ended: save into another folder, or remove " +
+                        std::string(layout::end_marker) + " to go on with it");
   log(LogLevel::warning,
       output->root() + ": the job is marked as over: what follows it has stopped, and does not see what is saved now");
 }

@@ -3,6 +3,7 @@
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "types/refuse.hpp"
 #include "wire/json_problem.hpp"
 
 #include <smd/error.hpp>
@@ -99,9 +100,7 @@ CollectionConfig collection_of(const json& object, const std::string& where, con
   const Section outer(object, where);
   outer.check_keys(configuration_keys, false);
   const auto name = outer.text("CollectionName");
-  if (!name || name->empty()) {
-    throw InvalidArgument(where + ": there is no CollectionName");
-  }
+  detail::refuse_if(!name || name->empty(), where + ": there is no CollectionName");
   CollectionConfig collection{.name = *name};
   const json* const parameters = outer.find("CollectionParameters");
   const json none = json::object();
@@ -130,19 +129,15 @@ std::optional<std::string> s3_output_path(const Section& top) {
 
 IncludeWorkers include_workers(const Section& section) {
   const std::string which = section.text("include_workers").value_or("all");
-  if (which != "all" && which != "one") {
-    throw InvalidArgument(section.named("include_workers") + " is neither one nor all: '" + detail::printable(which) +
-                          "'");
-  }
+  detail::refuse_if(which != "all" && which != "one",
+                    section.named("include_workers") + " is neither one nor all: '" + detail::printable(which) + "'");
   return which == "one" ? IncludeWorkers::one : IncludeWorkers::all;
 }
 
 std::vector<CollectionConfig> collections_of(const HookConfig& config, const Section& section) {
   const json* const list = section.find("CollectionConfigurations");
   const std::string where = section.named("CollectionConfigurations");
-  if (list != nullptr && !list->is_array()) {
-    throw InvalidArgument(where + " is not a list");
-  }
+  detail::refuse_if(list != nullptr && !list->is_array(), where + " is not a list");
   std::vector<CollectionConfig> collections;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     collections.push_back(collection_of((*list)[i], where + "[" + std::to_string(i) + "]", config.save_config));
@@ -246,9 +241,8 @@ void apply_job(HookConfig& config, const json& job, const std::string& where) {
 
 HookConfig HookConfig::parse(std::string_view text, std::string_view where_view, Framework framework) {
   const std::string where(where_view);
-  if (text.size() > limits::json_bytes) {
-    throw InvalidArgument(where + ": the JSON document is larger than a configuration may be");
-  }
+  detail::refuse_if(text.size() > limits::json_bytes,
+                    where + ": the JSON document is larger than a configuration may be");
   text::JsonDocument<json> parsed;
   if (const auto error = text::parse_json(text, parsed)) {
     const Problem problem = detail::json_problem(*error);

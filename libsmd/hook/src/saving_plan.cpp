@@ -16,15 +16,13 @@ namespace smd::detail::hook {
 namespace {
 
 void check_interval(const SaveConfigMode& config, const std::string& whose) {
-  if (config.save_interval < 1) {
-    throw InvalidArgument(whose + ": save_interval " + std::to_string(config.save_interval) + " is not 1 or more");
-  }
+  detail::refuse_if(config.save_interval < 1,
+                    whose + ": save_interval " + std::to_string(config.save_interval) + " is not 1 or more");
 }
 
 void check_reductions(const ReductionConfig& config, const std::string& whose) {
-  if (!config.save_raw_tensor && !config.save_shape && config.reductions.empty()) {
-    throw InvalidArgument(whose + ": neither reductions, nor the tensor itself, nor its shape would be saved");
-  }
+  detail::refuse_if(!config.save_raw_tensor && !config.save_shape && config.reductions.empty(),
+                    whose + ": neither reductions, nor the tensor itself, nor its shape would be saved");
   for (const std::string& name : config.reductions) {
     if (!reduce::can_be_saved(reduce::plain_reduction_name(name))) {
       (void)ReductionConfig::parse(name);  // throws, with the nearest name

@@ -41,6 +41,14 @@ namespace smd::text {
   return number;
 }
 
+/// Returns the number that a text is, as `std::from_chars` reads it; nullopt for any other, and beyond its range.
+template <class Number>
+[[nodiscard]] std::optional<Number> parsed(std::string_view text) noexcept {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 constexpr double most_exact_whole = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
 
 /// Returns a whole number that a double has exactly; nullopt for any other.

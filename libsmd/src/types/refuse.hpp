@@ -3,12 +3,15 @@
 
 #include <smd/error.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace smd::detail {
 
 /// Refuses what a caller asks for. @throws InvalidArgument.
-inline void refuse_if(bool wrong, const char* why) {
+inline void refuse_if(bool wrong, std::string_view why) {
   if (wrong) {
-    throw InvalidArgument(why);
+    throw InvalidArgument(std::string(why));
   }
 }
 
