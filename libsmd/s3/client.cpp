@@ -196,9 +196,7 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
       text += "=";
       text += name == "continuation-token" ? without_signatures(value) : value;  // from the server
     }
-    if (!ask.into.empty()) {
-      text += " from byte " + std::to_string(ask.offset);
-    }
+    text += ask.into.empty() ? "" : " from byte " + std::to_string(ask.offset);
     text += response.trouble == Trouble::none
                 ? ": " + std::to_string(response.status) + ", " + std::to_string(response.received) + " bytes"
                 : ": " + (response.text.empty() ? std::string(words_for(response.trouble)) : response.text);

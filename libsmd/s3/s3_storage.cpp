@@ -283,10 +283,8 @@ class S3Storage final : public Storage {
     }
     const std::string text(name);
     const auto first = first_of(text);
-    if (!first || *first == text || first->starts_with(text + "/")) {
-      return first.has_value();
-    }
-    return first_of(text + "/").has_value();
+    const bool known = !first || *first == text || first->starts_with(text + "/");
+    return known ? first.has_value() : first_of(text + "/").has_value();
   }
 
   Outcome<std::unique_ptr<File>> open(std::string_view name) override { return open_at(name, 0, 64 << 10); }

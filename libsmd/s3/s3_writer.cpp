@@ -109,10 +109,7 @@ class S3Upload final : public Upload {
     if (!response) {
       return response.problem();
     }
-    if (response->status != 200) {
-      return problem("the server answers status " + std::to_string(response->status));
-    }
-    return ok();
+    return response->status == 200 ? ok() : problem("the server answers status " + std::to_string(response->status));
   }
 
   Status begin_parts() {
@@ -156,11 +153,10 @@ class S3Upload final : public Upload {
       return response.problem();
     }
     etag = std::string(response->header("etag"));
-    if (response->status != 200 || etag.empty()) {
-      return problem("the server does not take part " + std::to_string(number) + " of the upload (status " +
-                     std::to_string(response->status) + ")");
-    }
-    return ok();
+    return response->status == 200 && !etag.empty()
+               ? ok()
+               : problem("the server does not take part " + std::to_string(number) + " of the upload (status " +
+                         std::to_string(response->status) + ")");
   }
 
   Status complete() {

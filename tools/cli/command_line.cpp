@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 
@@ -56,10 +57,8 @@ std::string without_mark(std::string_view text) {
   if (const std::string hint = option_hint(definition, name); !hint.empty()) {
     throw UsageError("unknown option " + single_quoted(name) + hint);
   }
-  std::vector<std::string> candidates;
-  for (const OptionSpec* spec : definition.options()) {
-    candidates.push_back("--" + std::string(spec->name));
-  }
+  const std::vector<std::string> candidates =
+      mapped(definition.options(), [](const OptionSpec* spec) { return "--" + std::string(spec->name); });
   throw UsageError("unknown option " + single_quoted(name) + did_you_mean(nearest_names(name, candidates, 1)));
 }
 

@@ -27,6 +27,17 @@ void append_replaced(std::string& out, std::string_view text,
   }
 }
 
+std::string with_backslashes(std::string_view text, std::string_view characters) {
+  std::string out;
+  for (const char c : text) {
+    if (characters.find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
 // Looks for a backslash or a control character, eight bytes at a time: subtracting N borrows exactly from bytes below N
 // (Anderson, "Bit Twiddling Hacks", hasless).
 bool tsv_needs_escapes(std::string_view text) noexcept {

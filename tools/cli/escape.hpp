@@ -12,6 +12,9 @@ namespace smd::tool {
 void append_replaced(std::string& out, std::string_view text,
                      std::initializer_list<std::pair<char, std::string_view>> replacements);
 
+/// Returns a text with a backslash before each of these characters.
+[[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
+
 /// TSV: tab, newline, carriage return and backslash become `\t \n \r \\`; every other byte stays.
 void append_tsv(std::string& out, std::string_view text);
 /// If false, append_tsv appends the text unchanged. Also true for other control characters, which append_tsv leaves.

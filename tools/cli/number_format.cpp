@@ -21,10 +21,7 @@ char* write_literal(char* out, std::string_view text) noexcept {
 }
 
 std::string_view non_finite_text(double number) noexcept {
-  if (std::isnan(number)) {
-    return "nan";
-  }
-  return number > 0 ? "inf" : "-inf";
+  return std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf";
 }
 
 template <class Number>

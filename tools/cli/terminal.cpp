@@ -47,19 +47,17 @@ std::size_t terminal_height(int descriptor) noexcept { return extent_of(descript
 bool locale_is_utf8() noexcept {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string_view value = environment(name);
-    if (value.empty()) {
-      continue;
+    if (!value.empty()) {
+      return strcasestr(value.data(), "utf-8") != nullptr || strcasestr(value.data(), "utf8") != nullptr;
     }
-    return strcasestr(value.data(), "utf-8") != nullptr || strcasestr(value.data(), "utf8") != nullptr;
   }
   return false;
 }
 
 bool use_color(ColorChoice choice, int descriptor) noexcept {
-  if (choice != ColorChoice::automatic) {
-    return choice == ColorChoice::always;
-  }
-  return is_terminal(descriptor) && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return choice == ColorChoice::automatic
+             ? is_terminal(descriptor) && environment("NO_COLOR").empty() && environment("TERM") != "dumb"
+             : choice == ColorChoice::always;
 }
 
 TerminalOptions TerminalOptions::from(const CommandLine& line) {

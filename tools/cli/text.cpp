@@ -58,11 +58,8 @@ std::size_t display_width(std::string_view text) noexcept {
 std::string single_quoted(std::string_view name) { return "'" + text::excerpt(name) + "'"; }
 
 std::string quoted_list(std::span<const std::string> names, std::size_t most) {
-  std::string text = comma_list(names.first(std::min(names.size(), most)), single_quoted);
-  if (names.size() > most) {
-    text += " and " + std::to_string(names.size() - most) + " more";
-  }
-  return text;
+  const std::string text = comma_list(names.first(std::min(names.size(), most)), single_quoted);
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
@@ -151,10 +148,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  if (column != 0) {
-    out += '\n';
-  }
-  return out;
+  return column == 0 ? out : out + '\n';
 }
 
 }  // namespace smd::tool

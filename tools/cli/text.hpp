@@ -55,6 +55,12 @@ template <class Items, class Text>
   return list;
 }
 
+/// Appends a part to a list with commas between; an empty part is left out.
+inline void append_part(std::string& list, std::string_view part) {
+  list += list.empty() || part.empty() ? "" : ", ";
+  list += part;
+}
+
 /// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 

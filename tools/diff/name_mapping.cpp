@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "name_mapping.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/pattern.hpp"
 
@@ -58,10 +59,7 @@ const std::string& NameMapping::own(const std::string& shown) const {
 }
 
 std::vector<std::string> NameMapping::own_names(std::span<const std::string> shown) const {
-  std::vector<std::string> names;
-  for (const std::string& name : shown) {
-    names.push_back(own(name));
-  }
+  std::vector<std::string> names = mapped(shown, [this](const std::string& name) { return own(name); });
   std::ranges::sort(names);
   return names;
 }

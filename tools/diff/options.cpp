@@ -5,7 +5,6 @@
 #include "text/number.hpp"
 #include "text/pattern.hpp"
 
-#include <array>
 #include <cmath>
 
 namespace smd::tool::diff {

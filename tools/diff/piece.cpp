@@ -97,13 +97,11 @@ Common common_of(const PairedEntry& entry) noexcept {
   if (!entry.a || !entry.b || entry.a->value.has_value() != entry.b->value.has_value()) {
     return Common::nothing;
   }
-  if (entry.a->value) {
-    return Common::values;
-  }
-  if (entry.a->reductions.empty() != entry.b->reductions.empty()) {
-    return Common::nothing;
-  }
-  return entry.a->reductions.empty() ? Common::shapes : Common::statistics;
+  const bool bare = entry.a->reductions.empty();
+  return entry.a->value                        ? Common::values
+         : bare != entry.b->reductions.empty() ? Common::nothing
+         : bare                                ? Common::shapes
+                                               : Common::statistics;
 }
 
 void add_pieces(PairReaders readers, const PairedEntry& entry, std::size_t number, std::vector<PairPiece>& pieces) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view.hpp"
 
+#include "cli/mapped.hpp"
 #include "rows/curves.hpp"
 
 #include <fmt/format.h>
@@ -81,11 +82,7 @@ std::vector<RowColumn> row_columns(By by) {
   return columns;
 }
 
-std::vector<Column> plain(const std::vector<RowColumn>& columns) {
-  std::vector<Column> plain;
-  std::ranges::transform(columns, std::back_inserter(plain), &RowColumn::column);
-  return plain;
-}
+std::vector<Column> plain(const std::vector<RowColumn>& columns) { return mapped(columns, &RowColumn::column); }
 
 class RowsView : public DiffView {
  public:

@@ -47,10 +47,7 @@ std::string option_head(const OptionSpec& spec) {
     line += std::string("Fl ") + spec.short_name + " , ";
   }
   line += "Fl \\-" + roff_word(spec.name);
-  if (!spec.metavar.empty()) {
-    line += " Ar " + roff_word(spec.metavar);
-  }
-  return line;
+  return spec.metavar.empty() ? line : line + " Ar " + roff_word(spec.metavar);
 }
 
 std::string option_text(const OptionSpec& spec, const CommandDefinition& definition) {

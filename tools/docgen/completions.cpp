@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
-#include <fmt/format.h>
+#include "cli/mapped.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 namespace smd::docgen {
 
@@ -25,12 +25,8 @@ Slots common_slots(const Definitions& commands, std::string_view or_word, std::s
     slots["PARAMETERS"] +=
         fmt::format(fmt::runtime(parameters), fmt::join(rule.names, or_word), fmt::join(rule.parameters, " "));
   }
-  std::vector<std::string_view> names;
-  for (const CommandDefinition* definition : commands) {
-    names.push_back(definition->name);
-  }
   slots["RULES"] = fmt::format("{}", fmt::join(rules, " "));
-  slots["COMMANDS"] = fmt::format("{}", fmt::join(names, " "));
+  slots["COMMANDS"] = fmt::format("{}", fmt::join(tool::mapped(commands, &CommandDefinition::name), " "));
   return slots;
 }
 

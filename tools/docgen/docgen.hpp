@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "cli/command_definition.hpp"
+#include "cli/escape.hpp"
 #include "cli/exit_status.hpp"
 
 /// Makes manual pages, completions and tables of documents of the commands' definitions and the rules' descriptions.
 namespace smd::docgen {
+
+using tool::with_backslashes;
 
 using Definitions = std::vector<const tool::CommandDefinition*>;
 
@@ -38,9 +41,6 @@ class Roff {
 
 /// Returns a word escaped for roff; hyphens become minus signs.
 [[nodiscard]] std::string roff_word(std::string_view word);
-
-/// Returns a text with a backslash before each of these characters.
-[[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
 
 /// Capitalises the first letter and adds a full stop, unless the text has one.
 [[nodiscard]] std::string as_sentence(std::string_view text);

@@ -155,17 +155,6 @@ void Roff::literal(std::string_view text) {
 
 std::string roff_word(std::string_view word) { return escaped(word, true); }
 
-std::string with_backslashes(std::string_view text, std::string_view characters) {
-  std::string out;
-  for (const char c : text) {
-    if (characters.find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
-}
-
 std::string as_sentence(std::string_view text) {
   std::string out(text);
   const std::string_view first = text.substr(0, text.find(' '));
@@ -173,10 +162,8 @@ std::string as_sentence(std::string_view text) {
   if (!out.empty() && first.find_first_of(":_|=,") == std::string_view::npos) {
     out.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(out.front())));
   }
-  if (!out.empty() && std::string_view(".!?").find(out.back()) == std::string_view::npos) {
-    out += '.';
-  }
-  return out;
+  const bool open = !out.empty() && std::string_view(".!?").find(out.back()) == std::string_view::npos;
+  return open ? out + "." : out;
 }
 
 }  // namespace smd::docgen

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
-#include "cli/escape.hpp"
-
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
@@ -41,10 +39,7 @@ std::string scope_of(const RuleDescription& rule) {
     text += rule.collections.size() == 1 ? " Collection " : " Collections ";
     text += fmt::format("{}.", fmt::join(rule.collections, ", "));
   }
-  if (rule.other_trials > 0) {
-    text += " Needs another trial.";
-  }
-  return text;
+  return rule.other_trials > 0 ? text + " Needs another trial." : text;
 }
 
 /// Returns a text for a cell of a Markdown table, or for running text.

@@ -2,7 +2,6 @@
 #include "docgen.hpp"
 
 #include "cli/diagnostics.hpp"
-#include "cli/escape.hpp"
 
 #include <smd/version.hpp>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/mapped.hpp"
 #include "draw/drawing.hpp"
 #include "draw/png.hpp"
 
@@ -59,12 +60,8 @@ class ShareRaster {
   [[nodiscard]] double greatest() const noexcept { return greatest_; }
 
   [[nodiscard]] std::string png() const {
-    std::vector<double> levels;
-    levels.reserve(shares_.size());
-    for (const double share : shares_) {
-      levels.push_back(share > 0 ? share / greatest_ : std::nan(""));
-    }
-    return png_base64(levels, rows_, columns_, nullptr);
+    const auto level = [this](double share) { return share > 0 ? share / greatest_ : std::nan(""); };
+    return png_base64(mapped(shares_, level), rows_, columns_, nullptr);
   }
 
  private:

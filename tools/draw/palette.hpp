@@ -15,6 +15,8 @@ using Rgb = std::array<std::uint8_t, 3>;
 /// K. Ito, "Color Universal Design" (2008), without yellow, which is lost on white; the last is the text's own colour.
 /// In classes `c0`, `c1` … of lines and `f0`, `f1` … of areas.
 inline constexpr std::size_t hues = 7;
+/// How many dashes distinguish curves of one colour: those of `Dash`.
+inline constexpr std::size_t dashes = 4;
 
 /// From the least (0) to the greatest (1): viridis, by S. van der Walt and N. Smith (2015), brighter for greater
 /// numbers, in print and for the colour-blind too.

@@ -2,6 +2,7 @@
 #include "draw/text_fit.hpp"
 
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -41,13 +42,7 @@ std::vector<Character> characters(std::string_view text) {
 
 }  // namespace
 
-double text_width(std::string_view text) {
-  double width = 0;
-  for (const Character& one : characters(text)) {
-    width += one.width;
-  }
-  return width;
-}
+double text_width(std::string_view text) { return sum_of(characters(text), &Character::width); }
 
 std::string shortened(std::string_view text, double width) {
   std::string shown = displayable(text);

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
 
@@ -17,11 +18,8 @@ namespace {
 
 /// Sum of the lengths of an entry's records.
 std::uint64_t record_bytes(const TensorEntry& entry) noexcept {
-  std::uint64_t bytes = entry.value ? entry.value->length : 0;
-  for (const SavedReduction& reduction : entry.reductions) {
-    bytes += reduction.place.length;
-  }
-  return bytes;
+  return (entry.value ? entry.value->length : 0) +
+         sum_of(entry.reductions, [](const SavedReduction& reduction) { return reduction.place.length; });
 }
 
 /// Inserts an item that is not there yet in its place.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "view.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <array>
 
 namespace smd::tool::ls {
@@ -29,11 +31,7 @@ StepRange selected_range(const LsOptions& options) {
 }
 
 std::vector<std::string> mode_texts(std::span<const Mode> modes) {
-  std::vector<std::string> texts;
-  for (const Mode mode : modes) {
-    texts.emplace_back(to_string(mode));
-  }
-  return texts;
+  return mapped(modes, [](Mode mode) { return std::string(to_string(mode)); });
 }
 
 void show_abridged(std::string& out, const Cell& cell, int precision) {

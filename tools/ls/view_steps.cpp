@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "operands/operands.hpp"
@@ -34,11 +35,7 @@ std::vector<Column> step_columns(const LsOptions& options) {
 void print(const Trial& trial, const std::vector<StepInfo>& infos, const Selection& selection, Showing& to) {
   std::vector<std::optional<StepTime>> times(infos.size());
   if (to.rows.wants("wall_time") && !infos.empty()) {
-    std::vector<GlobalStep> steps;
-    steps.reserve(infos.size());
-    for (const StepInfo& info : infos) {
-      steps.push_back(info.step);
-    }
+    const std::vector<GlobalStep> steps = mapped(infos, &StepInfo::step);
     times = step_times(trial, steps, query_for(selection, to.options.selection), to.messages);
   }
   for (std::size_t i = 0; i < infos.size(); ++i) {

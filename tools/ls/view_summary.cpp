@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/mapped.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
 #include "view.hpp"
@@ -61,13 +61,7 @@ Cell workers_cell(Summary& of) {
   return of.list(all);
 }
 
-Cell collections_cell(Summary& of) {
-  std::vector<std::string> names;
-  for (const auto& [name, collection] : *TrialSnapshot::take(of.trial).collections()) {
-    names.push_back(name);
-  }
-  return of.list(names);
-}
+Cell collections_cell(Summary& of) { return of.list(keys_of(*TrialSnapshot::take(of.trial).collections())); }
 
 Cell modes_cell(Summary& of) {
   std::set<Mode> modes;
@@ -84,25 +78,12 @@ Cell modes_cell(Summary& of) {
 }
 
 Cell bytes_cell(Summary& of) {
-  std::uint64_t bytes = 0;
-  if (of.trial.layout().has_modes) {
-    for (const StepInfo& info : of.trial.step_infos()) {
-      bytes += info.bytes;
-    }
-  } else {
-    for (const TensorSummary& tensor : of.trial.summaries()) {
-      bytes += tensor.bytes;
-    }
-  }
-  return bytes;
+  return of.trial.layout().has_modes ? sum_of(of.trial.step_infos(), &StepInfo::bytes)
+                                     : sum_of(of.trial.summaries(), &TensorSummary::bytes);
 }
 
 Cell superseded_cell(Summary& of) {
-  std::uint64_t superseded = 0;
-  for (const auto& [tensor, count] : of.trial.superseded()) {
-    superseded += count;
-  }
-  return superseded;
+  return sum_of(of.trial.superseded(), [](const auto& one) { return one.second; });
 }
 
 Cell parameters_cell(Summary& of) {
@@ -147,11 +128,7 @@ std::vector<Column> summary_columns(const LsOptions& options) {
   if (options.shows_sheet()) {
     return {{.name = "key", .asked = true}, {.name = "value", .asked = true}};
   }
-  std::vector<Column> columns;
-  for (const Key& key : keys) {
-    columns.push_back({key.name, key.align});
-  }
-  return columns;
+  return mapped(keys, [](const Key& key) { return Column{key.name, key.align}; });
 }
 
 /// Reports, with -v, what the summary only counts: which tensors have superseded values, and the hyperparameters.
@@ -185,10 +162,8 @@ bool show_summary(Trial& trial, Showing& to) {
   say_details(trial, to.messages);
   Summary summary = {trial, to.messages};
   const bool sheet = to.options.shows_sheet();
-  std::vector<Cell> cells;
-  for (const Key& key : keys) {
-    cells.push_back(sheet || to.rows.wants(key.name) ? key.cell(summary) : Cell());
-  }
+  const std::vector<Cell> cells =
+      mapped(keys, [&](const Key& key) { return sheet || to.rows.wants(key.name) ? key.cell(summary) : Cell(); });
   if (!sheet) {
     to.rows.row(cells);
     return true;
@@ -209,11 +184,7 @@ StepRange summary_range(const LsOptions& options) {
 }  // namespace
 
 const std::vector<std::string_view>& summary_keys() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    std::transform(std::begin(keys), std::end(keys), std::back_inserter(all), [](const Key& key) { return key.name; });
-    return all;
-  }();
+  static const std::vector<std::string_view> names = mapped(keys, &Key::name);
   return names;
 }
 

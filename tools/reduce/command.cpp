@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "columns.hpp"
 #include "hist.hpp"
@@ -147,11 +148,7 @@ class Run {
       kept.open(*name, look, hint_for(*name, options_.operands));
     }
     start();
-    std::vector<const Session*> sessions;
-    sessions.reserve(opened.size());
-    for (const Session& session : opened) {
-      sessions.push_back(&session);
-    }
+    const std::vector<const Session*> sessions = mapped(opened, [](const Session& session) { return &session; });
     const std::size_t together = options_.across ? sessions.size() : 1;
     for (std::size_t i = 0; i < sessions.size() && !full(); i += together) {
       const AboutTrial about(options_.across ? std::string_view() : std::string_view(sessions[i]->name));

@@ -104,10 +104,7 @@ std::optional<Partial> parse_partial(std::string_view text) {
   PartialReduction& data = partial.data.emplace();
   data.integers = kind == "integers";
   for_each(numbers_of(data), take);
-  if (!good || !text.empty()) {
-    return std::nullopt;
-  }
-  return partial;
+  return good && text.empty() ? std::optional(std::move(partial)) : std::nullopt;
 }
 
 }  // namespace smd::tool::reduce

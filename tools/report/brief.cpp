@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // -f md, -f json: what the first screen of the page says.
+#include "cli/escape.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "page.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace smd::tool::report {
 
@@ -23,13 +23,7 @@ constexpr std::size_t most_text = 160;
 /// Text that is no markup, on one line.
 std::string markdown_text(std::string_view text, std::size_t most = most_text) {
   const std::string shown = printable(text);
-  std::string out;
-  for (const char c : shown.substr(0, shown.size() <= most ? most : most - 3)) {
-    if (std::string_view("\\`*_{}[]<>()#|&~").find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
+  std::string out = with_backslashes(shown.substr(0, shown.size() <= most ? most : most - 3), "\\`*_{}[]<>()#|&~");
   while (shown.size() > most && !is_utf8(out)) {
     out.pop_back();
   }

@@ -155,13 +155,6 @@ std::string Figures::add(Figure figure) {
 
 namespace {
 
-constexpr std::size_t dashes = 4;
-
-void join(std::string& to, std::string_view part) {
-  to += to.empty() || part.empty() ? "" : ", ";
-  to += part;
-}
-
 // The pair in which a curve's tensor is that of validation; null: there is none.
 const TensorPair* pair_of(const TrialReport& trial, const NamedCurve& curve) {
   const auto pair = std::ranges::find(trial.pairs, curve.tensor, &TensorPair::validation);
@@ -215,9 +208,9 @@ CurveSet curve_set(std::span<const TrialReport> trials, const std::vector<NamedC
   for (const NamedCurve& curve : curves) {
     const TrialReport& trial = trials[curve.trial];
     std::string name;
-    join(name, of_trials.size() > 1 ? std::string_view(trial.label) : std::string_view());
-    join(name, tensors.size() > 1 ? std::string_view(curve.tensor) : std::string_view());
-    join(name, modes.size() > 1 ? mode_text(curve.mode) : std::string_view());
+    append_part(name, of_trials.size() > 1 ? std::string_view(trial.label) : std::string_view());
+    append_part(name, tensors.size() > 1 ? std::string_view(curve.tensor) : std::string_view());
+    append_part(name, modes.size() > 1 ? mode_text(curve.mode) : std::string_view());
     if (name.empty()) {
       name = curve.tensor;
     }

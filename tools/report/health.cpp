@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first screen says, in sentences.
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "sections.hpp"
@@ -230,8 +231,7 @@ std::string health_html(const PageContext& page) {
   add_triggered(remarkable, trial, false);
   std::vector<LossFacts> of_losses = losses_of(trial);
   of_losses.resize(std::min(of_losses.size(), most_losses_told));
-  std::vector<std::string> losses(of_losses.size());
-  std::ranges::transform(of_losses, losses.begin(), loss_item);
+  const std::vector<std::string> losses = mapped(of_losses, loss_item);
   const std::string_view rest = trial.results.empty() ? "#trial" : "#rules";
   out += first_items(broken, rest);
   out += broken.empty() || remarkable.empty() ? "" : "<p>Worth a look:</p>\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses, training beside validation, and other scalars.
+#include "cli/mapped.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
@@ -82,11 +83,8 @@ bool has_both_sides(const PageContext& page, const std::set<std::string>& group)
 
 // How many values the figure of a group has.
 std::size_t values_in(const PageContext& page, const std::set<std::string>& group) {
-  std::size_t values = 0;
-  for (const NamedCurve& curve : curves_of(page.trials, group, values_of)) {
-    values += curve.curve->facts().counts.points;
-  }
-  return values;
+  return sum_of(curves_of(page.trials, group, values_of),
+                [](const NamedCurve& curve) { return curve.curve->facts().counts.points; });
 }
 
 // The figures, most important first: with `longest_first` the one with most values, then findings, then NaN and

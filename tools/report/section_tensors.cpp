@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of tensors, the worst first, and the commands that print what the page shows.
+#include "cli/mapped.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -95,10 +96,8 @@ std::string tensors_section(const PageContext& page) {
   if (names.empty()) {
     return {};
   }
-  std::uint64_t left_out = 0;
-  for (const TrialReport& trial : page.trials) {
-    left_out += trial.histories.tensors_left_out;
-  }
+  const std::uint64_t left_out =
+      sum_of(page.trials, [](const TrialReport& trial) { return trial.histories.tensors_left_out; });
   const std::string rest =
       left_out == 0 ? std::string()
                     : fmt::format(

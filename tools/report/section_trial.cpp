@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each trial is; of several, one table above everything else.
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
@@ -28,11 +29,7 @@ std::vector<std::string> common_losses(std::span<const TrialReport> trials) {
       ++counts[loss.name()];
     }
   }
-  std::vector<std::string> names;
-  names.reserve(counts.size());
-  for (const auto& [name, count] : counts) {
-    names.push_back(name);
-  }
+  std::vector<std::string> names = keys_of(counts);
   std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) { return counts[a] > counts[b]; });
   names.resize(std::min(names.size(), most_losses));
   return names;
@@ -67,17 +64,12 @@ HtmlCell value_cell(const std::string& json) {
 
 constexpr std::size_t most_named = 12;
 
-std::vector<std::string> names_html(const std::vector<std::string>& names) {
-  std::vector<std::string> all(names.size());
-  std::ranges::transform(names, all.begin(), name_html);
-  return all;
-}
+std::vector<std::string> names_html(const std::vector<std::string>& names) { return mapped(names, name_html); }
 
 std::string span_text(const TrialFacts& facts) {
-  if (!facts.first_step) {
-    return "none";
-  }
-  return fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value, facts.last_step->value);
+  return facts.first_step
+             ? fmt::format("{}, from {} to {}", grouped(facts.steps), facts.first_step->value, facts.last_step->value)
+             : "none";
 }
 
 std::string facts_html(const TrialReport& trial) {

@@ -122,16 +122,6 @@ std::vector<LayerGroup> layer_groups(const std::vector<std::string>& names) {
   return in_runs(names);
 }
 
-std::string escaped_pattern(std::string_view text) {
-  constexpr std::string_view special = "\\^$.|?*+()[]{}";
-  std::string pattern;
-  for (const char byte : text) {
-    if (special.find(byte) != std::string_view::npos) {
-      pattern += '\\';
-    }
-    pattern += byte;
-  }
-  return pattern;
-}
+std::string escaped_pattern(std::string_view text) { return with_backslashes(text, "\\^$.|?*+()[]{}"); }
 
 }  // namespace smd::tool::report

@@ -4,6 +4,7 @@
 
 #include <smd/snapshot.hpp>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "rows/buckets.hpp"
 #include "rows/elements.hpp"
@@ -131,15 +132,9 @@ TrialFacts facts_of(const Trial& trial) {
       worker.last_step = info.step;
     }
   }
-  for (const Mode mode : modes) {
-    facts.modes.emplace_back(to_string(mode));
-  }
-  for (const auto& [name, collection] : trial.collections()) {
-    facts.collections.push_back(name);
-  }
-  for (const auto& [tensor, count] : trial.superseded()) {
-    facts.superseded += count;
-  }
+  facts.modes = mapped(modes, [](Mode mode) { return std::string(to_string(mode)); });
+  facts.collections = keys_of(trial.collections());
+  facts.superseded = sum_of(trial.superseded(), [](const auto& one) { return one.second; });
   for (const OtherValue& other : trial.other_values()) {
     if (other.kind == "alert") {
       facts.alerts.push_back(other.name);

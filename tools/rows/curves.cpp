@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/curves.hpp"
 
+#include "cli/mapped.hpp"
 #include "draw/palette.hpp"
 #include "rows/buckets.hpp"
 #include "select/selection.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
 namespace smd::tool {
@@ -171,26 +171,12 @@ std::vector<std::size_t> percentile_order(std::span<const std::string> names) {
       return {};
     }
   }
-  std::vector<std::size_t> order;
-  order.reserve(places.size());
-  for (const auto& [percentile, place] : places) {
-    order.push_back(place);
-  }
-  return order;
+  return mapped(places, [](const auto& one) { return one.second; });
 }
 
 // Curves as charts: what all have in common is above the chart, what differs names the curves.
 
 namespace {
-
-constexpr std::size_t dashes = 4;
-
-void join(std::string& to, std::string_view part) {
-  if (!part.empty()) {
-    to += to.empty() ? "" : ", ";
-    to += part;
-  }
-}
 
 // If there are several modes, the mode decides the dashes; else dashes distinguish curves of the same colour.
 void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& modes, std::size_t different_modes) {
@@ -234,12 +220,12 @@ struct Curves::Parts {
 
   [[nodiscard]] std::string common(const std::vector<std::string>& names) const {
     std::string text;
-    join(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
+    append_part(text, trials.size() == 1 ? names[*trials.begin() - 1] : fmt::format("{} trials", trials.size()));
     if (modes.size() == 1 && *modes.begin() != Mode::global) {
-      join(text, fmt::format("mode {}", mode_text(*modes.begin())));
+      append_part(text, fmt::format("mode {}", mode_text(*modes.begin())));
     }
     if (workers.size() == 1 && !workers.begin()->empty()) {
-      join(text, fmt::format("worker {}", *workers.begin()));
+      append_part(text, fmt::format("worker {}", *workers.begin()));
     }
     return text;
   }
@@ -253,10 +239,10 @@ struct Curves::Parts {
   [[nodiscard]] std::string name_of(const Key& key, const std::vector<std::string>& names) const {
     const auto& [trial, tensor, worker, mode, smooth, reduction] = key;
     std::string name;
-    join(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
-    join(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
-    join(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
-    join(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
+    append_part(name, trials.size() > 1 ? std::string_view(names[trial - 1]) : std::string_view());
+    append_part(name, tensors.size() > 1 ? std::string_view(tensor) : std::string_view());
+    append_part(name, modes.size() > 1 ? mode_text(mode) : std::string_view());
+    append_part(name, workers.size() > 1 ? std::string_view(worker) : std::string_view());
     return (name.empty() ? all_tensors() : name) + (smooth ? smooth_suffix : "");
   }
 
@@ -333,7 +319,7 @@ std::optional<Chart> Curves::take_chart(const Parts& parts, std::size_t reductio
   }
   std::string subtitle = parts.common(trials_);
   if (!behind.empty()) {
-    join(subtitle, "pale: not smoothed");
+    append_part(subtitle, "pale: not smoothed");
   }
   for (auto& [smooth, pale] : behind) {
     pale.hue = curves[smooth].hue;

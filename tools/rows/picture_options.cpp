@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <vector>
-
 namespace smd::tool {
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/row_writer.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "rows/packed_row.hpp"
@@ -239,10 +240,8 @@ std::optional<RowPattern> RowWriter::pattern_of(std::span<const Cell> cells, con
   if (held_ || !rows_stand_alone()) {
     return std::nullopt;
   }
-  std::vector<bool> which;
-  for (const std::optional<std::size_t> index : chosen_) {
-    which.push_back(index && varies[*index]);
-  }
+  const std::vector<bool> which =
+      mapped(chosen_, [&](std::optional<std::size_t> index) { return index && varies[*index]; });
   std::optional<RowPattern> pattern = format_->pattern(chosen(cells), which);
   if (pattern) {
     for (RowPattern::Number& number : pattern->numbers) {

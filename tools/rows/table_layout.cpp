@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rows/table_layout.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "draw/curve.hpp"
 
@@ -152,11 +153,7 @@ std::string TableLayout::header() const {
   if (!with_header_) {
     return {};
   }
-  std::vector<std::string> names;
-  for (const TableColumn& column : columns_) {
-    names.push_back(column.name);
-  }
-  return aligned(names, {});
+  return aligned(mapped(columns_, &TableColumn::name), {});
 }
 
 std::string TableLayout::line(const TableRow& row) {

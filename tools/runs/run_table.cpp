@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 namespace smd::tool::runs {
@@ -116,11 +117,7 @@ class RunTable {
         counts[name].second = true;
       }
     }
-    std::vector<std::string> names;
-    names.reserve(counts.size());
-    for (const auto& [name, unused] : counts) {
-      names.push_back(name);
-    }
+    std::vector<std::string> names = keys_of(counts);
     std::ranges::stable_sort(names, naturally_before);
     const auto order = [&](const std::string& name) {
       const auto& asked = options_.selection.names;
@@ -261,13 +258,7 @@ class RunTable {
 
 }  // namespace
 
-std::vector<Column> fixed_columns() {
-  std::vector<Column> columns;
-  for (const RunColumn& one : fixed(0)) {
-    columns.push_back(one.column);
-  }
-  return columns;
-}
+std::vector<Column> fixed_columns() { return mapped(fixed(0), &RunColumn::column); }
 
 void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
   RunTable table(runs, options);

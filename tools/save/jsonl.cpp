@@ -136,10 +136,8 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
   const auto tensor = text(object, "tensor");
   invalid_if(!tensor, "there is no 'tensor'");
   parsed.tensor = *tensor;
-  std::optional<Dtype> dtype;
-  if (const auto name = text(object, "dtype")) {
-    dtype = parse_dtype(*name);
-  }
+  const auto type = text(object, "dtype");
+  const auto dtype = type ? std::optional(parse_dtype(*type)) : std::nullopt;
   std::optional<Shape> shape;
   if (const json* const sizes = find(object, "shape")) {
     shape.emplace();

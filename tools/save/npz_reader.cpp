@@ -3,6 +3,7 @@
 
 #include <smd/limits.hpp>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <zlib.h>
@@ -93,10 +94,7 @@ class ZipReader {
 
   /// Refuses overlaps: a small archive could contain any number of arrays.
   void check_places(const Directory& directory) const {
-    std::vector<const Member*> by_place;
-    for (const Member& member : directory.members) {
-      by_place.push_back(&member);
-    }
+    std::vector<const Member*> by_place = mapped(directory.members, [](const Member& member) { return &member; });
     std::sort(by_place.begin(), by_place.end(), [](const Member* a, const Member* b) { return a->offset < b->offset; });
     for (std::size_t i = 0; i < by_place.size(); ++i) {
       const Member& member = *by_place[i];

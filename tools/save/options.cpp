@@ -84,10 +84,8 @@ std::span<const std::string_view> saved_reductions() {
 
 Assignment Assignment::parse(const std::string& operand) {
   Assignment assignment;
-  std::size_t equals = operand.find("=@");
-  if (equals == std::string::npos) {
-    equals = operand.rfind('=');
-  }
+  const std::size_t of_file = operand.find("=@");
+  const std::size_t equals = of_file == std::string::npos ? operand.rfind('=') : of_file;
   refuse_if(equals == std::string::npos, single_quoted(operand) + " is not of the form NAME=VALUE");
   assignment.name = operand.substr(0, equals);
   const std::string value = operand.substr(equals + 1);

@@ -2,6 +2,7 @@
 #include "select/explanations.hpp"
 
 #include "cli/glob.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/saved_forms.hpp"
 
@@ -502,11 +503,7 @@ void say_nothing_selected(Trial* trial, const SelectionOptions& options, Diagnos
 
 std::string all_steps_and_modes(Trial& trial) {
   trial.load_range(StepRange());
-  std::vector<SelectedStep> steps;
-  for (const GlobalStep step : trial.steps(true)) {
-    steps.push_back(own_numbers_of(trial, step));
-  }
-  return steps_and_modes(steps);
+  return steps_and_modes(mapped(trial.steps(true), [&](GlobalStep step) { return own_numbers_of(trial, step); }));
 }
 
 }  // namespace smd::tool

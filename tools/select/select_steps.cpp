@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/select_steps.hpp"
 
+#include "cli/mapped.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
@@ -281,10 +282,7 @@ class StepSelector {
 constexpr std::size_t most_windows = 8;
 
 StepRange range_of(const StepNeed::Window& window) {
-  std::optional<GlobalStep> end;
-  if (window.end) {
-    end = GlobalStep(*window.end);
-  }
+  const auto end = window.end ? std::optional(GlobalStep(*window.end)) : std::nullopt;
   return StepRange::between(GlobalStep(window.first), end);
 }
 
@@ -377,9 +375,7 @@ std::optional<std::int64_t> number_in(const Trial& trial, Mode mode, GlobalStep 
 }
 
 std::vector<std::int64_t> numbers_of(std::span<const SelectedStep> steps) {
-  std::vector<std::int64_t> numbers(steps.size());
-  std::transform(steps.begin(), steps.end(), numbers.begin(), [](const auto& step) { return step.mode_step.value; });
-  return numbers;
+  return mapped(steps, [](const SelectedStep& step) { return step.mode_step.value; });
 }
 
 std::vector<SelectedStep> candidates_in(const Trial& trial, const StepRequest& request, Mode mode, bool incomplete) {
@@ -412,9 +408,7 @@ std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::
       if (need.windows.size() > most_windows) {
         return {range_of(hull(need.windows))};
       }
-      std::vector<StepRange> ranges;
-      std::transform(need.windows.begin(), need.windows.end(), std::back_inserter(ranges), range_of);
-      return ranges;
+      return mapped(need.windows, range_of);
   }
   return {StepRange()};
 }

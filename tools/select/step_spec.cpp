@@ -2,6 +2,7 @@
 #include "select/step_spec.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -187,13 +188,7 @@ StepTerm StepSpec::parse_term(std::string_view text) {
   return term;
 }
 
-StepSpec StepSpec::parse(std::string_view text) {
-  std::vector<StepTerm> terms;
-  for (const std::string_view item : split(text, ",")) {
-    terms.push_back(parse_term(item));
-  }
-  return StepSpec(std::move(terms));
-}
+StepSpec StepSpec::parse(std::string_view text) { return StepSpec(mapped(split(text, ","), parse_term)); }
 
 bool StepSpec::all() const noexcept { return terms_.empty() || std::any_of(terms_.begin(), terms_.end(), is_all); }
 

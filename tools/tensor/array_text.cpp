@@ -159,10 +159,7 @@ class Printer {
 std::string element_text(const Cell& cell, int precision, bool ascii) {
   std::string text;
   append_text(text, cell, precision);
-  if (std::holds_alternative<std::string_view>(cell.value())) {
-    return "'" + printable(text, ascii) + "'";
-  }
-  return text;
+  return std::holds_alternative<std::string_view>(cell.value()) ? "'" + printable(text, ascii) + "'" : text;
 }
 
 void print_array(const Elements& elements, const ArrayTextOptions& options,

@@ -126,11 +126,8 @@ class FolderView : public ValueView {
 
  private:
   [[nodiscard]] std::string stem_of(const ValueKey& key) const {
-    std::string stem = file_name_of(key.tensor) + "@" + std::to_string(key.step.value);
-    if (several_workers_.contains(key.tensor)) {
-      stem += "@" + file_name_of(key.worker);
-    }
-    return stem;
+    const std::string stem = file_name_of(key.tensor) + "@" + std::to_string(key.step.value);
+    return several_workers_.contains(key.tensor) ? stem + "@" + file_name_of(key.worker) : stem;
   }
 
   /// Refuses values that would have one name, before anything is written.

@@ -3,6 +3,7 @@
 
 #include <smd/elements.hpp>
 #include <smd/limits.hpp>
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <algorithm>
@@ -110,10 +111,7 @@ std::string too_much_padding(const NpyType& type, Dtype dtype, std::span<const s
     return {};
   }
   constexpr std::uint64_t times = 16;
-  std::uint64_t there = 0;
-  for (const std::span<const std::byte> part : parts) {
-    there += part.size();
-  }
+  const std::uint64_t there = sum_of(parts, [](std::span<const std::byte> part) { return part.size(); });
   // Each string has its length in the bytes, so there are this many, and the product fits.
   const std::uint64_t count =
       std::accumulate(shape.begin(), shape.end(), std::uint64_t{1},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For NumPy: npy, one array; npz, one array per value; --stack, the steps of a tensor joined on a new first axis.
+#include "cli/mapped.hpp"
 #include "npy.hpp"
 #include "npz_writer.hpp"
 #include "value_view.hpp"
@@ -191,11 +192,7 @@ class StackView : public ValueView {
   }
 
   static std::vector<std::span<const std::byte>> parts_of(const Series& series) {
-    std::vector<std::span<const std::byte>> parts;
-    for (const TensorValue& value : series.values) {
-      parts.push_back(value.bytes());
-    }
-    return parts;
+    return mapped(series.values, [](const TensorValue& value) { return value.bytes(); });
   }
 
   void write_npy() {

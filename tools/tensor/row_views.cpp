@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <optional>
 #include <vector>

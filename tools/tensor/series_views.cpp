@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalars over all steps: --spark and -f svg, --pivot.
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "rows/curves.hpp"
 #include "rows/elements.hpp"
@@ -57,11 +58,7 @@ class SparkView : public ValueView {
     }
     curves_.finish({});
     if (!others_.empty()) {
-      std::vector<std::string> names;
-      for (const auto& [name, what] : others_) {
-        names.push_back(name);
-      }
-      messages_.note("not drawn, because not scalars: " + quoted_list(names, 3));
+      messages_.note("not drawn, because not scalars: " + quoted_list(keys_of(others_), 3));
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "condition.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
 #include "select/explanations.hpp"
@@ -235,10 +236,7 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
   trial.load_range(StepRange());
   std::string advice;
   if (condition.number && !trial.global_step(condition.mode, ModeStep(*condition.number))) {
-    std::vector<std::int64_t> saved;
-    for (const ModeStep step : trial.steps(condition.mode)) {
-      saved.push_back(step.value);
-    }
+    const std::vector<std::int64_t> saved = mapped(trial.steps(condition.mode), &ModeStep::value);
     const std::string last = saved.empty() ? "" : ": the last is " + std::to_string(saved.back());
     advice = (standing.skipped ? nearest_steps(saved, *condition.number) : last) +
              modes_that_have(trial, condition.mode, *condition.number);

@@ -4,7 +4,6 @@
 #include "cli/text.hpp"
 #include "text/number.hpp"
 
-#include <array>
 #include <limits>
 
 namespace smd::tool::wait {

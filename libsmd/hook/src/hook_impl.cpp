@@ -386,10 +386,7 @@ void Hook::Impl::end_step() {
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
     last_saved = std::max(last_saved, step);
-    std::optional<hook::CollectionMap> changed;
-    if (collections.changed()) {
-      changed = collections.content();
-    }
+    std::optional changed = collections.changed() ? std::optional(collections.content()) : std::nullopt;
     const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
     queue.push(bytes, [this, to = std::move(file), changed = std::move(changed)]() mutable {
       publisher->publish(*to, std::move(changed));

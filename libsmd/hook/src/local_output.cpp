@@ -124,20 +124,11 @@ class LocalPendingFile final : public PendingFile {
   }
 
   Outcome<std::size_t> read_back(std::uint64_t offset, std::span<std::byte> into) override {
-    std::size_t done = 0;
-    while (done < into.size()) {
-      const ssize_t got = uninterrupted([&] {
-        return ::pread(file_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-      });
-      if (got < 0) {
-        return std::move(problem().problem());
-      }
-      if (got == 0) {
-        break;
-      }
-      done += static_cast<std::size_t>(got);
+    const ssize_t got = storage::read_fully(file_.get(), offset, into);
+    if (got < 0) {
+      return std::move(problem().problem());
     }
-    return done;
+    return static_cast<std::size_t>(got);
   }
 
   Status sync() override {

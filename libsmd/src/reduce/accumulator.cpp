@@ -463,14 +463,18 @@ void Accumulator::add_extremes(const BlockRange& range, const std::byte* source,
   max_ = greater(max_, max);
 }
 
-void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
-  add_order(values, n, range);
+void Accumulator::add_signs_and_product(const double* values, std::size_t n, const BlockRange& range) {
   if (groups_.signs()) {
     kernels().count_zero_negative(values, n, zero_, negative_);
   }
   if (groups_.product) {
     add_product(values, n, range);
   }
+}
+
+void Accumulator::add_floats(Precision precision, const double* values, std::size_t n, const BlockRange& range) {
+  add_order(values, n, range);
+  add_signs_and_product(values, n, range);
   const double largest = std::max(std::fabs(range.min), std::fabs(range.max));
   guess_.see(largest);
   if (!groups_.any_sum()) {
@@ -527,12 +531,7 @@ void Accumulator::add_integers(const double* values, std::size_t n, const BlockR
   }
   add_integer_order(static_cast<std::int64_t>(range.min), static_cast<std::int64_t>(range.max),
                     static_cast<std::int64_t>(abs_min));
-  if (groups_.signs()) {
-    kernels().count_zero_negative(values, n, zero_, negative_);
-  }
-  if (groups_.product) {
-    add_product(values, n, range);
-  }
+  add_signs_and_product(values, n, range);
   if (!groups_.any_sum()) {
     return;
   }
@@ -560,13 +559,7 @@ void Accumulator::add_wide_integers(bool is_signed, const std::byte* source, std
   alignas(64) double values[block_size + block_padding];
   if (groups_.signs() || groups_.product) {
     round_integers(is_signed, source, n, values);
-    const BlockRange range = kernel.range(values, n);
-    if (groups_.signs()) {
-      kernel.count_zero_negative(values, n, zero_, negative_);
-    }
-    if (groups_.product) {
-      add_product(values, n, range);
-    }
+    add_signs_and_product(values, n, kernel.range(values, n));
   }
   const bool magnitudes = groups_.magnitudes || groups_.abs_moments;
   if (!groups_.any_sum()) {
@@ -727,15 +720,7 @@ void Accumulator::merge(Accumulator&& other) {
 
 void Accumulator::merge_statistics(const Accumulator& other) {
   if (other.count_ != 0 && integers_ && other.integers_) {
-    if (count_ == 0) {
-      min_integer_ = other.min_integer_;
-      max_integer_ = other.max_integer_;
-      abs_min_integer_ = other.abs_min_integer_;
-    } else {
-      min_integer_ = std::min(min_integer_, other.min_integer_);
-      max_integer_ = std::max(max_integer_, other.max_integer_);
-      abs_min_integer_ = std::min(abs_min_integer_, other.abs_min_integer_);
-    }
+    add_integer_order(other.min_integer_, other.max_integer_, other.abs_min_integer_);
   }
   count_ += other.count_;
   specials_.merge(other.specials_);

@@ -267,6 +267,7 @@ class Accumulator : public Totals {
   void add_integer_order(Int128 min, Int128 max, Int128 abs_min);
   void merge_moments(const Moments& moments, Int128 sum, const Moments& abs_moments, Int128 abs_sum);
   void add_product(const double* values, std::size_t n, const BlockRange& range);
+  void add_signs_and_product(const double* values, std::size_t n, const BlockRange& range);
 
   StreamGuess guess_;
 };

@@ -43,10 +43,8 @@ double percent_of(const Reduction& reduction) {
 // Square root of a double-double, rounded to double.
 double root(DoubleDouble value) {
   const double first = std::sqrt(value.hi);
-  if (!std::isfinite(first) || first == 0) {
-    return first;
-  }
-  return first + (std::fma(-first, first, value.hi) + value.lo) / (2 * first);
+  const bool exact = !std::isfinite(first) || first == 0;
+  return exact ? first : first + (std::fma(-first, first, value.hi) + value.lo) / (2 * first);
 }
 
 // Overflow while computing squares yields NaN; then the squares are too large for double.
@@ -57,10 +55,7 @@ double with_specials(const Specials& specials, bool propagate, double finite) {
   if ((propagate && specials.nan != 0) || (specials.posinf != 0 && specials.neginf != 0)) {
     return not_a_number;
   }
-  if (specials.posinf != 0 || specials.neginf != 0) {
-    return specials.posinf != 0 ? infinity : -infinity;
-  }
-  return finite;
+  return specials.posinf != 0 ? infinity : specials.neginf != 0 ? -infinity : finite;
 }
 
 /// Computes results from an accumulator. `in_place` computes percentiles if the elements were not copied; otherwise it
@@ -158,10 +153,8 @@ class Answer {
       return integer(least ? data_.min_integer_ : data_.max_integer_);
     }
     // Without finite elements min_ is already +infinity and max_ -infinity.
-    if (least) {
-      return real(data_.specials_.neginf != 0 ? -infinity : data_.min_);
-    }
-    return real(data_.specials_.posinf != 0 ? infinity : data_.max_);
+    return real(least ? (data_.specials_.neginf != 0 ? -infinity : data_.min_)
+                      : (data_.specials_.posinf != 0 ? infinity : data_.max_));
   }
 
   [[nodiscard]] DoubleDouble finite_sum() const {
@@ -193,10 +186,8 @@ class Answer {
       const ReducedValue total = sum();
       return complex((total.real + total.imaginary * 0) / n, (total.imaginary - total.real * 0) / n);
     }
-    if (used_ == 0) {
-      return real(not_a_number);
-    }
-    return real(with_specials(data_.specials_, propagate_, divide(finite_sum(), n).value()));
+    return real(used_ == 0 ? not_a_number
+                           : with_specials(data_.specials_, propagate_, divide(finite_sum(), n).value()));
   }
 
   [[nodiscard]] DoubleDouble finite_magnitudes() const {
@@ -238,11 +229,8 @@ class Answer {
   }
 
   [[nodiscard]] double norm(double divisor) const {
-    if (nan_) {
-      return not_a_number;
-    }
-    if (infinite_ != 0) {
-      return infinity;
+    if (nan_ || infinite_ != 0) {
+      return nan_ ? not_a_number : infinity;
     }
     DoubleDouble squares = data_.moments_.square_sum();
     if (data_.complex_) {

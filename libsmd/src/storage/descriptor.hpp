@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -47,6 +50,26 @@ auto uninterrupted(Call call) {
     result = call();
   }
   return result;
+}
+
+/// Reads until `into` is full or the file ends. Returns the number of bytes, or -1 with `errno`.
+inline ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
+  constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  std::size_t done = 0;
+  const std::size_t most =
+      offset >= last ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), last - offset));
+  while (done < most) {
+    const ssize_t n =
+        uninterrupted([&] { return ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done)); });
+    if (n < 0) {
+      return -1;
+    }
+    if (n == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return static_cast<ssize_t>(done);
 }
 
 /// Reads what is left of a file, but at most a block more than `most` bytes. Nullopt with `errno` if that fails.

@@ -20,7 +20,6 @@
 #include <chrono>
 #include <climits>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 
 namespace smd::detail::storage {
@@ -209,26 +208,6 @@ std::string_view why_not_a_file(mode_t mode) noexcept {
     default:
       return "is a device, not a regular file";
   }
-}
-
-/// Reads until `into` is full or the file ends. Returns the number of bytes, or -1 with `errno`.
-ssize_t read_fully(int fd, std::uint64_t offset, std::span<std::byte> into) noexcept {
-  constexpr auto last = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
-  std::size_t done = 0;
-  const std::size_t most =
-      offset >= last ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), last - offset));
-  while (done < most) {
-    const ssize_t n =
-        uninterrupted([&] { return ::pread(fd, into.data() + done, most - done, static_cast<off_t>(offset + done)); });
-    if (n <= 0) {
-      if (n < 0) {
-        return -1;
-      }
-      break;
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  return static_cast<ssize_t>(done);
 }
 
 class LocalFile final : public File {
