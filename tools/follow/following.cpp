@@ -132,7 +132,8 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     if (steps.choose(event)) {
       event.arrivals.first = chosen ? chosen->arrivals.first : event.arrivals.first;
       chosen = event;
-      if (!setup.whole_steps || trial.layout().marks_steps || steps.over()) {
+      const bool whole = trial.layout().marks_steps || trial.layout().has_headers;  // as checkpoints are
+      if (!setup.whole_steps || whole || steps.over()) {
         show();
       }
     }

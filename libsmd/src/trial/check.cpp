@@ -12,7 +12,6 @@
 #include <set>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace smd {
 

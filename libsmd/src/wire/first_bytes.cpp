@@ -77,8 +77,8 @@ const KnownFile& kind_of_zip(std::string_view first, std::string_view name, cons
                                   : any;
 }
 
-/// Returns whether it is text in UTF-8. A character that is cut at the end, and zeros there, as a crash leaves them, are
-/// passed.
+/// Returns whether it is text in UTF-8. A character that is cut at the end, and zeros there, as a crash leaves them,
+/// are passed.
 bool is_text(std::string_view first) noexcept {
   first = first.substr(0, first.find_last_not_of('\0') + 1);
   while (!first.empty()) {
