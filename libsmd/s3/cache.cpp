@@ -327,7 +327,7 @@ std::optional<Cache::Entry> Cache::find(std::string_view name) {
   }
   constexpr std::uint64_t most = most_entry + (std::uint64_t{1} << 16);
   const auto text = read_to_end(fd.get(), most);
-  const std::optional<Entry> entry = text && text->size() <= most ? parse(*text) : std::nullopt;
+  std::optional<Entry> entry = text && text->size() <= most ? parse(*text) : std::nullopt;
   if (!entry) {
     ::unlinkat(folder.get(), place.file.c_str(), 0);
     if (!damage_said_.exchange(true)) {

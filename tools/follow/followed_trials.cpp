@@ -83,7 +83,8 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     late = late || superseded != before;
     const bool idle = following_.idle && now - quiet_since >= *following_.idle;
     const bool time_up = idle || (wait_.deadline && now >= *wait_.deadline);
-    FollowTick what{.ended = event.has_value()};
+    FollowTick what;
+    what.ended = event.has_value();
     what.again = late && (what.ended || time_up || now >= begin_again);
     if (what.again) {
       const std::vector<GlobalStep> steps = trial.steps();  // without those that were superseded
