@@ -606,6 +606,13 @@ class Made(unittest.TestCase):
         out, errors = run("smd-ls", folder)
         self.assertEqual((out, errors), (b"a\n", []))
 
+    def test_entries_of_a_log_without_a_whole_step_are_said(self):
+        entries = [{"loss": 2, "step": 10}, {"loss": 3}, {"loss": 4, "step": 15.5}, {"loss": 1, "step": 20}]
+        self.write("run/trainer_state.json", json.dumps({"global_step": 20, "log_history": entries}).encode())
+        _, errors = run("smd-ls", os.path.join(self.folder, "run"))
+        self.assertEqual([line for line in errors if "which are left out: 2" in line], errors)
+        self.assertEqual(len(errors), 1)
+
     def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
         def save(step):
             log = [{"loss": 1 / at, "step": at} for at in range(5, step + 1, 5)]

@@ -421,6 +421,12 @@ class CheckpointLook {
       problems_.add(std::move(problem));
       return {};
     }
+    if (const std::uint64_t left_out = (**log).without_step; left_out != 0) {
+      problems_.add({ProblemKind::remark,
+                     plan_.trainer_state,
+                     {},
+                     "entries of its log without a whole step, which are left out: " + std::to_string(left_out)});
+    }
     return list_log_rows(**log);
   }
 

@@ -120,6 +120,8 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
     });
     if (step) {
       log.add(*step, numbers);
+    } else {
+      log.without_step += numbers.empty() ? 0 : 1;
     }
   };
   text::JsonReader reader({.non_finite = true, .stop = stop});

@@ -24,6 +24,7 @@ class TrainerLog {
   using Number = std::pair<std::uint32_t, double>;
 
   std::vector<std::string> names;  ///< As TensorBoard shows them: `train/loss`, `eval/loss`.
+  std::uint64_t without_step = 0;  ///< Entries with numbers whose step is no whole number. They were not added.
 
   /// Adds an entry of the log: its numbers in their order.
   void add(std::int64_t step, std::span<const Number> numbers);

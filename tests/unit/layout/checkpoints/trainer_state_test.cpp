@@ -44,6 +44,7 @@ TEST_CASE("trainer state: numbers of the log, named as TensorBoard shows them") 
       {"loss":1.5,"step":2.5}]})"));
   REQUIRE(log);
   CHECK(numbers_of(*log) == "train/loss@10=2.500000 train/epoch@10=1.000000 eval/loss@20=nan test/accuracy@20=-inf ");
+  CHECK(log->without_step == 2);
   CHECK_FALSE(log->empty());
 }
 
