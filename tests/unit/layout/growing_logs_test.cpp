@@ -298,6 +298,18 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
   }
 }
 
+TEST_CASE("an array of objects that are never closed is given up") {
+  std::string text = R"([{"step":1,"loss":5},)";
+  for (int i = 0; i < 500'000; ++i) {
+    text += "{,";
+  }
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append(text);
+  log.look(true);
+  CHECK(log.damaged());
+  CHECK(log.values() == Values{{"loss", 1, 5}});
+}
+
 TEST_CASE("the step of JSON lines may have a name that the first line lacks") {
   Log log(metrics_layout(), "metrics.jsonl");
   log.append(

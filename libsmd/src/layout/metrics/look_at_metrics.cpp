@@ -33,6 +33,8 @@ constexpr std::size_t most_head_bytes = 4096;
 constexpr std::uint64_t rows_for_a_fraction = 20;
 /// A quote that goes on for more lines will not be closed.
 constexpr std::ptrdiff_t most_quoted_lines = 64;
+/// Behind more objects that are not closed nothing is looked for: each takes a look at the rest of the file.
+constexpr unsigned most_unclosed = 16;
 /// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
 constexpr unsigned taken_between_questions = 64;
 
@@ -87,6 +89,7 @@ class MetricTaker {
     (void)reader.more();
     if (cursor_.offset == 0) {
       const std::string_view head = reader.text().substr(0, most_head_bytes);
+      cursor_.head = head;
       cursor_.form = form_of(head);
       reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
@@ -99,7 +102,9 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
-    cursor_.head = head_of(file, std::min<std::uint64_t>(cursor_.offset, most_head_bytes));
+    if (const auto bytes = std::min<std::uint64_t>(cursor_.offset, most_head_bytes); bytes > cursor_.head.size()) {
+      cursor_.head = head_of(file, bytes);
+    }
     return refused;
   }
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
@@ -356,7 +361,8 @@ class MetricTaker {
       }
       if (!length && !lines && request_.as_it_stands) {
         const bool is_object = text.empty() || text.front() == '{';
-        const std::size_t next = next_object(text);
+        const std::size_t next = unclosed_ == most_unclosed ? 0 : next_object(text);
+        unclosed_ += is_object && next != 0 ? 1 : 0;
         if (next != 0 || !is_object) {
           damage(reader.offset(), is_object ? "an object is not closed" : "no object stands here in the array");
           reader.skip(next != 0 ? next : text.size());
@@ -669,6 +675,7 @@ class MetricTaker {
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
   bool same_ = true;
+  unsigned unclosed_ = 0;  ///< Objects of an array that are not closed.
 };
 
 /// Returns the lines `key: value` of the files beside a log in which trainers write their parameters.
