@@ -63,11 +63,11 @@ ExitStatus print(const std::string& text) {
 void refuse_tensors(const CommandDefinition& definition, const CommandLine& line) {
   const auto is_trial = [](const OperandSpec& spec) { return spec.kind == ArgumentKind::trial; };
   const std::vector<std::string>& operands = line.operands();
-  if (operands.size() < 2 || !std::all_of(definition.operands.begin(), definition.operands.end(), is_trial)) {
+  if (operands.size() < 2 || !std::ranges::all_of(definition.operands, is_trial)) {
     return;
   }
-  const auto tensor = std::find_if(operands.begin(), operands.end(),
-                                   [](const std::string& operand) { return operand != "-" && !is_place(operand); });
+  const auto tensor =
+      std::ranges::find_if(operands, [](const std::string& operand) { return operand != "-" && !is_place(operand); });
   if (tensor == operands.end()) {
     return;
   }
@@ -86,7 +86,7 @@ ExitStatus parse_and_run(const Command& command, int argc, char** argv, Diagnost
   const CommandDefinition& definition = command.definition();
   const CommandLine line = CommandLine::parse(definition, arguments);
   if (line.has("help")) {
-    const bool whole = std::find(arguments.begin(), arguments.end(), "--help") != arguments.end();
+    const bool whole = std::ranges::find(arguments, "--help") != arguments.end();
     return print((whole ? help_text : short_help_text)(definition, terminal_width(STDOUT_FILENO)));
   }
   if (line.has("version")) {

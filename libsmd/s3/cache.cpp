@@ -107,7 +107,7 @@ bool is_hex(std::string_view name, std::size_t digits) noexcept {
 bool is_temporary(std::string_view name) noexcept {
   constexpr std::ptrdiff_t dashes = 4;
   return name.starts_with(temporary_prefix) && name.find_first_not_of("0123456789-", 4) == name.npos &&
-         std::count(name.begin(), name.end(), '-') == dashes && name.find("--") == name.npos && !name.ends_with('-');
+         std::ranges::count(name, '-') == dashes && name.find("--") == name.npos && !name.ends_with('-');
 }
 
 /// Reads the names in an open folder. Returns false and sets errno if it cannot be listed.
@@ -276,7 +276,7 @@ CacheFolder open_cache_folder(const std::string& path) {
   std::vector<std::string> names;
   if (!names_in(root, names)) {
     folder.trouble = error_text(errno);
-  } else if (!std::all_of(names.begin(), names.end(), is_temporary) && !has_marker(root)) {
+  } else if (!std::ranges::all_of(names, is_temporary) && !has_marker(root)) {
     // The folder is not one that another process has just begun, because it writes the marker first.
     folder.foreign = true;
     folder.trouble = "holds files, but no marker of a cache (" + std::string(cache_marker) +

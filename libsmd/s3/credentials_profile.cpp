@@ -26,10 +26,9 @@ std::string element(const pugi::xml_document& document, const char* name) {
 
 bool may_pass(const HttpResponse& response, const std::string& code) {
   constexpr std::array passing = {Trouble::resolve, Trouble::connect, Trouble::stalled, Trouble::broken};
-  return response.trouble == Trouble::none
-             ? response.status == 429 || response.status >= 500 || code == "IDPCommunicationError" ||
-                   code == "Throttling"
-             : std::find(passing.begin(), passing.end(), response.trouble) != passing.end();
+  return response.trouble == Trouble::none ? response.status == 429 || response.status >= 500 ||
+                                                 code == "IDPCommunicationError" || code == "Throttling"
+                                           : std::ranges::find(passing, response.trouble) != passing.end();
 }
 
 /// Requests a role's credentials with a form; signed with `base`, or unsigned if it is null. Messages show neither the
@@ -178,7 +177,7 @@ Finding own_credentials(const CredentialContext& context, const std::string& nam
 
 /// Returns the first setting that cannot be sent; nullopt if all can. A command is not sent.
 std::optional<std::string> odd_setting(const Profile& profile) {
-  const auto odd = std::find_if(profile.begin(), profile.end(), [](const auto& setting) {
+  const auto odd = std::ranges::find_if(profile, [](const auto& setting) {
     return has_control(setting.first) || (setting.first != "credential_process" && has_control(setting.second));
   });
   return odd == profile.end() ? std::nullopt : std::optional(odd->first);
@@ -201,7 +200,7 @@ Finding follow_profiles(const CredentialContext& context, std::vector<Role>& rol
       return no_credentials("the setting " + in_quotes(*odd) + " of the profile " + in_quotes(name) +
                             " holds a control character");
     }
-    const bool again = std::any_of(roles.begin(), roles.end(), [&](const Role& role) { return role.name == name; });
+    const bool again = std::ranges::any_of(roles, [&](const Role& role) { return role.name == name; });
     // A profile may name itself as the source of its own keys.
     const bool keys = !setting(*profile, "aws_access_key_id").empty();
     if (setting(*profile, "role_arn").empty() || (again && keys)) {

@@ -6,7 +6,6 @@
 #include <curl/curl.h>
 
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <deque>
 #include <iterator>
@@ -238,7 +237,7 @@ class HttpPool::Loop {
       }
       if (!ended) {
         const bool may_stop =
-            std::any_of(running_.begin(), running_.end(), [](const Job* job) { return job->request->stop != nullptr; });
+            std::ranges::any_of(running_, [](const Job* job) { return job->request->stop != nullptr; });
         curl_multi_poll(multi_, nullptr, 0, may_stop ? static_cast<int>(stop_interval.count()) : 1000, nullptr);
       }
       end_stopped();
@@ -258,7 +257,7 @@ class HttpPool::Loop {
       return stopped;
     };
     std::vector<Job*> stopped;
-    std::copy_if(running_.begin(), running_.end(), std::back_inserter(stopped), stops);
+    std::ranges::copy_if(running_, std::back_inserter(stopped), stops);
     for (Job* const job : stopped) {
       finish(job->easy.get(), CURLE_ABORTED_BY_CALLBACK);
     }
@@ -323,12 +322,12 @@ class HttpPool::Loop {
     if (!add("Expect:") || !add("Accept: */*")) {
       return false;
     }
-    const bool typed = std::any_of(job.request->headers.begin(), job.request->headers.end(),
-                                   [](const HttpHeader& header) { return header.name == "content-type"; });
+    const bool typed = std::ranges::any_of(job.request->headers,
+                                           [](const HttpHeader& header) { return header.name == "content-type"; });
     if (!typed && !add("Content-Type:")) {  // otherwise libcurl declares every body a form
       return false;
     }
-    return std::all_of(job.request->headers.begin(), job.request->headers.end(), [&](const HttpHeader& header) {
+    return std::ranges::all_of(job.request->headers, [&](const HttpHeader& header) {
       return add(header.value.empty() ? header.name + ";" : header.name + ": " + header.value);
     });
   }

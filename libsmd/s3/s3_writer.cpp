@@ -202,7 +202,7 @@ struct Listed {
   std::vector<std::string> names;  // sorted
 
   [[nodiscard]] bool covers(const std::string& name) const { return name >= first && (!last || name <= *last); }
-  [[nodiscard]] bool has(const std::string& name) const { return std::binary_search(names.begin(), names.end(), name); }
+  [[nodiscard]] bool has(const std::string& name) const { return std::ranges::binary_search(names, name); }
 };
 
 class S3Writer final : public RemoteWriter {

@@ -32,8 +32,7 @@ std::vector<std::string> forms_of(std::string_view secret) {
 
 bool holds_secret(std::string_view text, std::string_view secret) {
   const std::vector<std::string> forms = forms_of(secret);
-  return std::any_of(forms.begin(), forms.end(),
-                     [text](const std::string& form) { return text.find(form) != text.npos; });
+  return std::ranges::any_of(forms, [text](const std::string& form) { return text.find(form) != text.npos; });
 }
 
 std::string without(std::string text, std::string_view secret) {

@@ -16,8 +16,7 @@ constexpr unsigned most_attempts = 100;
 
 /// Returns the first value that is set.
 std::optional<std::string> first_of(std::initializer_list<std::optional<std::string>> values) {
-  const auto found =
-      std::find_if(values.begin(), values.end(), [](const auto& value) { return value && !value->empty(); });
+  const auto found = std::ranges::find_if(values, [](const auto& value) { return value && !value->empty(); });
   return found == values.end() ? std::nullopt : *found;
 }
 

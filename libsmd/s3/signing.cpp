@@ -20,7 +20,7 @@ constexpr std::string_view algorithm = "AWS4-HMAC-SHA256";
 /// Removes blanks at the ends, and reduces inner ones to single blanks.
 std::string folded(std::string_view value) {
   std::string text(text::trimmed(value, " \t"));
-  std::replace(text.begin(), text.end(), '\t', ' ');
+  std::ranges::replace(text, '\t', ' ');
   text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }), text.end());
   return text;
 }
@@ -58,8 +58,7 @@ void sign(Signable& request, const Credentials& credentials, std::string_view re
 
   std::vector<HttpHeader> signed_headers = request.headers;
   signed_headers.push_back({"host", request.host});
-  std::sort(signed_headers.begin(), signed_headers.end(),
-            [](const HttpHeader& a, const HttpHeader& b) { return a.name < b.name; });
+  std::ranges::sort(signed_headers, {}, &HttpHeader::name);
   std::string lines;
   std::string names;
   for (const HttpHeader& header : signed_headers) {

@@ -36,7 +36,7 @@ std::string uri_encode(std::string_view text, bool path) {
 
 std::string uri_decode(std::string_view text) {
   std::string blanks(text);
-  std::replace(blanks.begin(), blanks.end(), '+', ' ');
+  std::ranges::replace(blanks, '+', ' ');
   int size = 0;
   const std::unique_ptr<char, decltype(&curl_free)> decoded(
       curl_easy_unescape(nullptr, blanks.data(), static_cast<int>(blanks.size()), &size), &curl_free);
@@ -49,7 +49,7 @@ std::string canonical_query(const Query& query) {
   for (const auto& [name, value] : query) {
     encoded.emplace_back(uri_encode(name, false), uri_encode(value, false));
   }
-  std::sort(encoded.begin(), encoded.end());
+  std::ranges::sort(encoded);
   std::string text;
   for (const auto& [name, value] : encoded) {
     text.append(text.empty() ? "" : "&").append(name).append("=").append(value);
@@ -110,12 +110,11 @@ std::string aws_host(std::string_view service, std::string_view region, bool fip
 
 bool is_region(std::string_view text) noexcept {
   return !text.empty() && text.size() <= 63 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '-'; });
+         std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-'; });
 }
 
 bool has_control(std::string_view text) noexcept {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 Address aws_address(std::string_view bucket, std::string_view region, bool fips) {

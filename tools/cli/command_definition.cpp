@@ -20,7 +20,7 @@ std::vector<const OptionSpec*> CommandDefinition::options() const {
 std::vector<OptionGroup> CommandDefinition::groups() const {
   std::vector<OptionGroup> groups;
   for (const OptionSpec* spec : options()) {
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.title == spec->group; });
+    auto group = std::ranges::find_if(groups, [&](const auto& one) { return one.title == spec->group; });
     if (group == groups.end()) {
       group = groups.insert(group, {spec->group, {}});
     }
@@ -31,7 +31,7 @@ std::vector<OptionGroup> CommandDefinition::groups() const {
 
 const OptionSpec* CommandDefinition::find(std::string_view long_name) const {
   const std::vector<const OptionSpec*> all = options();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto* spec) { return spec->name == long_name; });
+  const auto found = std::ranges::find_if(all, [&](const auto* spec) { return spec->name == long_name; });
   return found == all.end() ? nullptr : *found;
 }
 
@@ -44,7 +44,7 @@ std::span<const std::string_view> CommandDefinition::choices_of(const OptionSpec
 
 std::string CommandDefinition::words_beside(std::string_view text, const OptionSpec& spec) const {
   const std::span<const std::string_view> words = choices_of(spec);
-  const bool named = std::all_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
+  const bool named = std::ranges::all_of(words, [&](auto word) { return text.find(word) != text.npos; });
   return named ? std::string() : fmt::format("{}", fmt::join(words, ", "));
 }
 

@@ -64,7 +64,7 @@ std::string without_mark(std::string_view text) {
 
 /// Whether any of the arguments could be this option.
 bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [&](std::string_view argument) {
+  return std::ranges::any_of(arguments, [&](std::string_view argument) {
     if (argument.starts_with("--")) {
       argument.remove_prefix(2);
       return argument.starts_with(spec.name) &&
@@ -78,7 +78,7 @@ bool may_be_given(const OptionSpec& spec, const std::vector<std::string>& argume
 
 void check_choice(const OptionSpec& spec, std::string_view value, const CommandDefinition& definition) {
   const std::span<const std::string_view> choices = definition.choices_of(spec);
-  if (!choices.empty() && std::find(choices.begin(), choices.end(), value) == choices.end()) {
+  if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {
     throw UsageError("--" + std::string(spec.name) + ": " + not_one_of(value, choices));
   }
 }
@@ -127,7 +127,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
     options_ended = options_ended || argument == "--";
     reversed.push_back(!options_ended && is_bare_long_option(argument) ? argument + std::string(empty_mark) : argument);
   }
-  std::reverse(reversed.begin(), reversed.end());
+  std::ranges::reverse(reversed);
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
@@ -176,7 +176,7 @@ CommandLine CommandLine::parse(const CommandDefinition& definition, const std::v
 
 std::size_t CommandLine::count(std::string_view name) const noexcept {
   return static_cast<std::size_t>(
-      std::count_if(given_.begin(), given_.end(), [&](const GivenOption& given) { return given.spec->name == name; }));
+      std::ranges::count_if(given_, [&](const GivenOption& given) { return given.spec->name == name; }));
 }
 
 std::optional<std::string> CommandLine::value(std::string_view name) const {
@@ -206,7 +206,7 @@ std::vector<std::string> CommandLine::values(std::string_view name) const {
 
 const GivenOption* CommandLine::last_of(std::initializer_list<std::string_view> names) const noexcept {
   for (auto given = given_.rbegin(); given != given_.rend(); ++given) {
-    if (std::find(names.begin(), names.end(), given->spec->name) != names.end()) {
+    if (std::ranges::find(names, given->spec->name) != names.end()) {
       return &*given;
     }
   }

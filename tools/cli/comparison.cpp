@@ -25,8 +25,7 @@ constexpr std::array<std::pair<std::string_view, Relation>, 8> relations = {{{"=
                                                                              {"~", Relation::matches}}};
 
 std::optional<Relation> relation_of(std::string_view sign) noexcept {
-  const auto* const row =
-      std::find_if(relations.begin(), relations.end(), [&](const auto& one) { return one.first == sign; });
+  const auto* const row = std::ranges::find_if(relations, [&](const auto& one) { return one.first == sign; });
   return row == relations.end() ? std::nullopt : std::optional(row->second);
 }
 

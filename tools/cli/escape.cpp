@@ -21,21 +21,9 @@ void append_unit(std::string& out, char32_t unit) { out += fmt::format("\\u{:04x
 void append_replaced(std::string& out, std::string_view text,
                      std::initializer_list<std::pair<char, std::string_view>> replacements) {
   for (const char byte : text) {
-    const auto* const found = std::find_if(replacements.begin(), replacements.end(),
-                                           [byte](const auto& replacement) { return replacement.first == byte; });
+    const auto* const found = std::ranges::find(replacements, byte, &std::pair<char, std::string_view>::first);
     out += found == replacements.end() ? std::string_view(&byte, 1) : found->second;
   }
-}
-
-std::string with_backslashes(std::string_view text, std::string_view characters) {
-  std::string out;
-  for (const char c : text) {
-    if (characters.find(c) != std::string_view::npos) {
-      out += '\\';
-    }
-    out += c;
-  }
-  return out;
 }
 
 // Looks for a backslash or a control character, eight bytes at a time: subtracting N borrows exactly from bytes below N
@@ -77,7 +65,7 @@ void append_tsv_shown(std::string& out, std::string_view text, bool ascii) {
 
 bool csv_needs_quotes(std::string_view text) noexcept {
   const auto special = [](char byte) { return byte == ',' || byte == '"' || byte == '\r' || byte == '\n'; };
-  return text.empty() || std::any_of(text.begin(), text.end(), special);
+  return text.empty() || std::ranges::any_of(text, special);
 }
 
 void append_csv(std::string& out, std::string_view text) {

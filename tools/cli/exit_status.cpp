@@ -8,8 +8,7 @@
 namespace smd::tool {
 
 ExitStatus combine(ExitStatus a, ExitStatus b) noexcept {
-  return *std::find_if(exit_status_order.begin(), exit_status_order.end(),
-                       [&](ExitStatus status) { return status == a || status == b; });
+  return *std::ranges::find_if(exit_status_order, [&](ExitStatus status) { return status == a || status == b; });
 }
 
 // The only table of messages' tags, and of the exit statuses of library errors.

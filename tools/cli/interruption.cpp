@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 
 namespace smd::tool {
 
@@ -74,9 +73,9 @@ Interruption::~Interruption() {
 
 bool Interruption::asked() const noexcept {
   sigset_t pending = {};
-  const bool waits =
-      sigpending(&pending) == 0 && std::any_of(ending_signals.begin(), ending_signals.end(),
-                                               [&](int number) { return sigismember(&pending, number) == 1; });
+  const bool waits = sigpending(&pending) == 0 && std::ranges::any_of(ending_signals, [&](int number) {
+                       return sigismember(&pending, number) == 1;
+                     });
   return waits || noticed_;
 }
 

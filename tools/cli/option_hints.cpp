@@ -164,7 +164,7 @@ std::string option_hint(const CommandDefinition& definition, std::string_view tr
 
 std::string word_hint(std::string_view tried, std::span<const std::string_view> words) {
   const std::string wanted = detail::folded(tried);
-  const auto among = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const auto among = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
   if (among(wanted)) {
     return did_you_mean(std::array{wanted});
   }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 namespace smd::tool {
@@ -101,7 +100,7 @@ void Redraw::show(const std::string& text) {
   }
   widths_.clear();
   said_ = messages_.written();
-  const auto all = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const auto all = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   std::string_view rest = text;
   for (std::size_t left = all > most ? most - 1 : all; left > 0; --left) {
     const std::size_t end = rest.find('\n');

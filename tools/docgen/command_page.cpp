@@ -22,7 +22,7 @@ using tool::OptionSpec;
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::toupper(c); });
   return out;
 }
 
@@ -101,7 +101,7 @@ void columns(Roff& page, const CommandDefinition& definition) {
 
 // Assignments, such as NAME=VALUE, are not listed on standard input.
 bool takes_lists(const CommandDefinition& definition) {
-  return std::any_of(definition.operands.begin(), definition.operands.end(), [](const tool::OperandSpec& operand) {
+  return std::ranges::any_of(definition.operands, [](const tool::OperandSpec& operand) {
     return operand.repeats && operand.metavar.find('=') == std::string_view::npos;
   });
 }
@@ -156,7 +156,7 @@ void see_also(Roff& page, const CommandDefinition& definition) {
     pages.emplace_back(reference.substr(open + 1, reference.size() - open - 2), reference.substr(0, open));
   }
   pages.emplace_back("7", "smd-cookbook");
-  std::sort(pages.begin(), pages.end());
+  std::ranges::sort(pages);
   page.macro(".Sh SEE ALSO");
   for (std::size_t i = 0; i < pages.size(); ++i) {
     page.macro(".Xr " + std::string(pages[i].second) + " " + std::string(pages[i].first) +

@@ -46,7 +46,7 @@ std::string scope_of(const RuleDescription& rule) {
 std::string markdown(std::string_view text) { return with_backslashes(text, "|<*_"); }
 
 std::string anchor(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   return name;
 }
 
@@ -60,7 +60,7 @@ std::vector<RuleWords> rule_words() {
       word.parameters.push_back(parameter.name);
     }
     for (const char* const common : {"start_step", "end_step"}) {
-      if (std::find(word.parameters.begin(), word.parameters.end(), common) == word.parameters.end()) {
+      if (std::ranges::find(word.parameters, common) == word.parameters.end()) {
         word.parameters.emplace_back(common);
       }
     }

@@ -101,8 +101,8 @@ std::vector<std::string_view> offered(const OptionSpec& spec, const tool::Comman
   const bool to_sort = spec.kind == ArgumentKind::sort_keys;
   if ((spec.kind == ArgumentKind::columns || to_sort) && definition.columns != nullptr) {
     const auto add = [&all](const std::vector<std::string_view>& names) {
-      std::copy_if(names.begin(), names.end(), std::back_inserter(all),
-                   [&all](std::string_view name) { return std::find(all.begin(), all.end(), name) == all.end(); });
+      std::ranges::copy_if(names, std::back_inserter(all),
+                           [&all](std::string_view name) { return std::ranges::find(all, name) == all.end(); });
     };
     for (const tool::ColumnTable& table : definition.columns()) {
       add(table.names);

@@ -84,7 +84,7 @@ void append_line(std::string& to, char command, const PlotFrame& frame, std::spa
                  bool back = false) {
   std::vector<std::size_t> kept = thinned(points, frame.x);
   if (back) {
-    std::reverse(kept.begin(), kept.end());
+    std::ranges::reverse(kept);
   }
   for (const std::size_t i : kept) {
     append_place(to, command, frame, points[i]);

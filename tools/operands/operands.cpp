@@ -289,7 +289,7 @@ const std::string* OperandSource::peek(const std::stop_token& stop) {
     read_list();
   }
   if (!first_ && waiting_ > 0) {
-    const auto end = std::find(ahead_.begin(), ahead_.end(), separator_);
+    const auto end = std::ranges::find(ahead_, separator_);
     first_.emplace(ahead_.begin(), end);
     ahead_.erase(ahead_.begin(), end + 1);
   }

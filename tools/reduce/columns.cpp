@@ -49,7 +49,7 @@ bool is_row_column(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 15> names = {"trial",     "trials", "tensor",  "step",       "mode",
                                                       "mode_step", "worker", "row",     "source",     "partial",
                                                       "wall_time", "time",   "elapsed", "superseded", "written"};
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::vector<Column> last_columns(Superseded superseded) {

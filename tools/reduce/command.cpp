@@ -184,8 +184,7 @@ class Run {
       view->set_trial(name);
       return reduce_trials(sessions, wanted_, *view, messages_);
     }
-    const bool values =
-        std::any_of(sessions.begin(), sessions.end(), [](const Session* one) { return one->forms().value; });
+    const bool values = std::ranges::any_of(sessions, [](const Session* one) { return one->forms().value; });
     if (values) {
       messages_.fail("TensorUnavailableForStep",
                      name + ": no reductions were saved of what is selected; try -r without saved", ExitStatus::no);

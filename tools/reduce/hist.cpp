@@ -33,8 +33,7 @@ struct Counted {
       histogram = std::move(other.histogram);
     }
     if (estimated && other.estimated) {
-      std::transform(estimated->counts.begin(), estimated->counts.end(), other.estimated->counts.begin(),
-                     estimated->counts.begin(), std::plus<>());
+      std::ranges::transform(estimated->counts, other.estimated->counts, estimated->counts.begin(), std::plus<>());
       estimated->outside += other.estimated->outside;
     } else if (other.estimated) {
       estimated = std::move(other.estimated);
@@ -279,7 +278,7 @@ void HistView::print(const Counted& row, const std::string& trial) {
   }
   std::vector<double> counts(counted.counts().begin(), counted.counts().end());
   if (row.estimated) {
-    std::transform(counts.begin(), counts.end(), row.estimated->counts.begin(), counts.begin(), std::plus<>());
+    std::ranges::transform(counts, row.estimated->counts, counts.begin(), std::plus<>());
   }
   std::string title;
   if (output_.bars()) {

@@ -209,7 +209,7 @@ std::span<const OptionSpec> ReduceCommandOptions::table() {
 }
 
 bool ReduceCommandOptions::asks_for_saved() const noexcept {
-  return std::find(reductions.begin(), reductions.end(), "saved") != reductions.end();
+  return std::ranges::find(reductions, "saved") != reductions.end();
 }
 
 ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {

@@ -6,8 +6,7 @@
 namespace smd::tool::reduce {
 
 const SavedReduction* find_saved(const TensorEntry& entry, const Wanted& wanted) {
-  const auto saved = std::find_if(entry.reductions.begin(), entry.reductions.end(),
-                                  [&](const SavedReduction& one) { return one.name == wanted.name; });
+  const auto saved = std::ranges::find(entry.reductions, wanted.name, &SavedReduction::name);
   return saved == entry.reductions.end() ? nullptr : &*saved;
 }
 

@@ -10,8 +10,7 @@ namespace smd::tool::reduce {
 namespace {
 
 bool asks_for_count(const ResultContext& context) {
-  return std::any_of(context.wanted.begin(), context.wanted.end(),
-                     [](const Wanted& wanted) { return wanted.name == "count"; });
+  return std::ranges::any_of(context.wanted, [](const Wanted& wanted) { return wanted.name == "count"; });
 }
 
 std::vector<Column> columns_of(const ResultContext& context) {

@@ -148,7 +148,7 @@ class PivotView : public ResultView {
     for (const std::string& name : tensors_) {
       Column& column = columns.emplace_back(Column{name, Align::right});
       const std::vector<std::string>& named = context_.options.selection.names;
-      column.asked = std::find(named.begin(), named.end(), name) != named.end();
+      column.asked = std::ranges::find(named, name) != named.end();
     }
     columns.push_back(written_column);
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
@@ -182,9 +182,8 @@ class PivotView : public ResultView {
   void leave_out(const std::vector<Column>& columns) {
     std::vector<std::string> left_out;
     std::erase_if(tensors_, [&](const std::string& tensor) {
-      const bool taken =
-          tensor == "trial" || tensor == written_column.name ||
-          std::any_of(columns.begin(), columns.end(), [&](const Column& one) { return one.name == tensor; });
+      const bool taken = tensor == "trial" || tensor == written_column.name ||
+                         std::ranges::any_of(columns, [&](const Column& one) { return one.name == tensor; });
       if (taken) {
         left_out.push_back(tensor);
       }

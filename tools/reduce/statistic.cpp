@@ -117,7 +117,7 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
     if (!saved_only && !reduction) {
       throw UsageError(unknown(name));
     }
-    const auto known = std::find_if(result.begin(), result.end(), [&](const Wanted& one) { return one.name == name; });
+    const auto known = std::ranges::find_if(result, [&](const Wanted& one) { return one.name == name; });
     if (known == result.end()) {
       result.push_back({name, reduction, saved_only});
     } else {
@@ -137,7 +137,7 @@ std::vector<Wanted> wanted_reductions(const std::vector<std::string>& list, bool
       add(abs && !name.starts_with("abs_") ? "abs_" + name : name, false);
     }
   }
-  refuse_if(result.empty() && std::find(list.begin(), list.end(), "saved") == list.end(), "-r: no reduction is named");
+  refuse_if(result.empty() && std::ranges::find(list, "saved") == list.end(), "-r: no reduction is named");
   return result;
 }
 

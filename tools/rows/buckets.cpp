@@ -60,7 +60,7 @@ void add_buckets(BucketCounts& to, const BucketCounts& buckets) {
     if (count == 0) {
       continue;
     }
-    const auto after = std::upper_bound(to.edges.begin(), to.edges.end(), left);
+    const auto after = std::ranges::upper_bound(to.edges, left);
     std::size_t bin = after == to.edges.begin() ? 0 : static_cast<std::size_t>(after - to.edges.begin()) - 1;
     if (left == right) {
       if (left < to.edges.front() || left > to.edges.back()) {

@@ -3,7 +3,6 @@
 
 #include "cli/mapped.hpp"
 #include "draw/palette.hpp"
-#include "rows/buckets.hpp"
 #include "select/selection.hpp"
 
 #include <smd/reduction.hpp>
@@ -38,7 +37,7 @@ constexpr std::array<Column, 10> columns = {{{.name = "tensor", .asked = true},
 std::span<const Column> curve_columns() noexcept { return columns; }
 
 void Curves::set_trial(std::string_view name, bool again) {
-  const auto known = again ? std::find(trials_.begin(), trials_.end(), name) : trials_.end();
+  const auto known = again ? std::ranges::find(trials_, name) : trials_.end();
   trial_ = static_cast<std::size_t>(known - trials_.begin()) + 1;
   if (known == trials_.end()) {
     trials_.emplace_back(name);
@@ -196,7 +195,7 @@ void choose_looks(std::vector<ChartCurve>& curves, const std::vector<Mode>& mode
 
 // Whether all curves have the same steps.
 bool aligned(const std::vector<ChartCurve>& curves) {
-  return std::all_of(curves.begin(), curves.end(), [&](const ChartCurve& curve) {
+  return std::ranges::all_of(curves, [&](const ChartCurve& curve) {
     return std::equal(curve.points.begin(), curve.points.end(), curves.front().points.begin(),
                       curves.front().points.end(), [](const ChartPoint& a, const ChartPoint& b) { return a.x == b.x; });
   });
@@ -274,7 +273,7 @@ std::vector<Chart> Curves::take_fans(const Parts& parts, std::span<const std::st
     std::vector<ChartCurve> curves(order.size());
     for (auto one = first; one != end; ++one) {
       const std::size_t reduction = std::get<reduction_of_key>(one->first);
-      const auto place = std::find(order.begin(), order.end(), reduction) - order.begin();
+      const auto place = std::ranges::find(order, reduction) - order.begin();
       curves[static_cast<std::size_t>(place)] = take_curve(one->second, reductions[reduction]);
     }
     Chart chart = {.title = parts.name_of(first->first, trials_),

@@ -88,7 +88,7 @@ std::vector<SortKey> sort_keys(const CommandLine& line) {
     const bool descending = text.starts_with('-');
     SortKey key = {text.substr(descending ? 1 : 0), descending};
     refuse_if(key.column.empty(), "--sort: the name of a column is missing in " + single_quoted(text));
-    refuse_if(std::any_of(keys.begin(), keys.end(), [&](const SortKey& other) { return other.column == key.column; }),
+    refuse_if(std::ranges::any_of(keys, [&](const SortKey& other) { return other.column == key.column; }),
               "--sort: " + single_quoted(key.column) + " is given twice");
     keys.push_back(std::move(key));
   }
@@ -156,9 +156,9 @@ std::string_view OutputOptions::row_option() const noexcept {
 
 bool OutputOptions::names(std::string_view column) const noexcept {
   const auto is_it = [column](std::string_view name) { return name == column || name == "all"; };
-  return std::any_of(columns.begin(), columns.end(), is_it) ||
-         std::any_of(sort.begin(), sort.end(), [&](const SortKey& key) { return is_it(key.column); }) ||
-         std::any_of(where.begin(), where.end(), [&](const Comparison& one) { return is_it(one.name); });
+  return std::ranges::any_of(columns, is_it) ||
+         std::ranges::any_of(sort, [&](const SortKey& key) { return is_it(key.column); }) ||
+         std::ranges::any_of(where, [&](const Comparison& one) { return is_it(one.name); });
 }
 
 bool OutputOptions::to_terminal() const noexcept { return !file && is_terminal(STDOUT_FILENO); }

@@ -73,7 +73,7 @@ class SortedRows {
   /// Passes all rows that were kept to `take`, in order, and forgets them.
   template <class Take>
   void take_all(Take&& take) {
-    std::sort(rows_.begin(), rows_.end(), before());
+    std::ranges::sort(rows_, before());
     for (Row& row : rows_) {
       take(std::move(row.payload));
     }

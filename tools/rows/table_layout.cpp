@@ -31,7 +31,7 @@ TableLayout::TableLayout(std::span<const Column> columns, bool header, bool asci
 }
 
 bool TableLayout::has_curve() const noexcept {
-  return std::any_of(columns_.begin(), columns_.end(), [](const TableColumn& column) { return column.curve; });
+  return std::ranges::any_of(columns_, [](const TableColumn& column) { return column.curve; });
 }
 
 std::size_t TableLayout::total_width() const {
@@ -48,7 +48,7 @@ void TableLayout::make(std::span<const TableRow> rows, std::optional<std::size_t
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     TableColumn& column = columns_[i];
     column.shown = !column.if_any || column.keep ||
-                   std::any_of(rows.begin(), rows.end(), [&](const TableRow& row) { return row.cells[i] != missing; });
+                   std::ranges::any_of(rows, [&](const TableRow& row) { return row.cells[i] != missing; });
     column.same = column.shown ? std::string() : std::string(missing);
     column.dropped = false;
     column.others.clear();
@@ -75,13 +75,13 @@ void TableLayout::leave_out_same(std::span<const TableRow> rows) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     TableColumn& column = columns_[i];
     const std::string& first = rows.front().cells[i];
-    const bool same = rows.size() == 1 ? i != 0 && column.align == Align::left
-                                       : std::all_of(rows.begin(), rows.end(),
-                                                     [&](const TableRow& row) { return row.cells[i] == first; });
+    const bool same = rows.size() == 1
+                          ? i != 0 && column.align == Align::left
+                          : std::ranges::all_of(rows, [&](const TableRow& row) { return row.cells[i] == first; });
     column.shown = column.keep || !same;
     column.same = column.shown ? std::string() : first;
   }
-  if (std::none_of(columns_.begin(), columns_.end(), [](const TableColumn& column) { return column.shown; })) {
+  if (std::ranges::none_of(columns_, [](const TableColumn& column) { return column.shown; })) {
     columns_.back().shown = true;
   }
 }
@@ -161,12 +161,11 @@ std::string TableLayout::line(const TableRow& row) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::vector<std::string>& others = columns_[i].others;
     if (!columns_[i].shown && !columns_[i].dropped && columns_[i].same != row.cells[i] && others.size() < most_others &&
-        std::find(others.begin(), others.end(), row.cells[i]) == others.end()) {
+        std::ranges::find(others, row.cells[i]) == others.end()) {
       others.push_back(row.cells[i]);
     }
   }
-  const auto with_curve =
-      std::find_if(columns_.begin(), columns_.end(), [](const TableColumn& column) { return column.curve; });
+  const auto with_curve = std::ranges::find_if(columns_, [](const TableColumn& column) { return column.curve; });
   if (with_curve == columns_.end()) {
     return aligned(row.cells, row.coloured) + "\n";
   }
@@ -191,7 +190,7 @@ std::string TableLayout::aligned(const std::vector<std::string>& cells,
     const std::size_t begin = text.empty() && at == 0 ? wanted : std::max(wanted, at + gap);
     if (width != 0) {  // no spaces at the end of a line
       text.append(begin - at, ' ');
-      const bool color = color_ && std::find(coloured.begin(), coloured.end(), i) != coloured.end();
+      const bool color = color_ && std::ranges::find(coloured, i) != coloured.end();
       text += color ? "\x1b[31m" + cells[i] + "\x1b[0m" : cells[i];
       at = begin + width;
     }

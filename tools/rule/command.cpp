@@ -66,8 +66,8 @@ class Runner {
     if (options_.shard) {
       take_part(*options_.shard);
     }
-    const bool any_good = std::any_of(context_.requests.begin(), context_.requests.end(),
-                                      [](const RuleRequest& request) { return !request.error; });
+    const bool any_good =
+        std::ranges::any_of(context_.requests, [](const RuleRequest& request) { return !request.error; });
     Reports reports(options_, context_.several_trials, longest_name(context_.requests, options_.output.terminal.ascii),
                     messages_, part_, any_good);
     if (!any_good) {

@@ -125,8 +125,7 @@ int start_group(const std::vector<std::string>& arguments, const std::vector<std
     environment.push_back(const_cast<char*>(variable.c_str()));
   }
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (std::none_of(variables.begin(), variables.end(),
-                     [&](const std::string& own) { return name_of(own) == name_of(*variable); })) {
+    if (std::ranges::none_of(variables, [&](const std::string& own) { return name_of(own) == name_of(*variable); })) {
       environment.push_back(*variable);
     }
   }

@@ -16,8 +16,7 @@ namespace {
 /// perform. Empty if it did not ask, or if -p did.
 std::string stop_not_performed(const RuleRequest& request, const RuleResult& result) {
   const auto value_of = [&](std::string_view name) -> std::optional<std::string> {
-    const auto at = std::find_if(result.params.begin(), result.params.end(),
-                                 [&](const auto& parameter) { return parameter.first == name; });
+    const auto at = std::ranges::find_if(result.params, [&](const auto& parameter) { return parameter.first == name; });
     return at == result.params.end() ? std::nullopt : at->second;
   };
   if (!request.stop_withheld || result.findings.empty() || value_of(stop_parameter) != "False") {
@@ -144,16 +143,14 @@ void TrialEvaluation::report_problem(const Problem& problem) {
 void TrialEvaluation::report(std::size_t rule, RuleResult result) {
   Diagnostics& messages = context_.messages;
   const std::string withheld = stop_not_performed(context_.requests[rule], result);
-  if (!withheld.empty() &&
-      std::find(result.warnings.begin(), result.warnings.end(), withheld) == result.warnings.end()) {
+  if (!withheld.empty() && std::ranges::find(result.warnings, withheld) == result.warnings.end()) {
     result.warnings.push_back(withheld);
   }
   complain(rule, result);
   const std::vector<Problem> of_trial = result.warnings.empty() ? std::vector<Problem>() : trial_.problems();
   for (const std::string& warning : result.warnings) {
     // Problems of the trial are reported once, for all rules.
-    if (std::none_of(of_trial.begin(), of_trial.end(),
-                     [&](const Problem& problem) { return to_string(problem) == warning; })) {
+    if (std::ranges::none_of(of_trial, [&](const Problem& problem) { return to_string(problem) == warning; })) {
       messages.warning(of(result) + warning);
     }
   }

@@ -45,7 +45,7 @@ class OtherRecords {
         continue;
       }
       const std::vector<GlobalStep> steps = other.trial->steps();
-      const auto held = other.given ? std::upper_bound(steps.begin(), steps.end(), *other.given) : steps.begin();
+      const auto held = other.given ? std::ranges::upper_bound(steps, *other.given) : steps.begin();
       if (held != steps.end()) {
         const GlobalStep before(held->value - 1);
         last = last ? std::min(*last, before) : before;

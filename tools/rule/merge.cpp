@@ -180,7 +180,7 @@ void report_missing(const std::vector<ResultLines>& parts, Diagnostics& messages
 /// that belong to no part are dropped; without any part, the lines stay as they are.
 /// @throws UsageError if parts are of different wholes, or one is given twice.
 std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics& messages) {
-  const bool any = std::any_of(given.begin(), given.end(), [](const ResultLines& one) { return one.part.has_value(); });
+  const bool any = std::ranges::any_of(given, [](const ResultLines& one) { return one.part.has_value(); });
   if (!any) {
     return given;
   }
@@ -206,12 +206,8 @@ std::vector<ResultLines> order_parts(std::vector<ResultLines> given, Diagnostics
   for (const ResultLines& one : parts) {
     check_same_whole(one, parts.front());
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const ResultLines& a, const ResultLines& b) {
-    return a.part->shard.index < b.part->shard.index;
-  });
-  const auto twice = std::adjacent_find(parts.begin(), parts.end(), [](const ResultLines& a, const ResultLines& b) {
-    return a.part->shard == b.part->shard;
-  });
+  std::ranges::stable_sort(parts, {}, [](const ResultLines& lines) { return lines.part->shard.index; });
+  const auto twice = std::ranges::adjacent_find(parts, {}, [](const ResultLines& lines) { return lines.part->shard; });
   if (twice != parts.end()) {
     throw UsageError(fmt::format("{} is given twice: in {} and in {}", name_of(twice->part->shard), twice->file,
                                  std::next(twice)->file));

@@ -114,7 +114,7 @@ ReportSpec report_from(const std::string& text) {
   invalid_if(text.substr(equals + 1) == "-", "standard output is for --format; give a file");
   ReportSpec spec = {text.substr(0, equals), text.substr(equals + 1)};
   const std::span<const std::string_view> formats = report_formats();
-  invalid_if(std::find(formats.begin(), formats.end(), spec.format) == formats.end(), not_one_of(spec.format, formats));
+  invalid_if(std::ranges::find(formats, spec.format) == formats.end(), not_one_of(spec.format, formats));
   return spec;
 }
 
@@ -172,11 +172,10 @@ Task task_from(const CommandLine& line) {
 bool only_of_findings(const OutputOptions& output) {
   const auto in_finding = [](std::string_view column) {
     const std::span<const RecordKey> keys = record_keys();
-    return std::any_of(keys.begin(), keys.end(),
-                       [&](const RecordKey& key) { return key.name == column && key.in_finding; });
+    return std::ranges::any_of(keys, [&](const RecordKey& key) { return key.name == column && key.in_finding; });
   };
   return !output.columns.empty() && report_format(output.format).records &&
-         std::all_of(output.columns.begin(), output.columns.end(), in_finding);
+         std::ranges::all_of(output.columns, in_finding);
 }
 
 std::string first_operand(const RuleCommandOptions& options) {

@@ -4,7 +4,6 @@
 #include <smd/rule_parameter.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

@@ -447,7 +447,7 @@ constexpr std::array<ReportFormat, 10> formats = {{
 
 constexpr std::array<std::string_view, formats.size()> names = [] {
   std::array<std::string_view, formats.size()> all;
-  std::transform(formats.begin(), formats.end(), all.begin(), [](const ReportFormat& format) { return format.name; });
+  std::ranges::transform(formats, all.begin(), [](const ReportFormat& format) { return format.name; });
   return all;
 }();
 
@@ -456,7 +456,7 @@ constexpr std::array<std::string_view, formats.size()> names = [] {
 std::span<const std::string_view> report_formats() noexcept { return names; }
 
 const ReportFormat& report_format(std::string_view name) {
-  return *std::find_if(formats.begin(), formats.end(), [&](const ReportFormat& format) { return format.name == name; });
+  return *std::ranges::find_if(formats, [&](const ReportFormat& format) { return format.name == name; });
 }
 
 std::vector<Column> record_columns() {

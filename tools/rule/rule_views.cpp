@@ -130,8 +130,8 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
   }
   std::vector<ParameterSpec> common;
   for (const ParameterSpec& spec : common_parameters()) {
-    const bool own = std::any_of(rule.parameters.begin(), rule.parameters.end(),
-                                 [&](const ParameterSpec& other) { return other.name == spec.name; });
+    const bool own =
+        std::ranges::any_of(rule.parameters, [&](const ParameterSpec& other) { return other.name == spec.name; });
     if (!own && (spec.name == "start_step" || spec.name == "end_step")) {
       common.push_back(spec);
     }
@@ -146,11 +146,8 @@ std::string description_text(const RuleDescription& rule, std::size_t width) {
 /// The pairs that a tensor is in.
 std::vector<std::string> pairs_of(const RuleResult& result, const std::string& tensor) {
   std::vector<TensorPair> pairs;
-  for (const TensorPair& pair : result.pairs) {
-    if (pair.training == tensor || pair.validation == tensor) {
-      pairs.push_back(pair);
-    }
-  }
+  std::ranges::copy_if(result.pairs, std::back_inserter(pairs),
+                       [&](const TensorPair& pair) { return pair.training == tensor || pair.validation == tensor; });
   return pair_texts(pairs);
 }
 

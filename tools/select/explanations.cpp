@@ -49,7 +49,7 @@ SelectedStep own_numbers_of(const Trial& trial, GlobalStep step) {
 }
 
 std::string text_of_range(std::span<const std::int64_t> numbers) {
-  const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+  const auto [least, greatest] = std::ranges::minmax_element(numbers);
   return *least == *greatest ? std::to_string(*least) : fmt::format("{} to {}", *least, *greatest);
 }
 
@@ -87,7 +87,7 @@ std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
     const std::vector<GlobalStep> steps = trial.global_steps(mode, number);
     result.insert(result.end(), steps.begin() + 1, steps.end());
   }
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   return result;
 }
 
@@ -95,7 +95,7 @@ std::vector<GlobalStep> repeating_steps(const Trial& trial, Mode mode) {
 /// earlier ones have. `own`: the steps at which it was saved.
 std::string not_saved_in(const Trial& trial, Mode mode, std::span<const SelectedStep> own) {
   for (const GlobalStep step : repeating_steps(trial, mode)) {
-    if (std::any_of(own.begin(), own.end(), [&](const SelectedStep& saved) { return saved.step == step; })) {
+    if (std::ranges::any_of(own, [&](const SelectedStep& saved) { return saved.step == step; })) {
       return fmt::format(
           " was saved{} only at steps whose numbers earlier steps have, which answer; without -m, -s {} shows it",
           in_the_mode(mode), step.value);
@@ -137,7 +137,7 @@ std::string listed(const std::set<std::string, std::less<>>& names) {
 
 bool partly_unread(const Trial& trial) {
   const std::vector<Problem> problems = trial.problems();
-  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+  return std::ranges::any_of(problems, [](const Problem& problem) {
     return problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::io ||
            problem.kind == ProblemKind::network || problem.kind == ProblemKind::stopped;
   });
@@ -147,9 +147,8 @@ std::string as_far_as_read(const Trial& trial) { return partly_unread(trial) ? "
 
 void report_no_step(const Trial& trial, Diagnostics& messages, ExitStatus status) {
   const std::vector<Problem> problems = trial.problems();
-  const auto growing = std::find_if(problems.begin(), problems.end(), [](const Problem& problem) {
-    return problem.kind == ProblemKind::not_yet && !problem.file.empty();
-  });
+  const auto growing = std::ranges::find_if(
+      problems, [](const Problem& problem) { return problem.kind == ProblemKind::not_yet && !problem.file.empty(); });
   if (partly_unread(trial)) {
     messages.fail("StepUnavailable", trial.name() + ": no step can be read", status);
   } else if (growing != problems.end()) {
@@ -166,7 +165,7 @@ void say_no_step_in(Mode mode, const Trial& trial, const StepRequest& request, D
   const std::vector<Mode> saved = trial.modes();
   if (mode != Mode::global && !trial.layout().has_modes) {
     say(messages, "StepUnavailable", without_modes(trial, mode));
-  } else if (mode != Mode::global && std::find(saved.begin(), saved.end(), mode) == saved.end()) {
+  } else if (mode != Mode::global && std::ranges::find(saved, mode) == saved.end()) {
     say(messages, "StepUnavailable",
         "no step was saved" + in_the_mode(mode) + as_far_as_read(trial) +
             (saved.empty() ? "; steps were saved without a mode" : "; modes saved: " + comma_list(saved, mode_text)));
@@ -200,15 +199,15 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
   const std::string name = kind_of_step(mode) + " " + std::to_string(term.number);
   const std::string others = modes_that_have(trial, mode, term.number);
   const std::vector<SelectedStep> of_trial = candidates_in(trial, {.options = request.options}, mode, incomplete);
-  const auto at = std::find_if(of_trial.begin(), of_trial.end(),
-                               [&](const SelectedStep& step) { return step.mode_step.value == term.number; });
+  const auto at =
+      std::ranges::find_if(of_trial, [&](const SelectedStep& step) { return step.mode_step.value == term.number; });
   const std::string nearest = as_far_as_read(trial) + nearest_steps(numbers, term.number) + others;
   if (at == of_trial.end()) {
     const std::string_view tag = TrialSnapshot::last(trial).unavailable_tag({mode, ModeStep(term.number)});
     const std::vector<std::int64_t> all = numbers_of(candidates_in(trial, request, mode, true));
     const std::string last = of_trial.empty() ? "" : ": the last is " + std::to_string(of_trial.back().mode_step.value);
     std::string why = " was not saved" + nearest;
-    if (!tag.empty() && std::binary_search(all.begin(), all.end(), term.number)) {
+    if (!tag.empty() && std::ranges::binary_search(all, term.number)) {
       why = " is not complete yet; --incomplete shows it";
     } else if (tag == "StepNotYetAvailable") {
       why = " is not saved yet" + last + others;
@@ -245,7 +244,7 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
   }
   messages.raise(ExitStatus::no);
   const std::vector<StepTerm>& terms = request.spec.terms();
-  if (of_trial || std::any_of(terms.begin(), terms.end(), [](const StepTerm& term) { return term.single; })) {
+  if (of_trial || std::ranges::any_of(terms, [](const StepTerm& term) { return term.single; })) {
     return;
   }
   trial.load_range(StepRange());  // all of its steps count, not those that the range needed
@@ -256,7 +255,7 @@ void say_no_step_chosen(Trial& trial, const StepRequest& request, bool told, Dia
     numbers.insert(numbers.end(), in_mode.begin(), in_mode.end());
   }
   if (!numbers.empty()) {
-    const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+    const auto [least, greatest] = std::ranges::minmax_element(numbers);
     say(messages, "TensorUnavailableForStep",
         fmt::format("{} was not saved in that range; it was at {}, {} to {}", quoted_tensor(request),
                     counted(numbers.size(), "step"), *least, *greatest));
@@ -307,7 +306,7 @@ void note_repeated(const Trial& trial, const SelectedStep& step, Diagnostics& me
 void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<const GlobalStep> own,
                       Diagnostics& messages) {
   std::vector<GlobalStep> steps = repeating_steps(trial, mode);
-  std::erase_if(steps, [&](GlobalStep step) { return !std::binary_search(own.begin(), own.end(), step); });
+  std::erase_if(steps, [&](GlobalStep step) { return !std::ranges::binary_search(own, step); });
   if (!steps.empty() && steps.back() > last) {
     messages.note(fmt::format(
         "the last {} by its number is global step {}, and the job counted anew after it; without -m, -s {} shows what "
@@ -317,7 +316,7 @@ void note_saved_since(const Trial& trial, Mode mode, GlobalStep last, std::span<
 }
 
 std::string nearest_steps(std::span<const std::int64_t> numbers, std::int64_t wanted) {
-  const auto above = std::upper_bound(numbers.begin(), numbers.end(), wanted);
+  const auto above = std::ranges::upper_bound(numbers, wanted);
   std::string text;
   if (above != numbers.begin()) {
     text += std::to_string(*std::prev(above));
@@ -359,7 +358,7 @@ void say_no_step_selected(std::string_view trial, Diagnostics& messages, std::st
 }
 
 bool check_modes(const Trial& trial, std::span<const Mode> modes, Diagnostics& messages) {
-  if (trial.layout().has_modes || std::find(modes.begin(), modes.end(), Mode::global) != modes.end()) {
+  if (trial.layout().has_modes || std::ranges::find(modes, Mode::global) != modes.end()) {
     return true;
   }
   say(messages, "StepUnavailable", trial.name() + ": " + without_modes(trial, modes.front()));
@@ -430,7 +429,7 @@ bool is_asked_for(const SelectionOptions& options, const TensorEntry& entry) {
   if (!options.steps || counts_from_end(*options.steps)) {
     return false;
   }
-  return std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
+  return std::ranges::any_of(options.modes, [&](Mode mode) {
     const std::int64_t number = mode == Mode::global ? entry.step.value : entry.mode_step.value;
     return (mode == Mode::global || mode == entry.mode) &&
            !options.steps->choose(std::span(&number, 1)).indices.empty();
@@ -457,7 +456,7 @@ NothingSelected other_steps(const Trial& trial, const SelectionOptions& options,
     }
     if (steps.empty() || steps.back().step != entry.step) {
       steps.push_back(own_numbers_of(trial, entry.step));
-      complete = complete || std::binary_search(complete_steps.begin(), complete_steps.end(), entry.step);
+      complete = complete || std::ranges::binary_search(complete_steps, entry.step);
     }
     return true;
   });

@@ -6,8 +6,7 @@
 namespace smd::tool {
 
 const SavedReduction* saved_buckets(const TensorEntry& entry) noexcept {
-  const auto found = std::find_if(entry.reductions.begin(), entry.reductions.end(),
-                                  [](const SavedReduction& one) { return one.name == buckets_name; });
+  const auto found = std::ranges::find(entry.reductions, buckets_name, &SavedReduction::name);
   return entry.value || found == entry.reductions.end() ? nullptr : &*found;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Whether the options leave out steps that are complete.
 bool narrows_steps(const SelectionOptions& options) {
-  const bool all_modes = std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end();
+  const bool all_modes = std::ranges::find(options.modes, Mode::global) != options.modes.end();
   return !all_modes || (options.steps && !options.steps->all()) || options.every > 1;
 }
 
@@ -37,9 +37,8 @@ bool every_claim_fits(const Trial& trial, std::span<const SelectedStep> steps, c
     return true;
   }
   const std::vector<Mode> modes = trial.modes();
-  return std::all_of(steps.begin(), steps.end(), [&](const SelectedStep& step) {
-    return std::none_of(modes.begin(), modes.end(),
-                        [&](Mode other) { return other != *mode && trial.mode_step(step.step, other); });
+  return std::ranges::all_of(steps, [&](const SelectedStep& step) {
+    return std::ranges::none_of(modes, [&](Mode other) { return other != *mode && trial.mode_step(step.step, other); });
   });
 }
 
@@ -61,8 +60,7 @@ void select_named(Trial& trial, const SelectionOptions& options, const Selection
                   Diagnostics& messages) {
   const StepSpec spec = options.steps.value_or(needs.fallback);
   read_until(trial, {.kind = StepNeed::Kind::newest, .count = 1, .windows = {}}, [&](std::size_t) {
-    return std::all_of(options.names.begin(), options.names.end(),
-                       [&](const std::string& name) { return trial.has_tensor(name); });
+    return std::ranges::all_of(options.names, [&](const std::string& name) { return trial.has_tensor(name); });
   });
   SelectionOptions names = options;
   names.modes = {Mode::global};  // a mode in which a named tensor was not saved is reported, not filtered out
@@ -114,7 +112,7 @@ void add_others(Trial& trial, const SelectionOptions& options, const SelectionNe
     }
   }
   selection.tensors.insert(selection.tensors.end(), tensors.begin(), tensors.end());
-  std::sort(selection.tensors.begin(), selection.tensors.end());
+  std::ranges::sort(selection.tensors);
   selection.steps.sort();
 }
 

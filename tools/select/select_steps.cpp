@@ -54,7 +54,7 @@ std::vector<std::vector<SavedStep>> saved_steps(const Trial& trial, const StepRe
   EntryQuery query = query_of(request.options, tensors, incomplete);
   query.steps = std::move(within);
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
-    const auto tensor = std::lower_bound(tensors.begin(), tensors.end(), entry.tensor);
+    const auto tensor = std::ranges::lower_bound(tensors, entry.tensor);
     if (tensor != tensors.end() && *tensor == entry.tensor && request.counts(entry)) {
       std::vector<SavedStep>& own = saved[static_cast<std::size_t>(tensor - tensors.begin())];
       const SavedStep step{entry.step, entry.mode};
@@ -76,7 +76,7 @@ std::vector<SelectedStep> in_mode(const Trial& trial, std::span<const SavedStep>
     }
   }
   if (mode != Mode::global) {  // whose numbers ascend already
-    std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.mode_step < b.mode_step; });
+    std::ranges::sort(steps, [](const auto& a, const auto& b) { return a.mode_step < b.mode_step; });
   }
   steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
   return steps;
@@ -191,11 +191,10 @@ class StepSelector {
       return {};
     }
     std::vector<SelectedStep> chosen;
-    std::copy_if(
-        request_.beside.begin(), request_.beside.end(), std::back_inserter(chosen), [&](const SelectedStep& step) {
-          return options_.every == 1 || std::any_of(saved_[i].begin(), saved_[i].end(),
-                                                    [&](const SavedStep& own) { return own.step == step.step; });
-        });
+    std::ranges::copy_if(request_.beside, std::back_inserter(chosen), [&](const SelectedStep& step) {
+      return options_.every == 1 ||
+             std::ranges::any_of(saved_[i], [&](const SavedStep& own) { return own.step == step.step; });
+    });
     bool told = false;
     for (std::size_t m = 0; m < options_.modes.size(); ++m) {
       const Mode mode = options_.modes[m];
@@ -212,7 +211,7 @@ class StepSelector {
         told = choose_in(m, i, candidates, chosen) || told;
       }
     }
-    std::stable_sort(chosen.begin(), chosen.end(), before);
+    std::ranges::stable_sort(chosen, before);
     chosen.erase(std::unique(chosen.begin(), chosen.end(), same_step), chosen.end());
     std::vector<SelectedStep> kept;
     for (std::size_t k = 0; k < chosen.size(); k += static_cast<std::size_t>(options_.every)) {
@@ -261,9 +260,9 @@ class StepSelector {
       }
       std::vector<GlobalStep> steps;
       for (const std::vector<SavedStep>& own : saved) {
-        std::transform(own.begin(), own.end(), std::back_inserter(steps), [](const auto& at) { return at.step; });
+        std::ranges::transform(own, std::back_inserter(steps), [](const auto& at) { return at.step; });
       }
-      std::sort(steps.begin(), steps.end());
+      std::ranges::sort(steps);
       note_saved_since(trial_, mode, last->second, steps, *messages_);
     }
     last_.clear();
@@ -302,30 +301,28 @@ bool TensorSteps::wants(std::string_view tensor, GlobalStep step) const {
     return true;
   }
   const auto found = own.find(tensor);
-  return found != own.end() && std::binary_search(found->second.begin(), found->second.end(), step);
+  return found != own.end() && std::ranges::binary_search(found->second, step);
 }
 
 bool TensorSteps::has(GlobalStep step) const {
-  return std::binary_search(steps.begin(), steps.end(), SelectedStep{step, Mode::global, {}}, before);
+  return std::ranges::binary_search(steps, SelectedStep{step, Mode::global, {}}, before);
 }
 
 std::vector<SelectedStep> TensorSteps::of(std::string_view tensor) const {
   std::vector<SelectedStep> wanted;
-  std::copy_if(steps.begin(), steps.end(), std::back_inserter(wanted),
-               [&](const SelectedStep& step) { return wants(tensor, step.step); });
+  std::ranges::copy_if(steps, std::back_inserter(wanted),
+                       [&](const SelectedStep& step) { return wants(tensor, step.step); });
   return wanted;
 }
 
 void TensorSteps::add(const std::string& tensor, std::span<const SelectedStep> chosen) {
   std::vector<GlobalStep>& of_tensor = own[tensor];
-  for (const SelectedStep& step : chosen) {
-    of_tensor.push_back(step.step);
-  }
+  std::ranges::transform(chosen, std::back_inserter(of_tensor), &SelectedStep::step);
   steps.insert(steps.end(), chosen.begin(), chosen.end());
 }
 
 void TensorSteps::sort() {
-  std::stable_sort(steps.begin(), steps.end(), before);
+  std::ranges::stable_sort(steps, before);
   steps.erase(std::unique(steps.begin(), steps.end(), same_step), steps.end());
 }
 

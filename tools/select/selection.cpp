@@ -41,7 +41,7 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
     [[maybe_unused]] const Tensor tensor = trial.tensor(name);
     return true;
   } catch (const TensorUnavailable& error) {
-    if (std::find(error.nearest.begin(), error.nearest.end(), name) != error.nearest.end()) {
+    if (std::ranges::find(error.nearest, name) != error.nearest.end()) {
       const bool all = trial.superseded().contains(std::string(name));
       messages.fail("TensorUnavailable",
                     all ? "all values of " + single_quoted(name) + " are superseded; --superseded shows them"
@@ -63,8 +63,8 @@ bool require_tensor(Trial& trial, std::string_view name, Diagnostics& messages) 
 
 std::optional<TensorQuery> tensor_query(const Trial& trial, const SelectionOptions& options) {
   TensorQuery query{.names = options.names, .regex = options.regexes, .exclude = options.excludes};
-  std::copy_if(options.collections.begin(), options.collections.end(), std::back_inserter(query.collections),
-               [&](const std::string& name) { return trial.collection(name).has_value(); });
+  std::ranges::copy_if(options.collections, std::back_inserter(query.collections),
+                       [&](const std::string& name) { return trial.collection(name).has_value(); });
   const bool any = !query.names.empty() || !query.regex.empty() || !query.collections.empty();
   return any || !options.selects_tensors() ? std::optional(std::move(query)) : std::nullopt;
 }
@@ -84,7 +84,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
   if (!query) {
     return {};
   }
-  if (std::find(options.modes.begin(), options.modes.end(), Mode::global) != options.modes.end()) {
+  if (std::ranges::find(options.modes, Mode::global) != options.modes.end()) {
     return trial.tensor_names(*query);
   }
   std::vector<std::string> result;
@@ -93,7 +93,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
     std::vector<std::string> names = trial.tensor_names(*query);
     result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
   }
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
@@ -116,9 +116,9 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   std::vector<std::string> workers = trial.workers();
   std::vector<std::string> writers = trial.writers();
   workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
-  std::sort(workers.begin(), workers.end());
+  std::ranges::sort(workers);
   workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
-  if (std::binary_search(workers.begin(), workers.end(), *options.worker)) {
+  if (std::ranges::binary_search(workers, *options.worker)) {
     return true;
   }
   messages.fail("InvalidWorker",
@@ -218,7 +218,7 @@ SelectionOptions SelectionOptions::from(const CommandLine& line) {
 std::vector<Mode> modes_from(const CommandLine& line) {
   std::vector<Mode> modes;
   for (const Mode mode : line.convert_all("mode", [](const std::string& word) { return mode_from(word); })) {
-    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+    if (std::ranges::find(modes, mode) == modes.end()) {
       modes.push_back(mode);
     }
   }
@@ -245,8 +245,7 @@ std::string_view mode_text(Mode mode) noexcept {
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {
   By by = {false, false, false};
   for (const std::string& name : line.values("by")) {
-    refuse_if(!name.empty() && std::find(words.begin(), words.end(), name) == words.end(),
-              "--by: " + not_one_of(name, words));
+    refuse_if(!name.empty() && std::ranges::find(words, name) == words.end(), "--by: " + not_one_of(name, words));
     by.tensor = by.tensor || name == "tensor";
     by.step = by.step || name == "step";
     by.worker = by.worker || name == "worker";

@@ -119,8 +119,8 @@ SliceSpec SliceSpec::parse(std::string_view text) {
 }
 
 StridedPart SliceSpec::apply(const Shape& shape) const {
-  const auto named = static_cast<std::size_t>(std::count_if(
-      terms_.begin(), terms_.end(), [](const SliceTerm& term) { return term.kind != SliceTerm::Kind::ellipsis; }));
+  const auto named = static_cast<std::size_t>(
+      std::ranges::count_if(terms_, [](const SliceTerm& term) { return term.kind != SliceTerm::Kind::ellipsis; }));
   if (named > shape.size()) {
     throw InvalidValue("too many indices for array: array is " + std::to_string(shape.size()) + "-dimensional, but " +
                        std::to_string(named) + " were indexed");

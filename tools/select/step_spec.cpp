@@ -190,13 +190,13 @@ StepTerm StepSpec::parse_term(std::string_view text) {
 
 StepSpec StepSpec::parse(std::string_view text) { return StepSpec(mapped(split(text, ","), parse_term)); }
 
-bool StepSpec::all() const noexcept { return terms_.empty() || std::any_of(terms_.begin(), terms_.end(), is_all); }
+bool StepSpec::all() const noexcept { return terms_.empty() || std::ranges::any_of(terms_, is_all); }
 
 StepChoice StepSpec::choose(std::span<const std::int64_t> saved) const {
   StepChoice choice;
   std::vector<std::int64_t> distinct;
   distinct.reserve(saved.size());
-  std::unique_copy(saved.begin(), saved.end(), std::back_inserter(distinct));
+  std::ranges::unique_copy(saved, std::back_inserter(distinct));
   std::vector<bool> chosen(saved.size(), all());  // numbers below 0 too, which no range reaches
   for (const StepTerm& term : terms_) {
     if (term.single) {
@@ -245,13 +245,12 @@ bool counts_from_end(const StepTerm& term) noexcept {
 }
 
 bool counts_from_end(const StepSpec& spec) noexcept {
-  return std::any_of(spec.terms().begin(), spec.terms().end(),
-                     [](const StepTerm& term) { return counts_from_end(term); });
+  return std::ranges::any_of(spec.terms(), [](const StepTerm& term) { return counts_from_end(term); });
 }
 
 bool asks_for_last(const StepSpec& spec) {
-  return std::any_of(spec.terms().begin(), spec.terms().end(),
-                     [](const StepTerm& term) { return term.single && !term.oldest && term.number == -1; });
+  return std::ranges::any_of(spec.terms(),
+                             [](const StepTerm& term) { return term.single && !term.oldest && term.number == -1; });
 }
 
 }  // namespace smd::tool

@@ -88,7 +88,7 @@ class Smoothing {
         }
       }
       for (auto& [name, series] : found->second) {
-        std::stable_sort(series.begin(), series.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::ranges::stable_sort(series, [](const auto& a, const auto& b) { return a.first < b.first; });
         ExponentialMean mean(weight_);
         for (auto& [unused, number] : series) {
           number = mean.next(number);
@@ -100,8 +100,7 @@ class Smoothing {
       return std::nullopt;
     }
     const Series& series = of_worker->second;
-    const auto place = std::lower_bound(series.begin(), series.end(), step.value,
-                                        [](const auto& one, std::int64_t wanted) { return one.first < wanted; });
+    const auto place = std::ranges::lower_bound(series, step.value, {}, [](const auto& one) { return one.first; });
     return place != series.end() && place->first == step.value ? std::optional(place->second) : std::nullopt;
   }
 
@@ -209,7 +208,7 @@ class SelectedValues {
   }
 
   [[nodiscard]] bool is_named(std::string_view tensor) const {
-    return std::binary_search(selection_.named.begin(), selection_.named.end(), tensor);
+    return std::ranges::binary_search(selection_.named, tensor);
   }
 
   void smooth(ValueKey& key) {
@@ -372,10 +371,9 @@ void report_nothing(Trial* trial, const TensorOptions& options, const ValueSelec
 /// Whether a step was asked for by its number alone.
 bool asked_singly(const Trial& trial, const SelectionOptions& options, GlobalStep step) {
   const std::vector<StepTerm> terms = options.steps.value_or(StepSpec()).terms();
-  return std::any_of(terms.begin(), terms.end(), [&](const StepTerm& term) {
-    return term.single && !term.oldest && std::any_of(options.modes.begin(), options.modes.end(), [&](Mode mode) {
-             return number_in(trial, mode, step) == term.number;
-           });
+  return std::ranges::any_of(terms, [&](const StepTerm& term) {
+    return term.single && !term.oldest &&
+           std::ranges::any_of(options.modes, [&](Mode mode) { return number_in(trial, mode, step) == term.number; });
   });
 }
 
@@ -384,7 +382,7 @@ void report_missing(const Trial& trial, const SelectionOptions& options, ValueSe
                     Diagnostics& messages) {
   for (const std::string& name : selection.named) {
     std::vector<GlobalStep>& found = selection.found[name];
-    std::sort(found.begin(), found.end());
+    std::ranges::sort(found);
     const std::vector<GlobalStep> wanted =
         selection.steps.own.contains(name) ? selection.steps.own[name] : std::vector<GlobalStep>();
     std::vector<GlobalStep> missing;

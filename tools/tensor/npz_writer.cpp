@@ -166,8 +166,8 @@ bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z'); }
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(result, result.begin(),
+                         [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
   return result;
 }
 
@@ -176,7 +176,7 @@ bool is_device(std::string_view part) {
   std::string stem = lower(part.substr(0, part.find('.')));
   stem.erase(stem.find_last_not_of(' ') + 1);
   constexpr std::array<std::string_view, 6> devices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
-  return std::find(devices.begin(), devices.end(), stem) != devices.end() ||
+  return std::ranges::find(devices, stem) != devices.end() ||
          (stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && stem[3] >= '0' && stem[3] <= '9');
 }
 

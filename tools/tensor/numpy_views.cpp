@@ -108,8 +108,8 @@ class NpzView : public ValueView {
   // A tensor's name may equal the key of another tensor's step: the shorter form of the two is made longer. Repeated
   // while that makes other keys equal; it ends, since each form is made longer at most twice.
   void keep_apart() {
-    bool again = std::any_of(tensors_.begin(), tensors_.end(),
-                             [](const auto& tensor) { return tensor.first.find('@') != std::string_view::npos; });
+    bool again = std::ranges::any_of(
+        tensors_, [](const auto& tensor) { return tensor.first.find('@') != std::string_view::npos; });
     while (std::exchange(again, false)) {
       std::map<std::string, std::string_view> taken;
       std::set<Seen*> longer;

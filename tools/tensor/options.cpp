@@ -102,7 +102,7 @@ std::optional<Trial> opened_or_none(const std::string& path, const TrialOptions&
 std::span<const OptionSpec> TensorOptions::table() noexcept { return own_options; }
 
 bool TensorOptions::binary() const noexcept {
-  return std::find(binary_formats.begin(), binary_formats.end(), output.format) != binary_formats.end();
+  return std::ranges::find(binary_formats, output.format) != binary_formats.end();
 }
 
 TensorOptions TensorOptions::from(const CommandLine& line) {

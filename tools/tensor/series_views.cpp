@@ -128,10 +128,9 @@ class PivotView : public ValueView {
   void lay_out() {
     const std::vector<std::string>& asked = context_.options.selection.names;
     const auto place = [&](const std::string& name) {
-      return std::find(asked.begin(), asked.end(), name.substr(context_.several_trials ? name.rfind(':') + 1 : 0)) -
-             asked.begin();
+      return std::ranges::find(asked, name.substr(context_.several_trials ? name.rfind(':') + 1 : 0)) - asked.begin();
     };
-    std::stable_sort(named_.begin(), named_.end(), [&](const std::string& a, const std::string& b) {
+    std::ranges::stable_sort(named_, [&](const std::string& a, const std::string& b) {
       return place(a) != place(b) ? place(a) < place(b) : naturally_before(a, b);
     });
     std::vector<Column> columns = {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}};

@@ -24,9 +24,9 @@ bool is_step_key(std::string_view key) {
   const std::size_t dot = key.find('.');
   const std::string_view prefix = dot == key.npos ? std::string_view{} : key.substr(0, dot + 1);
   const std::string_view rest = dot == key.npos ? key : key.substr(dot + 1);
-  return (prefix.empty() || std::any_of(mode_prefixes.begin(), mode_prefixes.end(),
-                                        [&](const auto& known) { return known.second == prefix; })) &&
-         std::find(step_keys.begin(), step_keys.end(), rest) != step_keys.end();
+  return (prefix.empty() ||
+          std::ranges::any_of(mode_prefixes, [&](const auto& known) { return known.second == prefix; })) &&
+         std::ranges::find(step_keys, rest) != step_keys.end();
 }
 
 /// Returns the parts between commas, without blanks around them and without empty ones.
@@ -63,7 +63,7 @@ Section::Section(const json& object, std::string where) : object_(object), where
 
 void Section::check_keys(Keys keys, bool steps) const {
   for (const auto& [key, value] : object_.items()) {
-    if (value.is_null() || std::find(keys.begin(), keys.end(), key) != keys.end() || (steps && is_step_key(key))) {
+    if (value.is_null() || std::ranges::find(keys, key) != keys.end() || (steps && is_step_key(key))) {
       continue;
     }
     std::vector<std::string> known(keys.begin(), keys.end());
@@ -126,8 +126,7 @@ std::optional<std::vector<std::string>> Section::texts(const std::string& key) c
     std::vector<std::string> list;
     if (value.is_string()) {
       list = listed(value.get_ref<const std::string&>());
-    } else if (value.is_array() &&
-               std::all_of(value.begin(), value.end(), [](const json& item) { return item.is_string(); })) {
+    } else if (value.is_array() && std::ranges::all_of(value, [](const json& item) { return item.is_string(); })) {
       list = value.get<std::vector<std::string>>();
     } else {
       throw InvalidArgument(named(key) + " is neither a text nor a list of texts: " + shown(value));
@@ -141,10 +140,10 @@ std::optional<std::vector<std::int64_t>> Section::numbers(const std::string& key
     std::vector<std::int64_t> list;
     const auto add = [&](const json& item) { list.push_back(number_of(item, key, 0)); };
     if (value.is_array()) {
-      std::for_each(value.begin(), value.end(), add);
+      std::ranges::for_each(value, add);
     } else if (value.is_string()) {
       const std::vector<std::string> parts = listed(value.get_ref<const std::string&>());
-      std::for_each(parts.begin(), parts.end(), add);
+      std::ranges::for_each(parts, add);
     } else {
       add(value);
     }

@@ -17,8 +17,7 @@ using nlohmann::json;
 /// Returns a JSON string: ASCII, `\u` escapes, surrogate pairs. Most names need no escapes, and nlohmann takes half a
 /// microsecond for each: a tenth of what smd-save --jsonl computes for a small tensor.
 std::string json_string(std::string_view text) {
-  const bool plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; });
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; });
   return plain ? '"' + std::string(text) + '"' : json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 

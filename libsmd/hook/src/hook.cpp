@@ -45,7 +45,7 @@ bool switched_off() {
   const char* const value = std::getenv("USE_SMDEBUG");
   constexpr std::array<const char*, 5> off = {"off", "0", "no", "false", "n"};
   return value != nullptr &&
-         std::any_of(off.begin(), off.end(), [value](const char* word) { return strcasecmp(value, word) == 0; });
+         std::ranges::any_of(off, [value](const char* word) { return strcasecmp(value, word) == 0; });
 }
 
 /// Returns whether this is the name of a job's first worker. SageMaker counts its hosts from 1.

@@ -148,8 +148,7 @@ std::vector<CollectionConfig> collections_of(const HookConfig& config, const Sec
 /// As in the reference, a later collection of the same name has the last word on the steps and on what else it sets;
 /// patterns and names add up.
 void set_collection(HookConfig& config, CollectionConfig later) {
-  const auto at = std::find_if(config.collections.begin(), config.collections.end(),
-                               [&](const CollectionConfig& known) { return known.name == later.name; });
+  const auto at = std::ranges::find(config.collections, later.name, &CollectionConfig::name);
   if (at == config.collections.end()) {
     config.collections.push_back(std::move(later));
     return;
@@ -219,8 +218,7 @@ bool apply_rules(HookConfig& config, const json& document, const std::string& wh
 bool is_job(const json& document) {
   constexpr std::array<const char*, 5> keys = {"DebugHookConfig", "DebugRuleConfigurations", "TrainingJobName",
                                                "TrainingJobArn", "AlgorithmSpecification"};
-  return document.is_object() &&
-         std::any_of(keys.begin(), keys.end(), [&](const char* key) { return document.contains(key); });
+  return document.is_object() && std::ranges::any_of(keys, [&](const char* key) { return document.contains(key); });
 }
 
 void apply_job(HookConfig& config, const json& job, const std::string& where) {
@@ -276,8 +274,7 @@ void set_texts(Json& object, const char* key, const std::vector<std::string>& it
   if (items.empty()) {
     return;
   }
-  const bool commas =
-      std::any_of(items.begin(), items.end(), [](const std::string& item) { return item.find(',') != item.npos; });
+  const bool commas = std::ranges::any_of(items, [](const std::string& item) { return item.find(',') != item.npos; });
   object[key] = commas ? Json(items) : Json(fmt::format("{}", fmt::join(items, ",")));
 }
 
@@ -319,7 +316,7 @@ void set_steps(Json& object, const std::map<Mode, SaveConfigMode>& configs, cons
       plain[i] = steps_json(at->second, base.mode(at->first), named);
     }
   }
-  if (std::all_of(plain.begin(), plain.end(), [&](const Json& one) { return one == plain.front(); })) {
+  if (std::ranges::all_of(plain, [&](const Json& one) { return one == plain.front(); })) {
     object.update(plain.front());
     return;
   }

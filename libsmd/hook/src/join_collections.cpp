@@ -11,7 +11,7 @@ namespace {
 
 void append_new(std::vector<std::string>& list, std::vector<std::string>& more) {
   for (std::string& item : more) {
-    if (std::find(list.begin(), list.end(), item) == list.end()) {
+    if (std::ranges::find(list, item) == list.end()) {
       list.push_back(std::move(item));
     }
   }
@@ -23,7 +23,7 @@ bool without_range(const SaveConfigMode& config) { return config.end_step && *co
 /// Saves at every step at which `a` or `b` does. Ranges that differ become one that contains both.
 SaveConfigMode either(SaveConfigMode a, const SaveConfigMode& b) {
   a.save_steps.insert(a.save_steps.end(), b.save_steps.begin(), b.save_steps.end());
-  std::sort(a.save_steps.begin(), a.save_steps.end());
+  std::ranges::sort(a.save_steps);
   a.save_steps.erase(std::unique(a.save_steps.begin(), a.save_steps.end()), a.save_steps.end());
   if (without_range(b)) {
     return a;
@@ -50,8 +50,7 @@ ReductionConfig both(ReductionConfig a, ReductionConfig b) {
 }  // namespace
 
 void HookConfig::add_collection(CollectionConfig more) {
-  const auto at = std::find_if(collections.begin(), collections.end(),
-                               [&](const CollectionConfig& known) { return known.name == more.name; });
+  const auto at = std::ranges::find(collections, more.name, &CollectionConfig::name);
   if (at == collections.end()) {
     collections.push_back(std::move(more));
     return;

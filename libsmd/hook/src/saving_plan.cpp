@@ -81,7 +81,7 @@ Collections::Collections(const HookConfig& config)
     // Collections that rules need are configured for any framework, but `metrics`, for one, is not built in for all.
     auto patterns = known ? std::move(entry.config.include_regex) : patterns_in_any_framework(own.name);
     patterns.insert(patterns.end(), own.include_regex.begin(), own.include_regex.end());
-    std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
+    std::ranges::for_each(own.tensor_names, check_name);
     entry.config = own;
     entry.config.include_regex = std::move(patterns);
     entry.own_reductions = own.reduction_config.has_value();
@@ -109,7 +109,7 @@ Collections::Collections(const HookConfig& config)
 
 void Collections::replace(CollectionConfig own) {
   check_collection_name(own.name);
-  std::for_each(own.tensor_names.begin(), own.tensor_names.end(), check_name);
+  std::ranges::for_each(own.tensor_names, check_name);
   const auto before = by_name_.find(own.name);
   if (before == by_name_.end() && own.include_regex.empty() && own.tensor_names.empty()) {
     throw_no_members(own.name);
@@ -170,7 +170,7 @@ void Collections::resolve(Entry& entry) const {
                      std::make_move_iterator(config.tensor_names.end()));
   config.tensor_names.clear();
   auto& patterns = config.include_regex;
-  if (config.name == "all" && entry.included && std::find(patterns.begin(), patterns.end(), ".*") == patterns.end()) {
+  if (config.name == "all" && entry.included && std::ranges::find(patterns, ".*") == patterns.end()) {
     patterns.emplace_back(".*");
   }
   entry.patterns.clear();
@@ -213,7 +213,7 @@ void Collections::index_entries() {
 }
 
 bool Collections::matches(Entry& entry, std::string_view name, MatchBudget& budget) const {
-  return std::any_of(entry.patterns.begin(), entry.patterns.end(), [&](Pattern& pattern) {
+  return std::ranges::any_of(entry.patterns, [&](Pattern& pattern) {
     const Pattern::Answer answer = pattern.search(name, budget);
     if (answer == Pattern::Answer::limit || answer == Pattern::Answer::spent) {
       throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
@@ -231,7 +231,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
   std::vector<std::size_t> found;
   const auto counts = [this](std::size_t id) { return entries_[id].included || everything_; };
   if (const auto at = named_.find(name); at != named_.end()) {
-    std::copy_if(at->second.begin(), at->second.end(), std::back_inserter(found), counts);
+    std::ranges::copy_if(at->second, std::back_inserter(found), counts);
   }
   const std::size_t by_name = found.size();
   MatchBudget budget;
@@ -241,7 +241,7 @@ std::vector<std::size_t>& Collections::members(std::string_view name) {
       found.push_back(id);
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return members_.emplace(name, std::move(found)).first->second;
 }
 
@@ -249,7 +249,7 @@ void Collections::require_members(const std::vector<std::string>& also) {
   for (const Entry& entry : entries_) {
     const std::string& name = entry.config.name;
     if (entry.included && entry.patterns.empty() && entry.names.empty() && !is_built_in(name) &&
-        std::find(also.begin(), also.end(), name) == also.end()) {
+        std::ranges::find(also, name) == also.end()) {
       throw_no_members(name);
     }
   }
@@ -277,11 +277,11 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
     entry.included = true;
     update(entry);
     some_saved_now_ = some_saved_now_ || entry.saved_now;
-    if (std::find(found.begin(), found.end(), id) == found.end()) {
+    if (std::ranges::find(found, id) == found.end()) {
       found.push_back(id);
     }
   }
-  plan_.scalar = std::any_of(found.begin(), found.end(), [this](std::size_t id) {
+  plan_.scalar = std::ranges::any_of(found, [this](std::size_t id) {
     return entries_[id].saved_now && is_scalar_collection(entries_[id].config.name);
   });
   for (const std::size_t id : found) {
@@ -297,7 +297,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
         break;  // the hook's reductions do not apply to numbers, though `all` has them for every tensor
       }
       std::string plain = reduce::plain_reduction_name(reduction);
-      if (std::find(plan_.reductions.begin(), plan_.reductions.end(), plain) == plan_.reductions.end()) {
+      if (std::ranges::find(plan_.reductions, plain) == plan_.reductions.end()) {
         plan_.reductions.push_back(std::move(plain));
       }
     }

@@ -108,8 +108,8 @@ void copy_record(const storage::File& events, AtomicFile& to, const RecordEntry&
 /// is read.
 void carry_over(const storage::File& events, AtomicFile& to, std::vector<RecordEntry>& records) {
   std::vector<RecordEntry*> order;
-  std::transform(records.begin(), records.end(), std::back_inserter(order), [](RecordEntry& entry) { return &entry; });
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->start < b->start; });
+  std::ranges::transform(records, std::back_inserter(order), [](RecordEntry& entry) { return &entry; });
+  std::ranges::sort(order, [](const auto* a, const auto* b) { return a->start < b->start; });
   RecordEntry last;
   std::uint64_t moved = 0;
   for (RecordEntry* const entry : order) {

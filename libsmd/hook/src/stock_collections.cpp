@@ -85,7 +85,7 @@ std::span<const std::string_view> collections_always_saved(Framework framework) 
 }
 
 bool is_built_in(std::string_view name) noexcept {
-  return std::any_of(stock.begin(), stock.end(), [&](const Stock& one) { return one.name == name; });
+  return std::ranges::any_of(stock, [&](const Stock& one) { return one.name == name; });
 }
 
 std::vector<std::string> patterns_in_any_framework(std::string_view name) {
@@ -100,7 +100,7 @@ std::vector<std::string> patterns_in_any_framework(std::string_view name) {
 
 std::optional<std::string> similar_collection(std::string_view name) {
   std::array<std::string_view, stock.size()> names;
-  std::transform(stock.begin(), stock.end(), names.begin(), [](const Stock& one) { return one.name; });
+  std::ranges::transform(stock, names.begin(), [](const Stock& one) { return one.name; });
   const std::vector<std::string> near = nearest(name, names, 1);
   return near.empty() ? std::nullopt : std::optional(near.front());
 }

@@ -28,7 +28,7 @@ const std::vector<double>& default_bounds() {
     for (double v = 1.0e-12; v < 1.0e20; v *= 1.1) {
       all.insert(all.end(), {-v, v});
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return all;
   }();
   return bounds;
@@ -52,7 +52,7 @@ std::string tensorboard_tag(std::string_view name) {
 
 std::string tensorboard_file(Mode mode, std::int64_t step) {
   std::array<char, HOST_NAME_MAX + 1> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0 || std::find(host.begin(), host.end(), '/') != host.end()) {
+  if (::gethostname(host.data(), host.size() - 1) != 0 || std::ranges::find(host, '/') != host.end()) {
     host = {'h', 'o', 's', 't'};
   }
   std::string name(to_string(mode));
@@ -74,7 +74,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
     if (!std::isfinite(x)) {
       return;
     }
-    const auto above = std::upper_bound(bounds.begin(), bounds.end(), x);
+    const auto above = std::ranges::upper_bound(bounds, x);
     // The largest double belongs to the last bucket, whose bound it is.
     ++counts[static_cast<std::size_t>(above == bounds.end() ? above - 1 - bounds.begin() : above - bounds.begin())];
     summary.min = std::min(summary.min, x);
@@ -95,7 +95,7 @@ std::optional<wire::HistogramSummary> tensorboard_histogram(const TensorView& va
   // counts[i] counts the elements in [bounds[i - 1], bounds[i]). A bucket is written by its upper bound, so an empty
   // bucket before the first one marks where the first one begins.
   const auto filled = [](std::uint64_t count) { return count != 0; };
-  const auto begin = std::find_if(counts.begin(), counts.end(), filled);
+  const auto begin = std::ranges::find_if(counts, filled);
   const auto end = std::find_if(counts.rbegin(), counts.rend(), filled).base();
   for (auto count = begin == counts.begin() ? begin : begin - 1; count != end; ++count) {
     summary.bucket_limit.push_back(bounds[static_cast<std::size_t>(count - counts.begin())]);

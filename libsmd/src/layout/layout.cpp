@@ -12,8 +12,8 @@ void Listing::rank_workers() {
   }
   std::vector<std::uint32_t> order(workers.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return std::tie(*workers[a], a) < std::tie(*workers[b], b); });
+  std::ranges::sort(
+      order, [&](std::uint32_t a, std::uint32_t b) { return std::tie(*workers[a], a) < std::tie(*workers[b], b); });
   worker_rank.resize(order.size());
   for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
     worker_rank[order[rank]] = rank;
@@ -81,7 +81,7 @@ StepCounts count_steps(const NamedSteps& named) {
 }
 
 bool takes_all(std::span<const StepRange> ranges) noexcept {
-  return std::any_of(ranges.begin(), ranges.end(), [](const StepRange& range) {
+  return std::ranges::any_of(ranges, [](const StepRange& range) {
     return (!range.first() || range.first()->value == INT64_MIN) && !range.end() && !range.newest() && !range.oldest();
   });
 }

@@ -212,8 +212,7 @@ struct CollectionsInfo {
   std::span<const std::string_view> made_of_names;
 
   [[nodiscard]] bool defines(std::string_view name) const {
-    return collections->contains(std::string(name)) ||
-           std::find(made_of_names.begin(), made_of_names.end(), name) != made_of_names.end();
+    return collections->contains(std::string(name)) || std::ranges::find(made_of_names, name) != made_of_names.end();
   }
   std::vector<Problem> problems;
 };
@@ -326,8 +325,8 @@ class RangeFilter {
   RangeFilter(std::span<const StepRange> ranges, const StepCounts& steps);
 
   [[nodiscard]] bool holds(std::int64_t step) const noexcept {
-    return std::any_of(bounds_.begin(), bounds_.end(),
-                       [step](const Bounds& bounds) { return step >= bounds.first && step <= bounds.last; });
+    return std::ranges::any_of(bounds_,
+                               [step](const Bounds& bounds) { return step >= bounds.first && step <= bounds.last; });
   }
 
  private:

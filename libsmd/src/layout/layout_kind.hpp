@@ -30,7 +30,7 @@ struct Held {
 
   [[nodiscard]] bool reads(std::string_view below) const {
     return reads_all_below || (reads_below && reads_below(below)) ||
-           std::find(own_folders.begin(), own_folders.end(), below.substr(0, below.find('/'))) != own_folders.end();
+           std::ranges::find(own_folders, below.substr(0, below.find('/'))) != own_folders.end();
   }
 };
 

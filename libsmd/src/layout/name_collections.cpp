@@ -170,7 +170,7 @@ std::shared_ptr<const CollectionsInfo> add_to_collections(std::shared_ptr<const 
   info->found = true;
   info->made_of_names = collections_of_names;
   Sorter sorter;
-  std::for_each(values.begin(), values.end(), [&](const NamedValues& one) { sorter.add(one); });
+  std::ranges::for_each(values, [&](const NamedValues& one) { sorter.add(one); });
   CollectionMap::Map collections = *info->collections;
   sorter.move_to(collections);
   info->collections = CollectionMap(std::move(collections));

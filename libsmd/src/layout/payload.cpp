@@ -75,20 +75,19 @@ std::uint32_t* PayloadArena::take(std::size_t count, bool wide) {
 const void* PayloadArena::keep(const std::vector<std::uint64_t>& numbers, bool wide) {
   std::uint32_t* const column = take(numbers.size(), wide);
   if (wide) {
-    std::copy(numbers.begin(), numbers.end(), reinterpret_cast<std::uint64_t*>(column));
+    std::ranges::copy(numbers, reinterpret_cast<std::uint64_t*>(column));
   } else {
-    std::transform(numbers.begin(), numbers.end(), column,
-                   [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
+    std::ranges::transform(numbers, column, [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
   }
   return column;
 }
 
 Payload PayloadArena::columns(const std::vector<std::uint64_t>& starts, const std::vector<std::uint64_t>& lengths) {
   const auto too_wide = [](std::uint64_t number) { return number > UINT32_MAX; };
-  const bool wide_lengths = std::any_of(lengths.begin(), lengths.end(), too_wide);
+  const bool wide_lengths = std::ranges::any_of(lengths, too_wide);
   Payload payload;
   payload.count = static_cast<std::uint32_t>(starts.size());
-  payload.wide = std::any_of(starts.begin(), starts.end(), too_wide);
+  payload.wide = std::ranges::any_of(starts, too_wide);
   payload.length_form = wide_lengths ? LengthForm::wide : LengthForm::narrow;
   payload.starts = keep(starts, payload.wide);
   payload.lengths = keep(lengths, wide_lengths);

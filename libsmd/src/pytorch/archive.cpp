@@ -173,7 +173,7 @@ Outcome<std::string> read_member(const storage::File& file, const Member& member
 }
 
 std::optional<std::uint32_t> Archive::find(std::string_view name) const {
-  const auto found = std::lower_bound(names.begin(), names.end(), std::pair(hash_of(name), std::uint32_t{0}));
+  const auto found = std::ranges::lower_bound(names, std::pair(hash_of(name), std::uint32_t{0}));
   return found != names.end() && found->first == hash_of(name) ? std::optional(found->second) : std::nullopt;
 }
 
@@ -333,8 +333,8 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
     return damaged("the archive's directory has another number of entries than its end record says", directory->end);
   }
   const auto before = [](const Entry& a, const Entry& b) { return a.member.offset < b.member.offset; };
-  if (!std::is_sorted(found.begin(), found.end(), before)) {
-    std::stable_sort(found.begin(), found.end(), before);
+  if (!std::ranges::is_sorted(found, before)) {
+    std::ranges::stable_sort(found, before);
   }
   Archive archive;
   archive.members.reserve(found.size());
@@ -345,7 +345,7 @@ Outcome<Archive> read_archive(const FileSection& section, ProblemList& problems,
     }
     archive.members.push_back(entry.member);
   }
-  std::sort(archive.names.begin(), archive.names.end());
+  std::ranges::sort(archive.names);
   for (std::size_t i = 1; i < archive.names.size(); ++i) {
     if (archive.names[i].first == archive.names[i - 1].first) {
       Member& member = archive.members[archive.names[i].second];
@@ -367,8 +367,7 @@ MemberSource::MemberSource(std::vector<Member> members, bool is_swapped, bool is
 
 /// Precondition: there is a member.
 std::size_t MemberSource::member_at(std::uint64_t offset) const noexcept {
-  const auto behind = std::upper_bound(members_.begin(), members_.end(), offset,
-                                       [](std::uint64_t at, const Member& member) { return at < member.offset; });
+  const auto behind = std::ranges::upper_bound(members_, offset, {}, &Member::offset);
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - members_.begin() - 1, 0));
 }
 

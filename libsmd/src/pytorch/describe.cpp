@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -134,8 +133,8 @@ class Describer {
     const Object top = object_of(pickle_.root());
     const std::vector<Pickle::Pair> children = children_of(top);
     for (const std::string_view key : roots) {
-      const auto root = std::find_if(children.begin(), children.end(),
-                                     [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
+      const auto root =
+          std::ranges::find_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
       if (root != children.end() && has_names(root->value)) {
         walk(root->value);
         if (found_ > 0) {
@@ -272,8 +271,8 @@ class Describer {
   }
 
   [[nodiscard]] Ref child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
-    const auto found = std::find_if(children.begin(), children.end(),
-                                    [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
+    const auto found =
+        std::ranges::find_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == key; });
     return found == children.end() ? Pickle::nothing : found->value;
   }
   [[nodiscard]] bool is_module(const std::vector<Pickle::Pair>& children) const {
@@ -283,8 +282,7 @@ class Describer {
   bool has_names(Ref value) {
     const std::vector<Pickle::Pair> pairs = pickle_.pairs(value);
     return pickle_.kind(value) == Kind::mapping || pickle_.meaning(value) == Meaning::mapping ||
-           std::any_of(pairs.begin(), pairs.end(),
-                       [](const Pickle::Pair& pair) { return pair.key < Pickle::nothing; }) ||
+           std::ranges::any_of(pairs, [](const Pickle::Pair& pair) { return pair.key < Pickle::nothing; }) ||
            (is_container(value) && is_module(children_of(object_of(value))));
   }
 
@@ -670,7 +668,7 @@ class Describer {
       return std::nullopt;
     }
     if (swapped_) {
-      std::reverse(bytes->begin(), bytes->end());
+      std::ranges::reverse(*bytes);
     }
     double number = 0;
     copy_as_doubles({type_.dtype, {}, std::as_bytes(std::span(*bytes))}, 0, {&number, 1});
@@ -696,8 +694,7 @@ class Describer {
       std::visit([&](auto one) { fact.value = one; }, *known);
       const std::vector<std::string> words = text::split_words(name);
       fact.scalar = name == epoch_key || is_one_of(step_keys, name) ||
-                    std::any_of(words.begin(), words.end(),
-                                [](const std::string& word) { return is_one_of(measure_words, word); });
+                    std::ranges::any_of(words, [](const std::string& word) { return is_one_of(measure_words, word); });
     }
     file_.epoch = natural_fact(epoch_key);
     for (const std::string_view key : step_keys) {

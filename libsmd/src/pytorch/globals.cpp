@@ -167,9 +167,8 @@ bool is_data_class(const GlobalName& global) {
 
 bool is_plain_identifier(std::string_view text) noexcept {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !text.empty() && is_letter(text[0]) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 /// Returns whether a Global is used only as Python 3.11 writes members of enumerations: called with a Global that is
@@ -188,7 +187,7 @@ bool reads_members_only(const Pickle& pickle, const GlobalName& getattr) {
       others.insert(others.end(), {pair.key, pair.value, is_getattr(node) ? node : pair.value});
     }
     others.insert(others.end(), {pickle.arguments(node), pickle.identity(node)});
-    if (!harmless || std::any_of(others.begin(), others.end(), is_getattr)) {
+    if (!harmless || std::ranges::any_of(others, is_getattr)) {
       return false;
     }
   }

@@ -489,7 +489,7 @@ class PickleReader {
       }
       case 'G': {
         std::string bytes(take(sizeof(double)));
-        std::reverse(bytes.begin(), bytes.end());
+        std::ranges::reverse(bytes);
         double value = 0;
         std::memcpy(&value, bytes.data(), bytes.size());
         return push(real(value));

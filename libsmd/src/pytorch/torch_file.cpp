@@ -257,7 +257,7 @@ class TorchFileReader {
         return note(std::move(count.problem()));
       }
       if (storages.swapped) {
-        std::reverse(count->begin(), count->end());
+        std::ranges::reverse(*count);
       }
       if (wire::load_little<std::uint64_t>(std::as_bytes(std::span(*count))) != storage->second.count) {
         return note(damaged(

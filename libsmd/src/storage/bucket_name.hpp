@@ -12,8 +12,7 @@ namespace smd::detail::storage {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   };
   return name.size() >= 3 && name.size() <= 255 && alphanumeric(name.front()) && name.find("..") == name.npos &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+         std::ranges::all_of(name, [&](char c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }
 
 /// Returns why a path that begins with `s3://` cannot name a trial; empty if it can.

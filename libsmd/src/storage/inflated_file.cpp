@@ -104,8 +104,7 @@ struct InflatedFile::State {
 
   /// Moves to the nearest place not after `start`; stays at the current position if that is as near.
   Status approach(std::uint64_t start) {
-    const auto after = std::upper_bound(places.begin(), places.end(), start,
-                                        [](std::uint64_t at, const auto& place) { return at < place->inflated; });
+    const auto after = std::ranges::upper_bound(places, start, {}, [](const auto& place) { return place->inflated; });
     const std::uint64_t kept = after == places.begin() ? 0 : (*std::prev(after))->inflated;
     if (open && inflated <= start && inflated >= kept) {
       return ok();

@@ -157,7 +157,7 @@ bool keeps_times(int fd) noexcept {
                                                    0xF2F52010};  // F2FS
   struct statfs status;
   return ::fstatfs(fd, &status) == 0 &&
-         std::find(magics.begin(), magics.end(), static_cast<std::uint32_t>(status.f_type)) != magics.end();
+         std::ranges::find(magics, static_cast<std::uint32_t>(status.f_type)) != magics.end();
 }
 
 std::uint64_t ticks(const timespec& time) noexcept {
@@ -437,7 +437,7 @@ class LocalStorage final : public Storage {
     }
     constexpr std::array<const char*, 3> of_system = {"/proc", "/sys", "/dev"};
     const bool in_memory = lies_in(target, "/dev/shm");  // files like those on disk
-    const bool leads_out = !in_memory && std::any_of(of_system.begin(), of_system.end(), [&](const char* system) {
+    const bool leads_out = !in_memory && std::ranges::any_of(of_system, [&](const char* system) {
       return lies_in(target, system) && !lies_in(root, system);
     });
     return leads_out ? "a folder of the system's /proc, /sys or /dev, not searched" : std::string_view();

@@ -216,7 +216,7 @@ class LocalWatch final : public PolledWatch {
  private:
   /// Returns whether a folder is in the scope.
   [[nodiscard]] bool matters(std::string_view folder) const noexcept {
-    return std::any_of(scope_.begin(), scope_.end(), [&](const std::string& top) {
+    return std::ranges::any_of(scope_, [&](const std::string& top) {
       return top.empty() || folder == top || (folder.starts_with(top) && folder[top.size()] == '/');
     });
   }
@@ -244,7 +244,7 @@ class LocalWatch final : public PolledWatch {
       return;
     }
     if (add("")) {
-      (void)std::all_of(scope_.begin(), scope_.end(), [&](const std::string& top) { return top.empty() || add(top); });
+      (void)std::ranges::all_of(scope_, [&](const std::string& top) { return top.empty() || add(top); });
     }
   }
 

@@ -44,8 +44,7 @@ constexpr KnownError known_errors[] = {
 std::string error_text(int error) { return std::generic_category().message(error); }
 
 Problem system_problem(int error, std::string file) {
-  const auto* const known = std::find_if(std::begin(known_errors), std::end(known_errors),
-                                         [error](const KnownError& one) { return one.error == error; });
+  const auto* const known = std::ranges::find(known_errors, error, &KnownError::error);
   if (known != std::end(known_errors)) {
     return {known->kind, std::move(file), {}, std::string(known->text)};
   }

@@ -124,7 +124,7 @@ std::optional<ScalarColumn> ScalarColumn::held(const Trial& trial, std::string_v
   bool held = true;
   snapshot->steps.for_each_chunk([&](const detail::trial::StepChunk& chunk) {
     const std::span<const RowSequence> sequences = chunk.sequences();
-    held = held && !sequences.empty() && std::all_of(sequences.begin(), sequences.end(), add);
+    held = held && !sequences.empty() && std::ranges::all_of(sequences, add);
   });
   return held ? std::optional(std::move(column)) : std::nullopt;
 }

@@ -53,9 +53,8 @@ bool wrote(const Snapshot& snapshot, std::int64_t step, std::size_t needed, Prob
     return distinct_workers(snapshot.rows_of(*known), &layout::StepRow::file) >= needed;
   }
   const std::vector<layout::StepPart> files = files_at(snapshot.listing->named->files, step);
-  const auto failure =
-      std::lower_bound(snapshot.failures.begin(), snapshot.failures.end(), step,
-                       [](const layout::LoadedSteps::Failure& failed, std::int64_t n) { return failed.file.step < n; });
+  const auto failure = std::ranges::lower_bound(
+      snapshot.failures, step, {}, [](const layout::LoadedSteps::Failure& failed) { return failed.file.step; });
   const bool failed = failure != snapshot.failures.end() && failure->file.step == step;
   if (failed || snapshot.listing->named->was_read(files.front())) {
     return false;  // in range, and found to list nothing
@@ -151,13 +150,6 @@ void update_waiting(Snapshot& snapshot, std::vector<std::int64_t> touched, const
 }
 
 }  // namespace
-
-void sort_each_once(std::vector<std::int64_t>& steps) {
-  if (!std::is_sorted(steps.begin(), steps.end())) {
-    std::sort(steps.begin(), steps.end());
-  }
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-}
 
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe) {

@@ -95,8 +95,7 @@ bool Records::fill(const Snapshot& snapshot, const layout::StepRow& row, std::ui
   if (!has_value) {
     entry.value.reset();
   }
-  std::sort(entry.reductions.begin(), entry.reductions.end(),
-            [](const SavedReduction& a, const SavedReduction& b) { return a.name < b.name; });
+  std::ranges::sort(entry.reductions, {}, &SavedReduction::name);
   if (shape != nullptr) {
     entry.shape = shape->shape;
     if (shape->original != no_id) {
@@ -136,8 +135,7 @@ bool Records::writer_went_on(const std::string& file, const Snapshot& snapshot) 
     std::string event_file = layout_.event_path(listing, *mine);
     if (const Step* const known = snapshot.find(step)) {
       const std::span<const layout::StepRow> rows = snapshot.rows_of(*known);
-      const auto row =
-          std::find_if(rows.begin(), rows.end(), [&](const layout::StepRow& other) { return other.file == *mine; });
+      const auto row = std::ranges::find_if(rows, [&](const layout::StepRow& other) { return other.file == *mine; });
       if (row != rows.end()) {
         if (snapshot.catalog.payload(*row).count == 0) {
           continue;
@@ -169,9 +167,8 @@ const layout::StepRow* Records::row_naming(std::string_view event_file, const Sn
   // Rows of a step are in the order of workers' names.
   const std::vector<std::uint32_t>& ranks = snapshot.listing->worker_rank;
   const std::span<const layout::StepRow> rows = snapshot.rows_of(*step);
-  auto row = std::lower_bound(
-      rows.begin(), rows.end(), ranks[worker],
-      [&](const layout::StepRow& other, std::uint32_t rank) { return ranks[other.file.worker] < rank; });
+  auto row = std::ranges::lower_bound(rows, ranks[worker], {},
+                                      [&](const layout::StepRow& other) { return ranks[other.file.worker]; });
   for (; row != rows.end() && row->file.worker == worker; ++row) {
     if (row->event_file == no_id && snapshot.catalog.payload(*row).count > 0 &&
         layout_.event_path(*snapshot.listing, row->file) == event_file) {

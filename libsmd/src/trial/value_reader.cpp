@@ -127,7 +127,7 @@ std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const Wanted
     std::sort(impl.keys.begin(), impl.keys.end());
   }
   impl.order.resize(wanted.size());
-  std::transform(impl.keys.begin(), impl.keys.end(), impl.order.begin(), [](const InOrder& key) { return key.index; });
+  std::ranges::transform(impl.keys, impl.order.begin(), [](const InOrder& key) { return key.index; });
   impl.near_until = 0;
   return impl.order;
 }

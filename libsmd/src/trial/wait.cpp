@@ -487,8 +487,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       }
       arrivals_of = snapshot;
       arrivals_taken = there;
-      std::stable_sort(arrived.begin(), arrived.end(),
-                       [](const Arrived& a, const Arrived& b) { return a.step < b.step; });
+      std::ranges::stable_sort(arrived, {}, &Arrived::step);
       std::size_t kept = 0;
       for (const Arrived& one : arrived) {
         if (kept > 0 && arrived[kept - 1].step == one.step) {
@@ -498,7 +497,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         }
       }
       arrived.resize(kept);
-      std::reverse(arrived.begin(), arrived.end());  // the next one is last
+      std::ranges::reverse(arrived);  // the next one is last
     }
     while (!arrived.empty()) {
       const Arrived next = arrived.back();
@@ -526,8 +525,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       if (step.number > *last) {
         break;
       }
-      if (step.number >= first && !std::binary_search(given.begin(), given.end(), step.number) &&
-          complete(step.number)) {
+      if (step.number >= first && !std::ranges::binary_search(given, step.number) && complete(step.number)) {
         return &step;
       }
     }
@@ -567,7 +565,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
     if (given.empty() || given.back() < step.number) {
       given.push_back(step.number);
     } else {
-      given.insert(std::lower_bound(given.begin(), given.end(), step.number), step.number);
+      given.insert(std::ranges::lower_bound(given, step.number), step.number);
     }
     ++known;
     if (!late) {

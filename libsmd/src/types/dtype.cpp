@@ -29,12 +29,11 @@ constexpr auto row_of = rows_by_number();
 
 constexpr std::array<Dtype, std::size(dtype_table)> all_numbers() {
   std::array<Dtype, std::size(dtype_table)> all{};
-  std::transform(std::begin(dtype_table), std::end(dtype_table), all.begin(),
-                 [](const DtypeFacts& facts) { return facts.dtype; });
+  std::ranges::transform(dtype_table, all.begin(), &DtypeFacts::dtype);
   return all;
 }
 constexpr auto dtypes = all_numbers();
-static_assert(std::is_sorted(dtypes.begin(), dtypes.end()));
+static_assert(std::ranges::is_sorted(dtypes));
 
 constexpr const DtypeFacts& facts_of(Dtype dtype) noexcept {
   const std::uint8_t row = row_of[static_cast<std::size_t>(dtype)];

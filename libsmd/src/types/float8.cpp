@@ -7,7 +7,6 @@
 #include "types/dtype_table.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace smd {
@@ -85,16 +84,15 @@ constexpr std::array<Float8Kind, 5> kinds = {
     kind_of(Dtype::float8_e5m2fnuz, {5, 2, 16, Float8Format::Specials::negative_zero}),
     kind_of(Dtype::float8_e8m0fnu, {8, 0, 127, Float8Format::Specials::all_ones})};
 
-static_assert(std::all_of(std::begin(detail::dtype_table), std::end(detail::dtype_table), [](const auto& facts) {
+static_assert(std::ranges::all_of(detail::dtype_table, [](const auto& facts) {
   return facts.kind != detail::ElementKind::floating || facts.item_size != 1 ||
-         std::any_of(kinds.begin(), kinds.end(), [&](const Float8Kind& kind) { return kind.dtype == facts.dtype; });
+         std::ranges::any_of(kinds, [&](const Float8Kind& kind) { return kind.dtype == facts.dtype; });
 }));
 
 }  // namespace
 
 const std::array<float, 256>* float8_numbers(Dtype dtype) noexcept {
-  const auto* const found =
-      std::find_if(kinds.begin(), kinds.end(), [dtype](const Float8Kind& kind) { return kind.dtype == dtype; });
+  const auto* const found = std::ranges::find(kinds, dtype, &Float8Kind::dtype);
   return found == kinds.end() ? nullptr : &found->numbers;
 }
 

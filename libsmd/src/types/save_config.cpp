@@ -7,7 +7,7 @@
 namespace smd {
 
 bool SaveConfigMode::should_save_step(std::int64_t step) const noexcept {
-  if (std::find(save_steps.begin(), save_steps.end(), step) != save_steps.end()) {
+  if (std::ranges::find(save_steps, step) != save_steps.end()) {
     return true;
   }
   return save_interval > 0 && step >= start_step && (!end_step || step < *end_step) && step % save_interval == 0;

@@ -53,7 +53,7 @@ std::vector<Axis> ascending_axes(const StridedPart& part, std::int64_t& from, st
     }
     axes.push_back(one);
   }
-  std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.from > b.from; });
+  std::ranges::stable_sort(axes, [](const Axis& a, const Axis& b) { return a.from > b.from; });
   return axes;
 }
 
@@ -474,7 +474,7 @@ void Reader::narrow_text(const StridedPart& part) {
     more = advance(axes, at, from, to);
   }
   owned_ = std::shared_ptr<std::byte[]>(new std::byte[packed.size() + 1]);
-  std::copy(packed.begin(), packed.end(), owned_.get());
+  std::ranges::copy(packed, owned_.get());
   hold({owned_.get(), packed.size()});
 }
 

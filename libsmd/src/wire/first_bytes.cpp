@@ -70,8 +70,8 @@ const KnownFile& kind_of_zip(std::string_view first, std::string_view name, cons
                                 "/.format_version"sv, "/constants.pkl"sv, "/.storage_alignment"sv};
   const auto ends_member = [&](std::string_view ending) { return member.ends_with(ending); };
   return member.ends_with(".npy") ? npz
-         : std::any_of(parts.begin(), parts.end(), ends_member) || member.find("/data/") != member.npos ||
-                 std::any_of(models.begin(), models.end(), ends_name)
+         : std::ranges::any_of(parts, ends_member) || member.find("/data/") != member.npos ||
+                 std::ranges::any_of(models, ends_name)
              ? pytorch
          : name.ends_with(".zip") ? packed
                                   : any;

@@ -210,7 +210,7 @@ bool FlatJson::add_histogram(const Typed& typed) {
 }
 
 std::size_t FlatJson::fold_typed() {
-  if (std::none_of(values_.begin(), values_.end(), [&](const Value& value) { return is_type(value); })) {
+  if (std::ranges::none_of(values_, [&](const Value& value) { return is_type(value); })) {
     return 0;
   }
   std::map<std::string_view, Typed> all;  // by what stands before `._type`

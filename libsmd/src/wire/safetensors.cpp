@@ -278,8 +278,8 @@ class SafetensorsParser {
     const auto before = [](const RawEntry* a, const RawEntry* b) {
       return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
     };
-    if (!std::is_sorted(order.begin(), order.end(), before)) {
-      std::sort(order.begin(), order.end(), before);
+    if (!std::ranges::is_sorted(order, before)) {
+      std::ranges::sort(order, before);
     }
     const bool all_known = order.size() == raw_.size();
     std::uint64_t reached = 0;

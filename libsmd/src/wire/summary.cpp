@@ -268,8 +268,7 @@ Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> pay
   if (event.values.empty()) {
     return damaged("record's summary has no value");
   }
-  const auto found = std::find_if(event.values.rbegin(), event.values.rend(),
-                                  [tag](const SummaryValue& value) { return value.tag == tag; });
+  const auto found = std::ranges::find(event.values.rbegin(), event.values.rend(), tag, &SummaryValue::tag);
   if (found == event.values.rend()) {
     return damaged(
         fmt::format("record holds tensor '{}', not '{}'", printable(event.values.back().tag), printable(tag)));

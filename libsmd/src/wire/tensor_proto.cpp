@@ -165,7 +165,7 @@ std::uint64_t count_packed(std::size_t width, std::span<const std::byte> bytes) 
   if (!bytes.empty() && !is_last(bytes.back())) {
     throw protozero::end_of_buffer_exception{};
   }
-  return static_cast<std::uint64_t>(std::count_if(bytes.begin(), bytes.end(), is_last));
+  return static_cast<std::uint64_t>(std::ranges::count_if(bytes, is_last));
 }
 
 /// Returns how many numbers or strings the current `*_val` field holds. @throws protozero::exception
@@ -278,9 +278,8 @@ void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<
 
 std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
   const std::span<const Dtype> all = all_dtypes();
-  const auto found = std::find_if(all.begin(), all.end(), [number](Dtype dtype) {
-    return static_cast<std::uint64_t>(dtype) == number && is_in_event_files(dtype);
-  });
+  const auto found = std::ranges::find_if(
+      all, [number](Dtype dtype) { return static_cast<std::uint64_t>(dtype) == number && is_in_event_files(dtype); });
   return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -483,7 +482,7 @@ class Decoder {
 }  // namespace
 
 bool has_elements(const TensorParts& parts) noexcept {
-  return parts.content || std::any_of(parts.values.begin(), parts.values.end(), [](auto n) { return n != 0; });
+  return parts.content || std::ranges::any_of(parts.values, [](auto n) { return n != 0; });
 }
 
 TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {

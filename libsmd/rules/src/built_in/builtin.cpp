@@ -110,7 +110,7 @@ CollectionConfig reduced(CollectionConfig collection, Texts reductions) {
 
 CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig collection) {
   for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
-    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+    if (std::ranges::find(modes, mode) == modes.end()) {
       collection.save_config[mode] = SaveConfigMode{.end_step = 0};
     }
   }

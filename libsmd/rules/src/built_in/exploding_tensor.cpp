@@ -51,8 +51,8 @@ class ExplodingTensor final : public UnitRule {
   }
 
   [[nodiscard]] bool tells(std::string_view name) const {
-    return only_nan_ ? std::find(telling_nan.begin(), telling_nan.end(), name) != telling_nan.end()
-                     : std::find(telling.begin(), telling.end(), name) != telling.end();
+    return only_nan_ ? std::ranges::find(telling_nan, name) != telling_nan.end()
+                     : std::ranges::find(telling, name) != telling.end();
   }
 
   void evaluate_reductions(StepView& step, const Unit& unit) const {

@@ -52,10 +52,10 @@ class FeatureImportanceOverweight final : public Rule {
     /// Returns the share of the `count` largest; nullopt if the total is NaN or not above 0. Adds the largest first, so
     /// that the share is exactly 1 if `count` covers all features.
     [[nodiscard]] std::optional<double> share_of_largest(std::uint64_t count) {
-      if (std::any_of(all.begin(), all.end(), [](double one) { return std::isnan(one); })) {
+      if (std::ranges::any_of(all, [](double one) { return std::isnan(one); })) {
         return std::nullopt;
       }
-      std::sort(all.begin(), all.end(), std::greater<>());
+      std::ranges::sort(all, std::greater<>());
       double total = 0;
       double top = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {

@@ -40,7 +40,7 @@ std::int64_t earlier(std::int64_t position, std::int64_t distance) {
 
 /// Returns NaN if any value is. Precondition: at least one.
 double median(std::vector<double> values) {
-  if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
+  if (std::ranges::any_of(values, [](double value) { return std::isnan(value); })) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -104,8 +104,7 @@ class LossNotDecreasing final : public Rule {
   }
 
   void summarize(RuleSummary& summary) override {
-    const bool known =
-        std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return !row.second.known.empty(); });
+    const bool known = std::ranges::any_of(rows_, [](const auto& row) { return !row.second.known.empty(); });
     if (!observed_.empty()) {
       summarize_observed(summary);
     } else if (known) {
@@ -189,8 +188,7 @@ class LossNotDecreasing final : public Rule {
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
     const std::int64_t latest = earlier(position(unit), least_distance_);
-    const auto end = std::partition_point(series.begin(), series.end(),
-                                          [&](const Unit& other) { return position(other) <= latest; });
+    const auto end = std::ranges::partition_point(series, [&](const Unit& other) { return position(other) <= latest; });
     return {series.begin(), end};
   }
 
@@ -206,8 +204,8 @@ class LossNotDecreasing final : public Rule {
   /// have no loss, looks at the units before it, each once.
   void learn_reference(StepView& step, const Unit& unit, Row& row) const {
     const std::span<const Unit> before = far_enough(step, unit);
-    const auto unseen = std::partition_point(before.begin(), before.end(),
-                                             [&](const Unit& other) { return other.step() < *row.first; });
+    const auto unseen =
+        std::ranges::partition_point(before, [&](const Unit& other) { return other.step() < *row.first; });
     const auto known = row.known.upper_bound(earlier(position(unit), least_distance_));
     if (unseen == before.begin() ||
         (known != row.known.begin() && std::prev(known)->first > position(*std::prev(unseen)))) {
@@ -297,7 +295,7 @@ class LossNotDecreasing final : public Rule {
                       std::span<const Loss> newer) const {
     const auto median_of = [](std::span<const Loss> losses) {
       std::vector<double> values(losses.size());
-      std::transform(losses.begin(), losses.end(), values.begin(), [](const Loss& loss) { return loss.value; });
+      std::ranges::transform(losses, values.begin(), [](const Loss& loss) { return loss.value; });
       return median(std::move(values));
     };
     const double old = median_of(older);

@@ -83,12 +83,12 @@ class PoorWeightInitialization final : public Rule {
     }
     bool any = false;
     for (const auto& [worker, variances] : workers) {
-      const auto most = std::max_element(variances.begin(), variances.end(), less);
+      const auto most = std::ranges::max_element(variances, less);
       if (variances.size() < 2 || most->second == 0) {
         continue;
       }
       any = true;
-      const double least = std::min_element(variances.begin(), variances.end(), less)->second;
+      const double least = std::ranges::min_element(variances, less)->second;
       const double ratio = least == 0 ? std::numeric_limits<double>::infinity() : most->second / least;
       if (const double bound = parameters().number("threshold"); ratio > bound) {
         step.trigger(most->first, "variance_ratio", ratio, ">", bound);
@@ -111,7 +111,7 @@ class PoorWeightInitialization final : public Rule {
     const double bound = parameters().number("distribution_range");
     for (const auto& [worker, spreads] : workers) {
       spreads_ = true;
-      if (const auto& [unit, spread] = *std::min_element(spreads.begin(), spreads.end(), less); spread < bound) {
+      if (const auto& [unit, spread] = *std::ranges::min_element(spreads, less); spread < bound) {
         step.trigger(unit, "gradient_range", spread, "<", bound);
       }
     }

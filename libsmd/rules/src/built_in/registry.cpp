@@ -26,8 +26,8 @@ struct Registry {
 
   /// Returns null if no rule has that name or alias.
   [[nodiscard]] const RuleDescription* find(std::string_view name) const {
-    const auto rule = std::find_if(rules.begin(), rules.end(),
-                                   [&](const RuleDescription& one) { return one.name == name || one.alias == name; });
+    const auto rule =
+        std::ranges::find_if(rules, [&](const RuleDescription& one) { return one.name == name || one.alias == name; });
     return name.empty() || rule == rules.end() ? nullptr : &*rule;
   }
 

@@ -101,9 +101,8 @@ double inactive_percent(const TensorView& view, double low, std::optional<double
   std::vector<std::uint32_t> counts(shape.nodes);
   visit_numbers(view, [&](const auto& x) { count_active(x, shape, counts, low, high); });
   const auto samples = static_cast<double>(shape.samples);
-  const auto inactive = std::count_if(counts.begin(), counts.end(), [&](std::uint32_t active) {
-    return 100 * static_cast<double>(active) / samples < percent_of_samples;
-  });
+  const auto inactive = std::ranges::count_if(
+      counts, [&](std::uint32_t active) { return 100 * static_cast<double>(active) / samples < percent_of_samples; });
   return 100 * static_cast<double>(inactive) / static_cast<double>(shape.nodes);
 }
 

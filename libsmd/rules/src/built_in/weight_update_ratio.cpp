@@ -38,8 +38,8 @@ class WeightUpdateRatio final : public UnitRule {
     }
     const std::int64_t now = unit.mode_step().value;
     const std::int64_t earliest = now - std::min(parameters().integer("num_steps"), now);
-    const auto first = std::partition_point(all.begin(), all.end(),
-                                            [&](const Unit& past) { return past.mode_step().value < earliest; });
+    const auto first =
+        std::ranges::partition_point(all, [&](const Unit& past) { return past.mode_step().value < earliest; });
     return first == all.end() ? std::nullopt : std::optional(*first);
   }
 

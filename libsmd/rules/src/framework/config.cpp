@@ -59,7 +59,7 @@ std::optional<ConfigurationError> elsewhere(const RuleConfiguration& configurati
   }
   std::string word = detail::folded(configuration.rule_to_invoke);
   std::erase(word, '_');
-  const bool profiler = std::find(profiler_rules.begin(), profiler_rules.end(), word) != profiler_rules.end();
+  const bool profiler = std::ranges::find(profiler_rules, word) != profiler_rules.end();
   if ((!profiler && word != report_rule) || known) {  // perhaps a plug-in's
     return std::nullopt;
   }
@@ -86,7 +86,7 @@ std::string text_of(const Json& object, const char* key) {
     return bad_config("a number in it is beyond what a double can hold");
   }
   const std::string_view before = text.substr(0, static_cast<std::size_t>(error.offset));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   return bad_config(fmt::format("line {}, column {}: not JSON", line, before.size() - line_start + 1));
 }
@@ -97,8 +97,8 @@ std::string text_of(const Json& object, const char* key) {
   if (!rule) {
     return true;
   }
-  const auto spec = std::find_if(rule->parameters.begin(), rule->parameters.end(),
-                                 [&](const ParameterSpec& one) { return one.name == name || one.other_name == name; });
+  const auto spec = std::ranges::find_if(
+      rule->parameters, [&](const ParameterSpec& one) { return one.name == name || one.other_name == name; });
   return spec == rule->parameters.end() || spec->type == ParameterType::list ||
          spec->type == ParameterType::number_list || spec->type == ParameterType::pattern_list;
 }
@@ -222,7 +222,7 @@ void read_list(const Json& list, const std::string& position, std::vector<RuleCo
 [[nodiscard]] bool is_job(const Json& json) {
   constexpr std::array<const char*, 4> keys = {"TrainingJobName", "TrainingJobArn", "AlgorithmSpecification",
                                                "DebugHookConfig"};
-  return json.is_object() && std::any_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+  return json.is_object() && std::ranges::any_of(keys, [&](const char* key) { return json.contains(key); });
 }
 
 std::vector<RuleConfiguration> read_document(const Json& json) {
@@ -246,7 +246,7 @@ std::vector<RuleConfiguration> read_document(const Json& json) {
   if (json.contains("RuleConfigurationName") || is_wrapped(json)) {
     return {read_entry(json, {})};
   }
-  if (std::any_of(json.begin(), json.end(), is_wrapped)) {
+  if (std::ranges::any_of(json, is_wrapped)) {
     for (const auto& [name, entry] : json.items()) {
       const std::string position = text::excerpt(name);
       all.push_back(is_wrapped(entry) ? read_entry(entry, position)

@@ -32,7 +32,7 @@ std::vector<std::string_view> Unit::reductions() const {
       names.push_back(snapshot.reduction(item.reduction));
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -62,7 +62,7 @@ TensorSet EvaluatedTrial::resolve(const TensorSelection& selection) const {
 }
 
 bool EvaluatedTrial::has_worker(std::uint32_t worker) const noexcept {
-  return workers_.empty() || std::find(workers_.begin(), workers_.end(), snapshot_.worker(worker)) != workers_.end();
+  return workers_.empty() || std::ranges::find(workers_, snapshot_.worker(worker)) != workers_.end();
 }
 
 std::vector<SavedRow> EvaluatedTrial::rows(const SnapshotStep& step) const {
@@ -85,8 +85,7 @@ std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, const
     }
   }
   const std::span<const std::uint32_t> rank = snapshot_.tensor_ranks();
-  std::stable_sort(units.begin(), units.end(),
-                   [&](const Unit& a, const Unit& b) { return rank[a.tensor_] < rank[b.tensor_]; });
+  std::ranges::stable_sort(units, [&](const Unit& a, const Unit& b) { return rank[a.tensor_] < rank[b.tensor_]; });
   // Of several rows of one worker, the last one that has the tensor counts.
   const auto first = std::unique(units.rbegin(), units.rend(), [](const Unit& a, const Unit& b) {
     return a.tensor_ == b.tensor_ && a.row_.worker() == b.row_.worker();

@@ -52,7 +52,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   void report_new();
   void settle();
   [[nodiscard]] bool any_active() const {
-    return std::any_of(runs.begin(), runs.end(), [](const RuleRun& run) { return run.active(); });
+    return std::ranges::any_of(runs, [](const RuleRun& run) { return run.active(); });
   }
 
   const Trial& base;
@@ -79,8 +79,7 @@ void Evaluator::Impl::start() {
   }
   started = true;
   const auto view = [&](const Trial& trial) {
-    const auto known =
-        std::find_if(views.begin(), views.end(), [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
+    const auto known = std::ranges::find_if(views, [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
     return known != views.end() ? &*known : &views.emplace_back(trial, views.size(), options.workers);
   };
   const EvaluatedTrial* const base_view = view(base);
@@ -146,8 +145,7 @@ void Evaluator::Impl::report_new() {
     }
   }
   if (options.on_finding) {
-    std::stable_sort(news.begin(), news.end(),
-                     [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
+    std::ranges::stable_sort(news, [](const auto& a, const auto& b) { return a.second->step < b.second->step; });
     for (const auto& [rule, finding] : news) {
       options.on_finding(rule, *finding);
     }
@@ -170,8 +168,7 @@ void Evaluator::Impl::settle() {
 void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
   freeze();
   const std::vector<SnapshotStep> known = views.front().snapshot().steps(last_evaluated, last);
-  const auto incomplete =
-      std::find_if(known.begin(), known.end(), [](const SnapshotStep& step) { return !step.complete(); });
+  const auto incomplete = std::ranges::find_if(known, [](const SnapshotStep& step) { return !step.complete(); });
   const std::span<const SnapshotStep> steps(known.begin(), incomplete);
   const std::uint64_t total = steps_done + steps.size();
   for (std::size_t first = 0; first < steps.size() && any_active();) {

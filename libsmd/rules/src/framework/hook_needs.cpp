@@ -60,8 +60,7 @@ bool has_members(const CollectionConfig& collection) {
 
 /// Returns the collection of that name; null if the list does not have it.
 const CollectionConfig* named(std::span<const CollectionConfig> collections, const std::string& name) {
-  const auto at = std::find_if(collections.begin(), collections.end(),
-                               [&](const CollectionConfig& one) { return one.name == name; });
+  const auto at = std::ranges::find(collections, name, &CollectionConfig::name);
   return at == collections.end() ? nullptr : &*at;
 }
 
@@ -73,7 +72,7 @@ bool define(CollectionConfig& need, const Collections& known) {
     return false;
   }
   for (const std::string& pattern : at->include_regex) {
-    if (std::find(need.include_regex.begin(), need.include_regex.end(), pattern) == need.include_regex.end()) {
+    if (std::ranges::find(need.include_regex, pattern) == need.include_regex.end()) {
       need.include_regex.push_back(pattern);
     }
   }

@@ -129,9 +129,9 @@ void RuleRun::skip(const StepContext& plan, const Error& why) const {
 void RuleRun::refuse(const MatchLimit& error) {
   const auto holds_pattern = [&](const auto& parameter) {
     const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
-    return parameter.second == error.pattern || std::find(items.begin(), items.end(), error.pattern) != items.end();
+    return parameter.second == error.pattern || std::ranges::find(items, error.pattern) != items.end();
   };
-  const auto found = std::find_if(own().params.begin(), own().params.end(), holds_pattern);
+  const auto found = std::ranges::find_if(own().params, holds_pattern);
   fail(error.what(), ConfigurationErrorKind::bad_value, found == own().params.end() ? std::string() : found->first);
 }
 
@@ -197,7 +197,7 @@ bool RuleRun::wants(const SnapshotStep& step) {
 
 /// Returns whether a step is within the rule's limits, according to its number.
 bool RuleRun::in_range(GlobalStep number) const {
-  if (options_->steps && !std::binary_search(options_->steps->begin(), options_->steps->end(), number)) {
+  if (options_->steps && !std::ranges::binary_search(*options_->steps, number)) {
     return false;
   }
   // By default, steps begin at 0: a writer's defect makes negative ones.
@@ -325,9 +325,8 @@ void RuleRun::note_unread_files() {
     return later ? !stopped_ && in_range(step) : looked_back_ || in_range(step);
   };
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
-  const bool by_collection = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
-    return !selection.collections.empty();
-  });
+  const bool by_collection =
+      std::ranges::any_of(selections, [](const TensorSelection& selection) { return !selection.collections.empty(); });
   std::vector<const EvaluatedTrial*> views{base_};
   views.insert(views.end(), others_.begin(), others_.end());
   for (const EvaluatedTrial* const view : views) {
@@ -371,7 +370,7 @@ void RuleRun::finish(bool complete, bool ended) {
 
 std::vector<std::string> RuleRun::skipped() const {
   const std::vector<TensorSelection>& selections = RuleAccess::selections(*rule_);
-  const bool every_tensor = std::any_of(selections.begin(), selections.end(), [](const TensorSelection& selection) {
+  const bool every_tensor = std::ranges::any_of(selections, [](const TensorSelection& selection) {
     return selection.all && selection.names.empty() && selection.regex.empty() && selection.collections.empty();
   });
   std::vector<std::string> texts;
@@ -389,7 +388,7 @@ std::vector<std::string> RuleRun::skipped() const {
     if (names.empty()) {
       continue;
     }
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     const bool one = names.size() == 1;
     const std::string all = counted(result().tensors_matched, "tensor");
     texts.push_back(fmt::format(
@@ -471,13 +470,13 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
 }
 
 void RuleRun::warn(std::string text) {
-  if (std::find(own().warnings.begin(), own().warnings.end(), text) == own().warnings.end()) {
+  if (std::ranges::find(own().warnings, text) == own().warnings.end()) {
     own().warnings.push_back(std::move(text));
   }
 }
 
 void RuleRun::note_pair(const TensorPair& pair) {
-  const auto at = std::lower_bound(own().pairs.begin(), own().pairs.end(), pair);
+  const auto at = std::ranges::lower_bound(own().pairs, pair);
   if (at == own().pairs.end() || *at != pair) {
     own().pairs.insert(at, pair);
   }

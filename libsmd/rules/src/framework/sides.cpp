@@ -47,8 +47,7 @@ struct SplitName {
         words_of(run.substr(0, folder)), words_of(run.substr(folder)),
         words_of(name.substr(run.empty() ? 0 : std::min(run.size() + 1, name.size())))};
     for (const std::size_t part : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
-      const auto said = std::find_if(parts[part].begin(), parts[part].end(),
-                                     [](const Word& word) { return word.side != Side::none; });
+      const auto said = std::ranges::find_if(parts[part], [](const Word& word) { return word.side != Side::none; });
       if (side == Side::none && said != parts[part].end()) {
         side = said->side;
       }
@@ -134,8 +133,8 @@ Sides::Sides(std::span<const ScalarName> names) {
       const Name& known = names_.find(name)->second;
       return std::tuple(!known.has_side_word, known.words);
     };
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](std::string_view a, std::string_view b) { return preference(a) < preference(b); });
+    std::ranges::stable_sort(candidates,
+                             [&](std::string_view a, std::string_view b) { return preference(a) < preference(b); });
   }
 }
 

@@ -43,8 +43,7 @@ std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) cons
   run.note_look_back();
   const std::vector<Unit>& all =
       unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
-  const auto end = std::upper_bound(all.begin(), all.end(), unit.step(),
-                                    [](GlobalStep last, const Unit& other) { return last < other.step(); });
+  const auto end = std::ranges::upper_bound(all, unit.step(), {}, &Unit::step);
   return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
 }
 

@@ -92,8 +92,7 @@ void Window::take(Slot& slot, const Place& place, Extent& value, ValueReducer& r
   }
   if (reduced) {
     const std::span<const ReducedValue> results = reducer.results();
-    std::transform(results.begin(), results.end(), numbers_.begin() + static_cast<std::ptrdiff_t>(slot.numbers),
-                   [](const ReducedValue& result) { return result.real; });
+    std::ranges::transform(results, numbers_.begin() + static_cast<std::ptrdiff_t>(slot.numbers), &ReducedValue::real);
   }
 }
 
@@ -188,14 +187,13 @@ void Window::read(unsigned jobs, ReadCounters& counters) {
   numbers_.assign(numbers, 0);
   for (auto& [trial, slots] : by_trial) {
     const auto by_row = [&](std::uint32_t a, std::uint32_t b) { return slots_[a].row < slots_[b].row; };
-    if (!std::is_sorted(slots.begin(), slots.end(), by_row)) {  // rows are in the order of files
-      std::stable_sort(slots.begin(), slots.end(), by_row);
+    if (!std::ranges::is_sorted(slots, by_row)) {  // rows are in the order of files
+      std::ranges::stable_sort(slots, by_row);
     }
     read_of(*trial, slots, jobs, counters);
   }
-  const auto stopped = std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    return slot.problem && slot.problem->kind == ProblemKind::stopped;
-  });
+  const auto stopped = std::ranges::find_if(
+      slots_, [](const Slot& slot) { return slot.problem && slot.problem->kind == ProblemKind::stopped; });
   if (stopped != slots_.end()) {
     throw ReadError(*stopped->problem);
   }
@@ -252,7 +250,7 @@ ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
   if (place(set, reduction) < smaller.size()) {
     return set;
   }
-  auto larger = std::find_if(sets_.begin(), sets_.end(), [&](const std::vector<Reduction>& other) {
+  auto larger = std::ranges::find_if(sets_, [&](const std::vector<Reduction>& other) {
     return other.size() == smaller.size() + 1 && other.back() == reduction &&
            std::equal(smaller.begin(), smaller.end(), other.begin());
   });
@@ -267,7 +265,7 @@ ReductionSets::Id ReductionSets::with(Id set, const Reduction& reduction) {
 
 std::size_t ReductionSets::place(Id set, const Reduction& reduction) const noexcept {
   const std::vector<Reduction>& all = sets_[set];
-  return static_cast<std::size_t>(std::find(all.begin(), all.end(), reduction) - all.begin());
+  return static_cast<std::size_t>(std::ranges::find(all, reduction) - all.begin());
 }
 
 }  // namespace smd::detail::rules

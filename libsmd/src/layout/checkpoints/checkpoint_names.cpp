@@ -84,9 +84,9 @@ std::optional<std::int64_t> number_at_end(std::string_view name, std::span<const
                                           char between, std::size_t padded) noexcept {
   const std::string_view digits = last_digits(name);
   const std::string_view before = name.substr(0, name.size() - digits.size());
-  const bool told =
-      (alone && before.empty()) || (digits.size() == padded && before.size() > 1 && before.back() == between) ||
-      std::any_of(words.begin(), words.end(), [&](std::string_view word) { return ends_with_word(before, word); });
+  const bool told = (alone && before.empty()) ||
+                    (digits.size() == padded && before.size() > 1 && before.back() == between) ||
+                    std::ranges::any_of(words, [&](std::string_view word) { return ends_with_word(before, word); });
   return told && !ends_in_date(name) ? number_of<std::int64_t>(digits) : std::nullopt;
 }
 
@@ -120,9 +120,8 @@ std::string_view tensor_ending(std::string_view name) noexcept {
   constexpr std::array endings = {safetensors_ending, std::string_view(".pt"), std::string_view(".pth"),
                                   std::string_view(".ckpt"), doubtful_ending};
   const std::string_view leaf = last_part_of(name);
-  const auto* const found = std::find_if(endings.begin(), endings.end(), [&](std::string_view ending) {
-    return leaf.ends_with(ending) && leaf.size() > ending.size();
-  });
+  const auto* const found = std::ranges::find_if(
+      endings, [&](std::string_view ending) { return leaf.ends_with(ending) && leaf.size() > ending.size(); });
   return found == endings.end() || is_beside_model(leaf) ? std::string_view() : *found;
 }
 

@@ -240,15 +240,14 @@ FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing
   for (const CheckpointRow& row : listing.rows) {
     order.push_back(&row);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const CheckpointRow* a, const CheckpointRow* b) { return a->step < b->step; });
+  std::ranges::stable_sort(order, {}, &CheckpointRow::step);
   if (!listing.rows.empty()) {  // most steps have the same names
     std::map<std::int64_t, std::size_t> names;
     for (const CheckpointRow& row : listing.rows) {
       names[row.step] += listing.headers.find(row.path)->header.entries.size();
     }
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    filler.reserve(std::max_element(names.begin(), names.end(), fewer)->second);
+    filler.reserve(std::ranges::max_element(names, fewer)->second);
   }
   std::vector<std::int64_t> steps;
   for (const CheckpointRow* const row : order) {
@@ -268,7 +267,7 @@ FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing
   if (!logged.rows.empty()) {
     loaded.tables.push_back(std::move(logged.tables.front()));
   }
-  std::sort(loaded.rows.begin(), loaded.rows.end(), [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
+  std::ranges::sort(loaded.rows, [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   });
   return names;

@@ -66,7 +66,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
     return damaged("the index has no weight_map");
   }
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
-  if (!std::is_sorted(index.tensors.begin(), index.tensors.end(), by_name)) {
+  if (!std::ranges::is_sorted(index.tensors, by_name)) {
     boost::sort::spinsort(index.tensors.begin(), index.tensors.end(), by_name);
   }
   for (std::size_t i = 1; i < index.tensors.size(); ++i) {

@@ -166,7 +166,7 @@ std::shared_ptr<const FolderState> take_folder(DebuggerListing& listing, std::ui
   for (const storage::DirEntry& entry : seen.listed->entries) {
     if (entry.kind != storage::EntryKind::folder) {
       take_file(listing, id, entry.name, [&](std::string path) { seen.state->notes.add(stray(std::move(path))); });
-    } else if (std::count(folder.begin(), folder.end(), '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
+    } else if (std::ranges::count(folder, '/') < static_cast<std::ptrdiff_t>(deepest_folder)) {
       seen.state->folders.push_back(folder + "/" + entry.name);
     } else {
       seen.state->notes.add({ProblemKind::note, folder + "/" + entry.name, {}, "ignored: nested too deep"});
@@ -200,7 +200,7 @@ Outcome<DebuggerListing> list_index(storage::Storage& storage, const DebuggerLis
       listing.folder_states.resize(std::max<std::size_t>(listing.folder_states.size(), ids.back() + std::size_t{1}));
       known.push_back(listing.folder_states[ids.back()]);
     }
-    const auto unknown = static_cast<std::size_t>(std::count(known.begin(), known.end(), nullptr));
+    const auto unknown = static_cast<std::size_t>(std::ranges::count(known, nullptr));
     std::vector<std::string> below;
     std::optional<Problem> failure;
     parallel_ordered(
@@ -272,8 +272,8 @@ void DebuggerListing::take_fresh() {
   rank_workers();
   std::vector<StepPart>& fresh = named->fresh;
   const auto order = [&](const StepPart& a, const StepPart& b) { return before(a, b); };
-  if (!std::is_sorted(fresh.begin(), fresh.end(), order)) {
-    std::sort(fresh.begin(), fresh.end(), order);
+  if (!std::ranges::is_sorted(fresh, order)) {
+    std::ranges::sort(fresh, order);
   }
   fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
   named->files.merge(fresh, order);

@@ -40,8 +40,8 @@ std::optional<IndexFileName> parse_index_file_name(std::string_view leaf) noexce
 std::string worker_name(std::string_view worker_part) {
   std::string name(worker_part);
   if (name.starts_with('_')) {
-    std::replace(name.begin(), name.end(), '_', '/');
-    std::replace(name.begin(), name.end(), '-', ':');
+    std::ranges::replace(name, '_', '/');
+    std::ranges::replace(name, '-', ':');
   }
   return name;
 }
@@ -49,8 +49,8 @@ std::string worker_name(std::string_view worker_part) {
 std::string worker_part(std::string_view worker) {
   std::string part(worker);
   if (part.starts_with('/')) {
-    std::replace(part.begin(), part.end(), '/', '_');
-    std::replace(part.begin(), part.end(), ':', '-');
+    std::ranges::replace(part, '/', '_');
+    std::ranges::replace(part, ':', '-');
   }
   return part;
 }
@@ -117,13 +117,13 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
                                                      end_marker};
   constexpr std::array<std::string_view, 3> files = {end_marker, lock_file, "claim.smd"};
   const auto is_one_of = [](const auto& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
   };
   const auto note = [&](const std::string& file, const char* text) { report({ProblemKind::note, file, {}, text}); };
   const std::function<void(const std::string&, int)> check = [&](const std::string& path, int depth) {
     const bool in_root = path.empty();
     const auto listed = storage.list_parts(path, [&](std::vector<storage::DirEntry> entries) {
-      std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+      std::ranges::sort(entries, [](const auto& a, const auto& b) { return a.name < b.name; });
       for (const auto& entry : entries) {
         const std::string name = in_root ? entry.name : path + "/" + entry.name;
         if (entry.kind == storage::EntryKind::folder) {
