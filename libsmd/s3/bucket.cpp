@@ -107,8 +107,7 @@ Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
   }
   auto reply = parse_list_page(response->body);
   if (!reply) {
-    reply.problem().file = name;
-    return std::move(reply.problem());
+    return in_file(std::move(reply.problem()), name);
   }
   if (reply->truncated && reply->token == request.token) {
     return wrong("gives the same continuation token again");
@@ -176,11 +175,10 @@ Status Bucket::list_pages(const std::string& name, bool one_level, const std::st
     }
     const bool empty = page->names.empty() && page->folders.empty();
     if (!empty && left.fetch_sub(1) <= 0) {
-      return Problem{ProblemKind::network,
-                     name,
-                     {},
-                     "the listing has more than " + std::to_string(limits::listing_pages) +
-                         " pages of 1,000 names, the most allowed (listing_pages); name a folder further down"};
+      return make_problem(ProblemKind::network,
+                          "the listing has more than " + std::to_string(limits::listing_pages) +
+                              " pages of 1,000 names, the most allowed (listing_pages); name a folder further down",
+                          name);
     }
     const bool last = !page->truncated;
     if (auto taken = take(std::move(*page)); !taken || last) {

@@ -19,7 +19,7 @@ constexpr int slow_stalls = 15;  ///< Multiple of the usual patience.
 
 template <class T>
 bool is_one_of(const T& value, std::initializer_list<T> values) {
-  return std::find(values.begin(), values.end(), value) != values.end();
+  return std::ranges::find(values, value) != values.end();
 }
 
 /// Services other than S3 throttle with status 400.
@@ -410,9 +410,7 @@ Outcome<HttpResponse> Client::ask(const Ask& ask) {
       return stopped_problem(ask.file);
     }
     if (!found) {
-      Problem problem = std::move(found.problem());
-      problem.file = ask.file;
-      return problem;
+      return in_file(std::move(found.problem()), ask.file);
     }
     turn.credentials = *found;
   }

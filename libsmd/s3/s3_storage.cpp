@@ -355,7 +355,7 @@ class S3Storage final : public Storage {
       return std::nullopt;
     }
     const auto has = [name](const std::vector<std::string>& names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
+      return std::ranges::find(names, name) != names.end();
     };
     return has(top_.names) || has(top_.folders);
   }
@@ -453,11 +453,9 @@ Outcome<std::unique_ptr<Storage>> open_s3(const std::string& url, Settings setti
     return std::move(top.problem());
   }
   if (top->names.empty() && top->folders.empty() && !top->truncated) {
-    return Problem{ProblemKind::not_found,
-                   {},
-                   {},
-                   "there is nothing in the bucket '" + printable(bucket->location().bucket) + "' below '" +
-                       printable(bucket->location().prefix) + "'"};
+    return make_problem(ProblemKind::not_found, "there is nothing in the bucket '" +
+                                                    printable(bucket->location().bucket) + "' below '" +
+                                                    printable(bucket->location().prefix) + "'");
   }
   return std::unique_ptr<Storage>(std::make_unique<S3Storage>(std::move(bucket), url, std::move(*top)));
 }

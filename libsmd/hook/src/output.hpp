@@ -83,8 +83,7 @@ class Output {
 
 /// Returns the problem with its file named by the path or URL that the user gave.
 [[nodiscard]] inline Problem located(const Output& output, const std::string& name, Problem problem) {
-  problem.file = output.root() + "/" + name;
-  return problem;
+  return in_file(std::move(problem), output.root() + "/" + name);
 }
 
 /// Returns the value. @throws ReadError with the problem; one of writing leaves the hook as a WriteError.

@@ -40,12 +40,12 @@ void require_lock(const HookConfig& config, const Output& output) {
   if (config.lock == LockPolicy::none || (config.lock == LockPolicy::if_possible && !appends) || why.empty()) {
     return;
   }
-  throw WriteError({ProblemKind::io,
-                    output.root(),
-                    {},
-                    "cannot be locked (" + why +
-                        "): what other processes save there at the same time could be lost; if there are none, save "
-                        "without a lock (smd-save: --no-lock)"});
+  throw WriteError(
+      make_problem(ProblemKind::io,
+                   "cannot be locked (" + why +
+                       "): what other processes save there at the same time could be lost; if there are none, save "
+                       "without a lock (smd-save: --no-lock)",
+                   output.root()));
 }
 
 Publisher::Publisher(Output& output, const HookConfig& config, std::string worker_part)

@@ -78,8 +78,7 @@ class RemoteOutput final : public Output {
 Outcome<std::unique_ptr<Output>> open_remote_output(const std::string& url, const RemoteOptions& options) {
   auto writer = storage::open_remote_writer(url, options);
   if (!writer) {
-    writer.problem().file = url;
-    return std::move(writer.problem());
+    return in_file(std::move(writer.problem()), url);
   }
   return std::unique_ptr<Output>(std::make_unique<RemoteOutput>(std::move(*writer)));
 }

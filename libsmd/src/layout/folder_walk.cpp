@@ -30,8 +30,7 @@ std::string FolderWalk::path_of(std::string_view below) const {
 }
 
 const DirEntry* FolderWalk::find(std::string_view name) const noexcept {
-  const auto entry = std::lower_bound(entries_.begin(), entries_.end(), name,
-                                      [](const DirEntry& one, std::string_view other) { return one.name < other; });
+  const auto entry = std::ranges::lower_bound(entries_, name, {}, &DirEntry::name);
   return entry != entries_.end() && entry->name == name ? &*entry : nullptr;
 }
 
@@ -40,7 +39,7 @@ Outcome<Entries> FolderWalk::counted(Outcome<Entries> entries) {
   if (entries) {
     left_.folders -= std::min<std::size_t>(left_.folders, 1);
     left_.names -= std::min(left_.names, entries->size());
-    std::sort(entries->begin(), entries->end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    std::ranges::sort(*entries, [](const auto& a, const auto& b) { return a.name < b.name; });
   }
   return entries;
 }
@@ -94,13 +93,12 @@ bool FolderWalk::next() {
     auto known = listed_.extract(folder);
     if (!known && (left_.folders == 0 || left_.names == 0)) {
       cut_ = true;
-      notes_.add({ProblemKind::warning,
-                  {},
-                  {},
-                  left_.folders == 0 ? "more folders lie below it than searched_folders = " +
-                                           std::to_string(limits::searched_folders) + ": name a folder nearer"
-                                     : "more names lie below it than searched_names = " +
-                                           std::to_string(limits::searched_names) + ": name a folder nearer"});
+      notes_.add(make_problem(ProblemKind::warning,
+                              left_.folders == 0
+                                  ? "more folders lie below it than searched_folders = " +
+                                        std::to_string(limits::searched_folders) + ": name a folder nearer"
+                                  : "more names lie below it than searched_names = " +
+                                        std::to_string(limits::searched_names) + ": name a folder nearer"));
       return false;
     }
     auto entries =
@@ -120,12 +118,11 @@ bool FolderWalk::next() {
       return false;
     }
     if (folder.size() >= longest_path) {
-      problem = {
-          ProblemKind::io, {}, {}, "lies too deep: its path is longer than the system allows; name a folder nearer"};
+      problem = make_problem(ProblemKind::io,
+                             "lies too deep: its path is longer than the system allows; name a folder nearer");
     }
     if (problem.kind != ProblemKind::not_found) {  // else it was just removed
-      problem.file = std::move(folder);
-      notes_.add(std::move(problem));
+      notes_.add(in_file(std::move(problem), std::move(folder)));
     }
   }
   return false;
@@ -133,7 +130,7 @@ bool FolderWalk::next() {
 
 void FolderWalk::enter_all(std::span<const std::string_view> except) {
   for (const DirEntry& entry : entries_) {
-    if (std::find(except.begin(), except.end(), entry.name) != except.end()) {
+    if (std::ranges::find(except, entry.name) != except.end()) {
       continue;
     }
     if (entry.kind == EntryKind::folder) {

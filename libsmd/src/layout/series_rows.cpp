@@ -50,7 +50,7 @@ void StepRowWriter::retime(std::uint32_t name, std::uint64_t wall_time) {
     }
     leave_stretch();
   }
-  if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end()) {
+  if (const auto at = std::ranges::find(names_, name); at != names_.end()) {
     lengths_[static_cast<std::size_t>(at - names_.begin())] = wall_time;
     return;
   }
@@ -63,7 +63,7 @@ void StepRowWriter::retime(std::uint32_t name, std::uint64_t wall_time) {
 
 std::uint32_t StepRowWriter::list_of_types() {
   const TypeCode record = type_code(ValueForm::record, Dtype::float32);
-  if (std::all_of(types_.begin(), types_.end(), [&](TypeCode code) { return code == record; })) {
+  if (std::ranges::all_of(types_, [&](TypeCode code) { return code == record; })) {
     return no_id;
   }
   const std::uint32_t id = type_lists_.id_of(types_, Fnv::of(types_));
@@ -94,12 +94,11 @@ void StepRowWriter::leave_stretch() {
 
 LengthForm StepRowWriter::length_form(bool records) const noexcept {
   if (records) {
-    return std::any_of(lengths_.begin(), lengths_.end(), is_wide) ? LengthForm::wide : LengthForm::narrow;
+    return std::ranges::any_of(lengths_, is_wide) ? LengthForm::wide : LengthForm::narrow;
   }
-  const bool numbers = std::all_of(types_.begin(), types_.end(), [](TypeCode code) {
-    return code >> dtype_bits == static_cast<unsigned>(ValueForm::number);
-  });
-  const bool same = std::adjacent_find(lengths_.begin(), lengths_.end(), std::not_equal_to<>()) == lengths_.end();
+  const bool numbers = std::ranges::all_of(
+      types_, [](TypeCode code) { return code >> dtype_bits == static_cast<unsigned>(ValueForm::number); });
+  const bool same = std::ranges::adjacent_find(lengths_, std::not_equal_to<>()) == lengths_.end();
   return !numbers || !same                                                ? LengthForm::wide
          : lengths_.front() == std::bit_cast<std::uint64_t>(unknown_time) ? LengthForm::none
          : lengths_.size() == 1                                           ? LengthForm::wide
@@ -111,7 +110,7 @@ void StepRowWriter::end_new_row() {
   StretchKey key;
   key.names = name_lists_.id_of(names_, Fnv::of(names_));
   key.types = list_of_types();
-  key.wide = std::any_of(starts_.begin(), starts_.end(), is_wide);
+  key.wide = std::ranges::any_of(starts_, is_wide);
   key.length_form = length_form(key.types == no_id);
   enter_stretch(key);
   while (filled_ < starts_.size()) {
@@ -187,7 +186,7 @@ void StepRowWriter::finish(const Listing& listing) {
   const auto stand_apart = [](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return a.last_step() < b.row.file.step;
   };
-  if (std::adjacent_find(rows.begin(), rows.end(), std::not_fn(stand_apart)) == rows.end()) {
+  if (std::ranges::adjacent_find(rows, std::not_fn(stand_apart)) == rows.end()) {
     return;
   }
   std::vector<LoadedSteps::Row> single;
@@ -200,8 +199,8 @@ void StepRowWriter::finish(const Listing& listing) {
   const auto before = [&](const LoadedSteps::Row& a, const LoadedSteps::Row& b) {
     return listing.before(a.row.file, b.row.file);
   };
-  if (!std::is_sorted(single.begin(), single.end(), before)) {
-    std::sort(single.begin(), single.end(), before);
+  if (!std::ranges::is_sorted(single, before)) {
+    std::ranges::sort(single, before);
   }
   rows = std::move(single);
 }
@@ -222,8 +221,7 @@ HistogramReductions reductions_of(const wire::HistogramSums& sums) noexcept {
 }
 
 std::uint32_t SeriesCursor::file_of(std::uint64_t row) const noexcept {
-  const auto after = std::upper_bound(file_of_rows.begin(), file_of_rows.end(), row,
-                                      [](std::uint64_t id, const auto& entry) { return id < entry.first; });
+  const auto after = std::ranges::upper_bound(file_of_rows, row, {}, [](const auto& entry) { return entry.first; });
   return after == file_of_rows.begin() ? no_id : std::prev(after)->second;
 }
 
@@ -241,8 +239,7 @@ void SeriesListing::add_notes(const std::string& file, const ProblemList& proble
     all.push_back(*rest);
   }
   for (Problem& problem : all) {
-    problem.file = file;
-    notes.add(std::move(problem));
+    notes.add(in_file(std::move(problem), file));
   }
 }
 
@@ -394,8 +391,8 @@ const SeriesRows::ReductionNames& SeriesRows::reductions_of(Series& series) {
     ReductionNames& ids = reduction_names_.emplace_back();
     NameTable& names = rows_.tables().names;
     const std::string name(names[series.name]);
-    std::transform(reduction_prefixes.begin(), reduction_prefixes.end(), ids.begin(),
-                   [&](std::string_view prefix) { return names.add(std::string(prefix) + name); });
+    std::ranges::transform(reduction_prefixes, ids.begin(),
+                           [&](std::string_view prefix) { return names.add(std::string(prefix) + name); });
   }
   return reduction_names_[series.reductions];
 }

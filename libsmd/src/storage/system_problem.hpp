@@ -19,10 +19,7 @@ namespace smd::detail::storage {
 
 /// Returns the problem of a file that is longer than the caller allows.
 [[nodiscard]] inline Problem too_long(std::string file, std::uint64_t most) {
-  return {ProblemKind::damaged,
-          std::move(file),
-          {},
-          "is longer than " + std::to_string(most) + " bytes, the most allowed here"};
+  return in_file(damaged("is longer than " + std::to_string(most) + " bytes, the most allowed here"), std::move(file));
 }
 
 /// Returns whether a problem is that of `too_long`: a retry with a larger `most` may succeed.

@@ -130,7 +130,7 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
         report.records += row.records;
         report.unprotected += row.unprotected;
         report.bytes += row.bytes;
-        std::for_each(row.problems.begin(), row.problems.end(), add);
+        std::ranges::for_each(row.problems, add);
         empty.insert(row.empty.begin(), row.empty.end());
         for (auto& [type, name] : row.unread) {
           unread[std::move(type)].insert(name);
@@ -147,11 +147,9 @@ CheckReport check_trial(const std::string& path, const TrialOptions& options,
     }
   });
   const auto remark = [&](const std::set<std::string_view>& names, const std::string& what) {
-    add({ProblemKind::remark,
-         {},
-         {},
-         text::counted(names.size(), "tensor") + (names.size() == 1 ? " has " : " have ") + what + ": " +
-             text::first_names({names.begin(), names.end()})});
+    add(detail::make_problem(ProblemKind::remark, text::counted(names.size(), "tensor") +
+                                                      (names.size() == 1 ? " has " : " have ") + what + ": " +
+                                                      text::first_names({names.begin(), names.end()})));
   };
   for (const auto& [type, names] : unread) {
     remark(names, dtype_from_name(type)

@@ -74,9 +74,8 @@ std::optional<FileOperand> file_operand(const std::string& path) {
                       path.substr(slash + 1)};
   if (is_remote_path(path)) {
     const auto kinds = layout::kinds();
-    const bool may_be = std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) {
-      return kind.holds_file != nullptr && kind.reads_file(operand.name);
-    });
+    const bool may_be = std::ranges::any_of(
+        kinds, [&](const LayoutKind& kind) { return kind.holds_file != nullptr && kind.reads_file(operand.name); });
     return may_be ? std::optional(std::move(operand)) : std::nullopt;
   }
   std::error_code error;
@@ -88,8 +87,7 @@ std::optional<FileOperand> file_operand(const std::string& path) {
 /// @throws InvalidArgument if no layout has that name, unless it is empty.
 void require_layout(const std::string& name) {
   const auto kinds = layout::kinds();
-  if (name.empty() ||
-      std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) { return kind.traits.name == name; })) {
+  if (name.empty() || std::ranges::any_of(kinds, [&](const LayoutKind& kind) { return kind.traits.name == name; })) {
     return;
   }
   std::string names;
@@ -192,7 +190,7 @@ std::string explain_folder(const TrialPath& where, FolderWalk& walk, std::string
   }
   const std::vector<Problem> notes = walk.notes().all();
   const auto unsearched =
-      std::find_if(notes.begin(), notes.end(), [](const Problem& note) { return note.kind != ProblemKind::remark; });
+      std::ranges::find_if(notes, [](const Problem& note) { return note.kind != ProblemKind::remark; });
   return unsearched == notes.end() ? text : text + "; " + to_string(*unsearched);
 }
 
@@ -218,7 +216,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
                          const std::optional<std::vector<std::byte>>& first) {
   const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
   const auto kinds = layout::kinds();
-  const auto tells = std::find_if(kinds.begin(), kinds.end(), [](const LayoutKind& kind) { return kind.why_not; });
+  const auto tells = std::ranges::find_if(kinds, [](const LayoutKind& kind) { return kind.why_not; });
   bool is_text = known != nullptr && known->kind == wire::FileKind::text && tells != kinds.end();
   if (!is_remote_path(where.path())) {
     const LayoutKind* const reads = kind_that_reads({folder, file.file});
@@ -236,9 +234,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
 
 std::unique_ptr<storage::Storage> or_throw(Outcome<std::unique_ptr<storage::Storage>> opened, const std::string& path) {
   if (!opened) {
-    Problem problem = std::move(opened.problem());
-    problem.file = path;
-    throw ReadError(std::move(problem));
+    throw ReadError(in_file(std::move(opened.problem()), path));
   }
   return *std::move(opened);
 }
@@ -275,7 +271,7 @@ class Opener {
     trial_.traits = found.kind->traits;
     trial_.layout = open_as(*found.kind, {where_.name(), {}, {}});
     for (const auto& [kind, held] : found.left_out) {
-      remark(trial_, "'" + printable(where_.path()) + "' also holds " + std::string(kind->contents) +
+      remark(trial_, quoted_path(where_.path()) + " also holds " + std::string(kind->contents) +
                          (held.example.empty() ? "" : " ('" + printable(held.example) + "')") +
                          ", which are left out; `--layout " + std::string(kind->traits.name) + "` reads them");
     }
@@ -343,9 +339,8 @@ class Opener {
   Recognised recognise() {
     list();
     const auto kinds = layout::kinds();
-    const bool beneath = std::any_of(kinds.begin(), kinds.end(), [&](const LayoutKind& kind) {
-      return !kind.follows_links && counts(kind) && kind.holds(*walk_);
-    });
+    const bool beneath = std::ranges::any_of(
+        kinds, [&](const LayoutKind& kind) { return !kind.follows_links && counts(kind) && kind.holds(*walk_); });
     if (!beneath && has_links()) {
       trial_.storage = or_throw(storage::open_local_with_links(where_.path()), where_.path());
       list();
@@ -356,9 +351,7 @@ class Opener {
   void list() {
     walk_.emplace(*trial_.storage, where_.name(), layout::WalkLimits{.stop = stop_});
     if (!walk_->next()) {
-      Problem problem = walk_->failure().value_or(Problem());
-      problem.file = where_.path();
-      throw ReadError(std::move(problem));
+      throw ReadError(in_file(walk_->failure().value_or(Problem()), where_.path()));
     }
   }
 
@@ -384,8 +377,7 @@ class Opener {
       below = std::move(trials.front());
     }
     OpenedTrial trial = Opener(where_.path_of(below), options_, environment_).open();
-    remark(trial,
-           "'" + printable(where_.path()) + "' is no trial itself; its folder '" + printable(below) + "' is read");
+    remark(trial, quoted_path(where_.path()) + " is no trial itself; its folder " + quoted_path(below) + " is read");
     return trial;
   }
 
@@ -395,11 +387,8 @@ class Opener {
       return;  // such trials do not lie in each other, and there may be very many side by side
     }
     if (const auto around = trial_around(where_, trial_.traits.name)) {
-      trial_.notes.push_back(
-          {ProblemKind::note,
-           {},
-           {},
-           "'" + printable(where_.path()) + "' is a folder of the trial '" + printable(*around) + "'"});
+      remark(trial_, quoted_path(where_.path()) + " is a folder of the trial " + quoted_path(*around),
+             ProblemKind::note);
     }
     if (held.reads_all_below) {
       return;
@@ -419,7 +408,7 @@ class Opener {
     constexpr std::size_t most_named = 3;
     const auto others = walk.next() ? layout::find_trials(walk, {}) : std::vector<std::string>();
     for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
-      remark(trial_, "'" + printable(others[i]) + "' is left out: it is a trial of its own", ProblemKind::other_trial);
+      remark(trial_, quoted_path(others[i]) + " is left out: it is a trial of its own", ProblemKind::other_trial);
     }
     if (others.size() > most_named) {
       remark(trial_,
@@ -509,10 +498,8 @@ std::vector<std::string> find_trials(const std::string& path, std::vector<Proble
   }
   if (problems != nullptr) {
     *problems = walk.notes().all();
-    std::for_each(problems->begin(), problems->end(),
-                  [&](Problem& problem) { problem = in_place(std::move(problem)); });
-    std::stable_sort(problems->begin(), problems->end(),
-                     [](const Problem& a, const Problem& b) { return a.file < b.file; });
+    std::ranges::for_each(*problems, [&](Problem& problem) { problem = in_place(std::move(problem)); });
+    std::ranges::stable_sort(*problems, {}, &Problem::file);
   }
   return trials;
 }

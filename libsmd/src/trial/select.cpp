@@ -119,11 +119,9 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   const layout::NameTable& tensors = snapshot.catalog.tensors();
   MatchBudget budget = snapshot.asked_before.budget_of(collection.name, tensors.size());
   const auto notice = [&](const std::string& text, const std::string& why) {
-    state.notice({ProblemKind::damaged,
-                  std::string(state.layout().collections_place()),
-                  {},
-                  "collection " + in_quotes(collection.name) + ": pattern " + in_quotes(text) + " " + why +
-                      "; its members by name are still used"});
+    state.notice(in_file(damaged("collection " + in_quotes(collection.name) + ": pattern " + in_quotes(text) + " " +
+                                 why + "; its members by name are still used"),
+                         std::string(state.layout().collections_place())));
   };
   for (std::size_t i = 0; i < collection.include_regex.size(); ++i) {
     const std::string& text = collection.include_regex[i];
@@ -216,7 +214,7 @@ void leave_out_system(const Snapshot& snapshot, std::vector<std::uint32_t>& ids)
     return;
   }
   const auto has = [](const Collection& collection, std::string_view name) {
-    return std::binary_search(collection.tensor_names.begin(), collection.tensor_names.end(), name);
+    return std::ranges::binary_search(collection.tensor_names, name);
   };
   std::erase_if(ids, [&](std::uint32_t id) {
     const std::string_view name = snapshot.catalog.tensors()[id];

@@ -57,9 +57,7 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
       touched.push_back(failure.file.step);
     }
   }
-  for (const layout::StepPart& file : found.listing->named->fresh) {
-    touched.push_back(file.step);
-  }
+  std::ranges::transform(found.listing->named->fresh, std::back_inserter(touched), &layout::StepPart::step);
   return touched;
 }
 
@@ -96,7 +94,7 @@ HoldStill::~HoldStill() { held_still = before_; }
 
 bool HoldStill::holds(const TrialState& state) noexcept {
   for (const HoldStill* guard = held_still; guard != nullptr; guard = guard->before_) {
-    if (std::find(guard->states_.begin(), guard->states_.end(), &state) != guard->states_.end()) {
+    if (std::ranges::find(guard->states_, &state) != guard->states_.end()) {
       return true;
     }
   }
@@ -142,8 +140,7 @@ std::shared_ptr<const Snapshot> TrialState::snapshot_or_last() {
 
 void TrialState::refresh() {
   const auto wanting = [](const auto& failure) { return failure.problem.kind != ProblemKind::note; };
-  if (const auto before = current();
-      before && before->settled && std::none_of(before->failures.begin(), before->failures.end(), wanting)) {
+  if (const auto before = current(); before && before->settled && std::ranges::none_of(before->failures, wanting)) {
     return;  // nothing more will be written
   }
   make_snapshot();
@@ -185,9 +182,7 @@ std::shared_ptr<const Snapshot> TrialState::look_until(const std::stop_token& st
 std::shared_ptr<const Snapshot> TrialState::look_once() {
   const auto require_there = [this] {
     if (Status there = storage().revisit(); !there) {
-      Problem problem = std::move(there.problem());
-      problem.file = path();
-      throw ReadError(std::move(problem));
+      throw ReadError(in_file(std::move(there.problem()), path()));
     }
   };
   require_there();
@@ -203,9 +198,7 @@ std::shared_ptr<const Snapshot> TrialState::look_once() {
 void TrialState::require_readable(const Snapshot& snapshot) const {
   for (const Problem& problem : snapshot.listing->notes.kept()) {
     if (problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::network) {
-      Problem whole = problem;
-      whole.file = TrialPath(path()).path_of(whole.file);
-      throw ReadError(std::move(whole));
+      throw ReadError(in_file(problem, TrialPath(path()).path_of(problem.file)));
     }
   }
 }
@@ -241,11 +234,10 @@ unsigned TrialState::jobs(unsigned wanted) const noexcept {
 /// Throws if the look was stopped: its result is incomplete, and the snapshot must stay unchanged.
 void TrialState::require_not_stopped() const {
   if (stopped_ || (storage().remote() && options_.remote.stop())) {
-    throw ReadError({ProblemKind::stopped,
-                     storage().root(),
-                     {},
-                     storage().remote() ? "the request was stopped before the server had answered"
-                                        : "reading was stopped before all was read"});
+    throw ReadError(make_problem(ProblemKind::stopped,
+                                 storage().remote() ? "the request was stopped before the server had answered"
+                                                    : "reading was stopped before all was read",
+                                 storage().root()));
   }
 }
 
@@ -281,20 +273,18 @@ layout::Found TrialState::find_news(Time now, const Snapshot* before, bool every
 template <class ForEachRow>
 std::vector<layout::StepRow> TrialState::rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot) {
   const auto count_steps = [&] {
-    return std::any_of(ranges_.begin(), ranges_.end(),
-                       [](const StepRange& range) { return range.newest() || range.oldest(); });
+    return std::ranges::any_of(ranges_, [](const StepRange& range) { return range.newest() || range.oldest(); });
   };
   layout::StepCounts counts;
   if (count_steps()) {
     std::vector<std::int64_t> steps;
-    std::transform(snapshot.steps.begin(), snapshot.steps.end(), std::back_inserter(steps),
-                   [](const Step& step) { return step.number; });
+    std::ranges::transform(snapshot.steps, std::back_inserter(steps), &Step::number);
     for_each_row([&](std::int64_t step, const auto&) { steps.push_back(step); });
     sort_each_once(steps);
-    std::for_each(ranges_.begin(), ranges_.end(), [&](StepRange& range) { fix_range(range, steps); });
+    std::ranges::for_each(ranges_, [&](StepRange& range) { fix_range(range, steps); });
     if (count_steps()) {  // there are fewer
-      std::transform(steps.begin(), steps.end(), std::back_inserter(counts),
-                     [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
+      std::ranges::transform(steps, std::back_inserter(counts),
+                             [](std::int64_t step) { return std::pair(step, std::size_t{1}); });
     }
   }
   const layout::RangeFilter filter(ranges_, counts);
@@ -364,11 +354,10 @@ void TrialState::take(Snapshot& snapshot, layout::Found&& found, bool first) {
       }
     };
     const auto of_rows = [&, all = std::move(rows)](const auto& visit) {
-      std::for_each(all.begin(), all.end(),
-                    [&](const layout::StepRow& row) { visit(row.file.step, [&] { return row; }); });
+      std::ranges::for_each(all, [&](const layout::StepRow& row) { visit(row.file.step, [&] { return row; }); });
     };
     rows = supersedes ? rows_in_range(of_rows, snapshot) : rows_in_range(of_sequences, snapshot);
-    std::for_each(rows.begin(), rows.end(), [&](const layout::StepRow& row) { arrived(row.file); });
+    std::ranges::for_each(rows, [&](const layout::StepRow& row) { arrived(row.file); });
   }
   snapshot.add(std::move(rows));
 }
@@ -471,9 +460,7 @@ std::vector<Problem> TrialState::problems() const {
     problems.push_back(std::move(*missing));
   }
   append(snapshot->listing->notes.all());
-  for (const auto& failure : snapshot->failures) {
-    problems.push_back(failure.problem);
-  }
+  std::ranges::transform(snapshot->failures, std::back_inserter(problems), &layout::LoadedSteps::Failure::problem);
   append(snapshot->notes.all());
   const std::lock_guard lock(noticed_mutex_);
   append(noticed_.all());

@@ -36,6 +36,17 @@ class [[nodiscard]] Outcome {
 using Status = Outcome<std::monostate>;
 inline Status ok() { return std::monostate{}; }
 
+/// Makes a problem of a whole file, or of none.
+inline Problem make_problem(ProblemKind kind, std::string text, std::string file = {}) {
+  return {kind, std::move(file), {}, std::move(text)};
+}
+
+/// Returns the problem with the name of its file.
+inline Problem in_file(Problem problem, std::string file) {
+  problem.file = std::move(file);
+  return problem;
+}
+
 /// Makes a problem for damage at a byte offset of a file; the caller adds the file's name.
 inline Problem damaged(std::string text, std::optional<std::uint64_t> offset = {}) {
   return {ProblemKind::damaged, {}, offset, std::move(text)};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "types/problem_list.hpp"
 
+#include "text/words.hpp"
+#include "types/outcome.hpp"
+
 #include <utility>
 
 namespace smd::detail {
@@ -34,10 +37,8 @@ std::vector<Problem> ProblemList::all(const std::string& file) const {
   std::vector<Problem> problems = kept_;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     if (const std::uint64_t more = left_out_[kind]; more > 0) {
-      problems.push_back({static_cast<ProblemKind>(kind),
-                          file,
-                          {},
-                          std::to_string(more) + (more == 1 ? " more problem" : " more problems") + " of this kind"});
+      problems.push_back(
+          make_problem(static_cast<ProblemKind>(kind), text::counted(more, "more problem") + " of this kind", file));
     }
   }
   return problems;

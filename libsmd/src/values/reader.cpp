@@ -162,9 +162,7 @@ Status Reader::open_file(std::uint64_t reach) {
   const std::uint64_t end = place_->offset + std::min(place_->length, UINT64_MAX - place_->offset);
   auto file = storage_.open_at(*place_->file, place_->offset, std::max(reach, end) - place_->offset);
   if (!file) {
-    Problem problem = std::move(file.problem());
-    problem.file = *place_->file;
-    return problem;
+    return in_file(std::move(file.problem()), *place_->file);
   }
   file_ = std::move(*file);
   file_name_ = *place_->file;
@@ -188,12 +186,10 @@ bool Reader::open_once(NextReads next) {
 Status Reader::check_type() const {
   const ValueType& type = *place_->type;
   if (!type.unread_type.empty()) {
-    return Problem{ProblemKind::warning,
-                   {},
-                   {},
-                   dtype_from_name(type.unread_type)
-                       ? "only type and shape are in the file, no elements of type " + type.unread_type
-                       : "elements of type " + printable(type.unread_type) + " are listed, and not read"};
+    return make_problem(ProblemKind::warning,
+                        dtype_from_name(type.unread_type)
+                            ? "only type and shape are in the file, no elements of type " + type.unread_type
+                            : "elements of type " + printable(type.unread_type) + " are listed, and not read");
   }
   const std::optional<std::uint64_t> count = element_count(type.shape);
   const std::optional<std::uint64_t> stored = count && *count != 0 ? span_of(type) : count;
@@ -230,7 +226,7 @@ Status Reader::hold_source() {
   if (data == nullptr || source_->held.size() != stored_bytes_) {
     return data == nullptr ? out_of_memory() : damaged("its elements are not what type and shape say");
   }
-  std::copy(source_->held.begin(), source_->held.end(), data);
+  std::ranges::copy(source_->held, data);
   to_native({data, source_->held.size()}, source_->swapped);
   hold({data, source_->held.size()});
   return ok();
@@ -267,11 +263,9 @@ Status Reader::open_elements(std::uint64_t together) {
     verified_ = !(verify_ && has_checksum_);
   }
   if (content_ > file_->size() || place_->length > file_->size() - content_) {
-    return Problem{
+    return make_problem(
         ProblemKind::not_yet,
-        {},
-        {},
-        fmt::format("the file has {} bytes and ends before the value's {} bytes do", file_->size(), place_->length)};
+        fmt::format("the file has {} bytes and ends before the value's {} bytes do", file_->size(), place_->length));
   }
   const bool as_stored = content_ == place_->offset && dtype_ != Dtype::boolean && !(source_ && source_->swapped);
   if (const auto ready = from_ahead(together); !ready.empty() && as_stored) {
@@ -304,11 +298,9 @@ Status Reader::load_record(std::uint64_t together) {
   random_access_ = !inflated();
   const std::uint64_t length = place_->length;
   if (place_->offset > file_->size() || length > file_->size() - place_->offset) {
-    return Problem{
+    return make_problem(
         ProblemKind::not_yet,
-        {},
-        {},
-        fmt::format("the file has {} bytes, but the index names a record of {} bytes here", file_->size(), length)};
+        fmt::format("the file has {} bytes, but the index names a record of {} bytes here", file_->size(), length));
   }
   if (length < wire::frame_bytes) {
     return damaged(fmt::format("{} bytes are too few for a record", length));

@@ -64,8 +64,8 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
   const auto whole = [](const Place& place) { return place.file && place.next == place.file->header.entries.size(); };
   const std::set<std::string_view> named(index.files.begin(), index.files.end());
   const auto is_named = [&](const TensorFile& file) { return named.contains(last_part_of(file.path)); };
-  return std::all_of(index.tensors.begin(), index.tensors.end(), names_next) &&
-         std::all_of(places.begin(), places.end(), whole) && std::all_of(set.files.begin(), set.files.end(), is_named);
+  return std::ranges::all_of(index.tensors, names_next) && std::ranges::all_of(places, whole) &&
+         std::ranges::all_of(set.files, is_named);
 }
 
 /// Reports each tensor that the index names but its file lacks, and each that a file has but the index does not name.
@@ -94,7 +94,7 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
     if (!names) {
       continue;
     }
-    const auto at = std::find(index.files.begin(), index.files.end(), leaf);
+    const auto at = std::ranges::find(index.files, leaf);
     std::span<const std::string_view> told;
     if (at != index.files.end()) {
       told = said[static_cast<std::size_t>(at - index.files.begin())];  // by name
@@ -113,9 +113,8 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
 }
 
 void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
-  for (Problem problem : index.problems.all()) {
-    problem.file = set.index;
-    problems.add(std::move(problem));
+  for (Problem& problem : index.problems.all()) {
+    problems.add(in_file(std::move(problem), set.index));
   }
   std::vector<std::string_view> absent;
   for (const std::string& file : index.files) {
@@ -174,9 +173,7 @@ void check_shards(const TensorSet& set, const CheckpointListing& listing, Proble
     return check_index(set, **index, listing.headers, problems);
   }
   if (index) {
-    Problem problem = index->problem();
-    problem.file = set.index;
-    problems.add(std::move(problem));
+    problems.add(in_file(index->problem(), set.index));
   }
   if (set.of > 0) {
     check_count(set, problems);

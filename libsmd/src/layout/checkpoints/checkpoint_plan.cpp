@@ -31,8 +31,8 @@ void take(CheckpointFolder& folder, storage::DirEntry file) {
 }
 
 void sort(CheckpointFolder& folder) {
-  std::sort(folder.files.begin(), folder.files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  std::sort(folder.folders.begin(), folder.folders.end());
+  std::ranges::sort(folder.files, [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::sort(folder.folders);
 }
 
 Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string& path) {
@@ -60,8 +60,7 @@ void list_inner(storage::Storage& storage, const std::string& path, bool compone
     auto folder = list_one(storage, inner);
     if (!folder) {
       if (folder.problem().kind != ProblemKind::not_found) {  // else it was just removed
-        folder.problem().file = inner;
-        found.notes.add(std::move(folder.problem()));
+        found.notes.add(in_file(std::move(folder.problem()), inner));
       }
       continue;
     }
@@ -84,7 +83,7 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
     for (const std::string& name : names) {
       const std::string path(folder_of(name));
       const std::string leaf(last_part_of(name));
-      if (std::count(name.begin(), name.end(), '/') > deepest || !matters(leaf)) {
+      if (std::ranges::count(name, '/') > deepest || !matters(leaf)) {
         continue;
       }
       take(found.folders[path], {leaf, storage::EntryKind::file});
@@ -108,7 +107,7 @@ Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
 }  // namespace
 
 bool CheckpointFolder::has_trainer_state() const noexcept {
-  return std::any_of(files.begin(), files.end(), [](const auto& file) { return file.name == trainer_state_name; });
+  return std::ranges::any_of(files, [](const auto& file) { return file.name == trainer_state_name; });
 }
 
 const CheckpointFolder* CheckpointFolders::find(std::string_view path) const {
@@ -329,7 +328,7 @@ class Planner {
       choose_alone(root_);
       leave_out_labelled(nullptr);
     } else if (!labelled_.empty()) {
-      Candidate& best = *std::min_element(labelled_.begin(), labelled_.end(), [](const auto& a, const auto& b) {
+      Candidate& best = *std::ranges::min_element(labelled_, [](const auto& a, const auto& b) {
         return std::tie(*a.label, a.name) < std::tie(*b.label, b.name);
       });
       leave_out_labelled(&best);
@@ -347,10 +346,10 @@ class Planner {
   }
 
   void choose_numbered() {
-    const bool steps = std::any_of(numbered_.begin(), numbered_.end(),
-                                   [](const Candidate& one) { return one.number->unit == StepUnit::step; });
+    const bool steps =
+        std::ranges::any_of(numbered_, [](const Candidate& one) { return one.number->unit == StepUnit::step; });
     plan_.unit = steps ? StepUnit::step : StepUnit::epoch;
-    std::sort(numbered_.begin(), numbered_.end(), [](const Candidate& a, const Candidate& b) {
+    std::ranges::sort(numbered_, [](const Candidate& a, const Candidate& b) {
       return std::tuple(a.number->number, !a.by_name, UINT64_MAX - version_of_name(a.name), std::string_view(a.name)) <
              std::tuple(b.number->number, !b.by_name, UINT64_MAX - version_of_name(b.name), std::string_view(b.name));
     });
@@ -400,7 +399,7 @@ class Planner {
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       look(checkpoint.trainer_state);
     }
-    std::for_each(logs_alone_.begin(), logs_alone_.end(), look);
+    std::ranges::for_each(logs_alone_, look);
     if (!plan_.trainer_state.empty() && plan_.unit == StepUnit::epoch) {
       leave_out(plan_.trainer_state, "its log counts steps, and checkpoints epochs");
       plan_.trainer_state.clear();
@@ -445,8 +444,8 @@ std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
   constexpr std::array<std::string_view, 5> known = {distributed_name, "model", "diffusion_pytorch_model",
                                                      "adapter_model", "pytorch_lora_weights"};
   const auto rank = [&](std::size_t i) {
-    const auto prefix = std::find_if(known.begin(), known.end(),
-                                     [&](std::string_view one) { return newer_stem(sets[i]->stem).starts_with(one); });
+    const auto prefix =
+        std::ranges::find_if(known, [&](std::string_view one) { return newer_stem(sets[i]->stem).starts_with(one); });
     return std::tuple(prefix - known.begin(), sets[i]->stem.size(), std::string_view(sets[i]->stem), sets[i]->of == 0);
   };
   std::vector<std::size_t> candidates;
@@ -455,15 +454,14 @@ std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
       candidates.push_back(i);
     }
   }
-  if (candidates.size() > 1 &&
-      std::any_of(has_whole_index.begin(), has_whole_index.end(), [](bool has) { return has; })) {
+  if (candidates.size() > 1 && std::ranges::any_of(has_whole_index, [](bool has) { return has; })) {
     std::erase_if(candidates, [&](std::size_t i) { return !has_whole_index[i]; });
   }
   if (candidates.size() <= 1) {
     return candidates.empty() ? std::nullopt : std::optional(candidates.front());
   }
-  const std::size_t best = *std::min_element(candidates.begin(), candidates.end(),
-                                             [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  const std::size_t best =
+      *std::ranges::min_element(candidates, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   return std::get<0>(rank(best)) == static_cast<std::ptrdiff_t>(known.size()) ? std::nullopt : std::optional(best);
 }
 

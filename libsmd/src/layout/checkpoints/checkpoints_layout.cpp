@@ -58,10 +58,8 @@ void tell_problems(const TensorFile& file, const TensorFileHeader& header, bool 
     const bool absent = header.unreadable->kind == ProblemKind::not_found;
     return add(!absent     ? *header.unreadable
                : file.link ? damaged(leads_nowhere)
-                           : Problem{named_alone ? ProblemKind::not_found : ProblemKind::absent,
-                                     {},
-                                     {},
-                                     "is no longer there: it was removed while the trial was read"});
+                           : make_problem(named_alone ? ProblemKind::not_found : ProblemKind::absent,
+                                          "is no longer there: it was removed while the trial was read"));
   }
   for (Problem& problem : header.header.problems.all()) {
     add(std::move(problem));
@@ -214,9 +212,8 @@ class CheckpointLook {
     Problem problem = *state->problem;
     if (problem.kind == ProblemKind::not_found) {
       const std::vector<storage::DirEntry>& files = folders.find(folder_of(path))->files;
-      const bool link = std::any_of(files.begin(), files.end(), [](const storage::DirEntry& file) {
-        return file.name == trainer_state_name && file.link;
-      });
+      const bool link = std::ranges::any_of(
+          files, [](const storage::DirEntry& file) { return file.name == trainer_state_name && file.link; });
       if (!link) {
         return;  // removed with its checkpoint, whose files are reported
       }
@@ -225,8 +222,7 @@ class CheckpointLook {
       look_again_after(age_of(storage_.written_at(path).value_or(long_ago)));
       listing_->steps.read_again(path);
     }
-    problem.file = path;
-    problems_.add(std::move(problem));
+    problems_.add(in_file(std::move(problem), path));
   }
 
   /// Makes a follower look again when a file of that age is no longer young.
@@ -264,8 +260,7 @@ class CheckpointLook {
     std::vector<std::string> indexes;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
       for (const TensorSet& set : checkpoint.sets) {
-        std::transform(set.files.begin(), set.files.end(), std::back_inserter(files),
-                       [](const TensorFile& file) { return file.path; });
+        std::ranges::transform(set.files, std::back_inserter(files), &TensorFile::path);
         if (!set.index.empty()) {
           indexes.push_back(set.index);
         }
@@ -321,7 +316,7 @@ class CheckpointLook {
       const auto same = std::find_if(first, end, [&](const auto& one) { return one.second->same(row); });
       row.id = same == end ? listing_->next_id++ : same->second->id;
     }
-    std::sort(rows.begin(), rows.end(), [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+    std::ranges::sort(rows, [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
     listing_->rows = std::move(rows);
     listing_->log_path = plan_.trainer_state;
     listing_->log_rows = plan_.trainer_state.empty() ? std::vector<LogRow>() : list_log();
@@ -336,7 +331,7 @@ class CheckpointLook {
     bool growing = false;
     std::vector<std::string> components;
     for (const TensorSet& set : checkpoint.sets) {
-      if (std::find(components.begin(), components.end(), set.folder) == components.end()) {
+      if (std::ranges::find(components, set.folder) == components.end()) {
         components.push_back(set.folder);
       }
     }
@@ -358,10 +353,8 @@ class CheckpointLook {
           growing = tell_problems_of(file) || growing;
           const auto header = listing_->headers.find(file.path);
           for (const auto& [tensor, how] : header->torch ? header->torch->quantisers : Quantisers()) {
-            problems_.add({ProblemKind::note,
-                           {},
-                           {},
-                           printable(file.path) + ": tensor '" + printable(tensor) + "' is quantised: " + how});
+            problems_.add(make_problem(
+                ProblemKind::note, printable(file.path) + ": tensor '" + printable(tensor) + "' is quantised: " + how));
           }
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
           rows.push_back(
@@ -416,16 +409,14 @@ class CheckpointLook {
   std::vector<LogRow> list_log() {
     const auto log = listing_->logs.find(plan_.trainer_state);
     if (!*log) {
-      Problem problem = log->problem();
-      problem.file = plan_.trainer_state;
-      problems_.add(std::move(problem));
+      problems_.add(in_file(log->problem(), plan_.trainer_state));
       return {};
     }
     if (const std::uint64_t left_out = (**log).without_step; left_out != 0) {
-      problems_.add({ProblemKind::remark,
-                     plan_.trainer_state,
-                     {},
-                     "entries of its log without a whole step, which are left out: " + std::to_string(left_out)});
+      problems_.add(
+          make_problem(ProblemKind::remark,
+                       "entries of its log without a whole step, which are left out: " + std::to_string(left_out),
+                       plan_.trainer_state));
     }
     return list_log_rows(**log);
   }
@@ -433,8 +424,8 @@ class CheckpointLook {
   /// Returns whether all rows of the look before still exist unchanged.
   [[nodiscard]] bool still_there() const {
     const auto kept = [&](const CheckpointRow& row) {
-      return std::binary_search(listing_->rows.begin(), listing_->rows.end(), row,
-                                [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
+      return std::ranges::binary_search(listing_->rows, row,
+                                        [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
     };
     const auto log_kept = [&](const LogRow& row) {
       const LogRow* const now = listing_->find_log_row(row.step);
@@ -452,9 +443,9 @@ class CheckpointLook {
     const bool first = before == nullptr;
     auto info = first ? std::make_shared<CollectionsInfo>() : std::make_shared<CollectionsInfo>(*before);
     info->found = true;
-    const bool numbers = (before && before->made_of_names.size() > collections_of_models) ||
-                         std::any_of(names.kinds.begin(), names.kinds.end(),
-                                     [](const auto& one) { return one.second == ValueKind::number; });
+    const bool numbers =
+        (before && before->made_of_names.size() > collections_of_models) ||
+        std::ranges::any_of(names.kinds, [](const auto& one) { return one.second == ValueKind::number; });
     info->made_of_names =
         std::span(collections_of_names).first(numbers ? collections_with_numbers : collections_of_models);
     CollectionMap collections([has_log, names = std::move(names), before = std::move(before)] {
@@ -512,20 +503,15 @@ void check_torch_file(storage::Storage& storage, const std::string& path, const 
     }
   }
   if (!parts.empty()) {
-    report({ProblemKind::remark,
-            {},
-            {},
-            printable(path) + ": " + text::counted(parts.size(), "tensor") +
-                (parts.size() == 1 ? " is one process's part of a larger one: "
-                                   : " are one process's parts of larger ones: ") +
-                text::first_names(parts)});
+    report(make_problem(ProblemKind::remark, printable(path) + ": " + text::counted(parts.size(), "tensor") +
+                                                 (parts.size() == 1 ? " is one process's part of a larger one: "
+                                                                    : " are one process's parts of larger ones: ") +
+                                                 text::first_names(parts)));
   }
   const auto file = header.torch->source ? storage.open(path) : Problem();
   if (file) {
-    header.torch->source->verify_others(**file, {}, [&](Problem problem) {
-      problem.file = path;
-      report(std::move(problem));
-    });
+    header.torch->source->verify_others(**file, {},
+                                        [&](Problem problem) { report(in_file(std::move(problem), path)); });
   }
 }
 
@@ -590,8 +576,7 @@ class CheckpointsLayout final : public Layout {
       const auto text = read_json_text(storage, file, buffer);
       Outcome<TrainerLog> log = text ? parse_trainer_log(*text) : text.problem();
       if (!log && log.problem().kind == ProblemKind::damaged) {
-        log.problem().file = file;
-        report(std::move(log.problem()));
+        report(in_file(std::move(log.problem()), file));
       }
     }
   }
@@ -628,12 +613,11 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
       return entry.kind == storage::EntryKind::file && tensor_ending(entry.name) == doubtful_ending &&
              stands_for_checkpoint(folder, joined(path, entry.name));
     };
-    return std::any_of(entries.begin(), entries.end(), told) ||
-           std::any_of(entries.begin(), entries.end(), by_first_bytes);
+    return std::ranges::any_of(entries, told) || std::ranges::any_of(entries, by_first_bytes);
   };
   const auto holds_components = [&](const std::string& name) {
     const Entries& entries = folder.below(name);
-    return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
+    return std::ranges::any_of(entries, [&](const storage::DirEntry& entry) {
       const std::string path = joined(name, entry.name);
       return entry.kind == storage::EntryKind::folder && holds_files(folder.below(path), path);
     });
@@ -645,7 +629,7 @@ std::optional<Held> holds_checkpoints(FolderWalk& folder) {
             (may_have_components(entry.name, false) && holds_components(entry.name)));
   };
   if (!holds_files(folder.entries(), {}) && !(of_components && holds_components({})) &&
-      std::none_of(folder.entries().begin(), folder.entries().end(), is_checkpoint)) {
+      std::ranges::none_of(folder.entries(), is_checkpoint)) {
     return std::nullopt;
   }
   return Held{.reads_below = [of_components](std::string_view below) {

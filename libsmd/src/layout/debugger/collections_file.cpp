@@ -189,7 +189,7 @@ CollectionsFile finished(Drafts&& drafts, bool nameless, ProblemList& notes) {
     }
     Collection read = std::move(draft->collection);
     draft.reset();
-    std::sort(read.tensor_names.begin(), read.tensor_names.end());
+    std::ranges::sort(read.tensor_names);
     read.name = name;
     file.collections.insert_or_assign(std::move(name), std::move(read));
   }
@@ -221,7 +221,7 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   const auto& left_out = reader.unrepresentable();
   CollectionsFile file = finished(std::move(drafts), left_out.has_value(), notes);
   const auto is_damage = [](const Problem& note) { return note.kind == ProblemKind::damaged; };
-  if (left_out && std::none_of(notes.kept().begin(), notes.kept().end(), is_damage)) {
+  if (left_out && std::ranges::none_of(notes.kept(), is_damage)) {
     notes.add(damaged("a text with half a surrogate pair, or a number beyond a double, is left out", *left_out));
   }
   return file;
@@ -266,7 +266,7 @@ std::map<std::string, Collection> CollectionsUnion::take() {
 
 void CollectionsUnion::Merged::sort_names() {
   std::vector<std::string>& names = collection.tensor_names;
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   sorted = names.size();
 }
@@ -372,10 +372,8 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
         continue;
       }
       if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {
-        strays.add({ProblemKind::note,
-                    std::string(collections_folder) + "/" + entry.name,
-                    {},
-                    "ignored: the name is not that of a collections file"});
+        strays.add(make_problem(ProblemKind::note, "ignored: the name is not that of a collections file",
+                                std::string(collections_folder) + "/" + entry.name));
         continue;
       }
       part.remove_suffix(collections_suffix.size());
@@ -390,7 +388,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
     }
     return result;
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (const auto& [worker, leaf] : files) {
     info.files.push_back(leaf);
     info.stamps.push_back(*folder ? (*folder)->stamp(leaf)
@@ -417,26 +415,23 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
       info.workers.push_back(worker);
     }
     const auto add = [&info, path = std::string(collections_folder) + "/" + leaf](Problem problem) {
-      problem.file = path;
-      info.problems.push_back(std::move(problem));
+      info.problems.push_back(in_file(std::move(problem), path));
     };
     if (!one) {
       add(std::move(one.problem()));
       return true;
     }
     const KnownCollections& file = **one;
-    std::for_each(file.notes.begin(), file.notes.end(), add);
+    std::ranges::for_each(file.notes, add);
     const std::int64_t workers = file.num_workers.value_or(1);
     if (!info.num_workers) {
       info.num_workers = workers;
       first_worker = worker;
       last = file.collections;
     } else if (*info.num_workers != workers) {
-      add({ProblemKind::warning,
-           {},
-           {},
-           "says that " + std::to_string(workers) + " workers save, that of " + printable(first_worker) + " says " +
-               std::to_string(*info.num_workers)});
+      add(make_problem(ProblemKind::warning, "says that " + std::to_string(workers) + " workers save, that of " +
+                                                 printable(first_worker) + " says " +
+                                                 std::to_string(*info.num_workers)));
     }
     if (!file.collections.is(last)) {
       if (!united) {
