@@ -253,7 +253,7 @@ void Diagnostics::once(const std::string& key, const std::function<void()>& tell
     std::vector<Kept> texts(kept_.begin() + before, kept_.end());
     kept_.erase(kept_.begin() + before, kept_.end());
     kept_.emplace_back([key, texts = std::move(texts)](Diagnostics& speaker) {
-      speaker.once(key, [&] { std::for_each(texts.begin(), texts.end(), [&](const Kept& text) { text(speaker); }); });
+      speaker.once(key, [&] { std::ranges::for_each(texts, [&](const Kept& text) { text(speaker); }); });
     });
   }
 }
@@ -339,7 +339,7 @@ void Diagnostics::forgive(ExitStatus status) {
 void Diagnostics::raise(ExitStatus status) noexcept {
   Diagnostics& to = receiver();
   const std::lock_guard lock(to.mutex_);
-  if (std::find(to.forgiven_.begin(), to.forgiven_.end(), status) == to.forgiven_.end()) {
+  if (std::ranges::find(to.forgiven_, status) == to.forgiven_.end()) {
     to.status_ = combine(to.status_, status);
   }
 }
@@ -408,9 +408,8 @@ void Diagnostics::finish() {
   missing_files_.clear();
   for (const auto& [key, repeated] : repeats_) {
     if (repeated.count > shown_repeats) {
-      const std::size_t more = repeated.count - shown_repeats;
       write_line(repeated.level, key.first,
-                 key.second + " (" + std::to_string(more) + (more == 1 ? " more time)" : " more times)"));
+                 key.second + " (" + counted(repeated.count - shown_repeats, "more time") + ")");
     }
   }
   repeats_.clear();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/escape.hpp"
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -8,12 +10,11 @@
 
 namespace smd::tool {
 
+using detail::with_backslashes;
+
 /// Appends a text, some of whose characters have replacements.
 void append_replaced(std::string& out, std::string_view text,
                      std::initializer_list<std::pair<char, std::string_view>> replacements);
-
-/// Returns a text with a backslash before each of these characters.
-[[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
 
 /// TSV: tab, newline, carriage return and backslash become `\t \n \r \\`; every other byte stays.
 void append_tsv(std::string& out, std::string_view text);

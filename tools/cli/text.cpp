@@ -2,9 +2,7 @@
 #include "cli/text.hpp"
 
 #include "cli/display_width_table.hpp"
-#include "text/escape.hpp"
 #include "text/nearest.hpp"
-#include "text/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -15,8 +13,7 @@ namespace {
 
 template <std::size_t Size>
 bool within(const CodePointRange (&ranges)[Size], char32_t point) noexcept {
-  const auto* range = std::upper_bound(std::begin(ranges), std::end(ranges), point,
-                                       [](char32_t value, const CodePointRange& r) { return value < r.first; });
+  const auto* range = std::ranges::upper_bound(ranges, point, {}, &CodePointRange::first);
   return range != std::begin(ranges) && point <= std::prev(range)->last;
 }
 
@@ -29,14 +26,6 @@ DecodedCharacter decode_utf8(std::string_view text) noexcept {
 }
 
 bool is_utf8(std::string_view text) noexcept { return detail::valid_utf8(text); }
-
-void append_utf8(std::string& out, char32_t point) { detail::append_utf8(out, point); }
-
-bool upsets_terminal(char32_t point) noexcept { return detail::upsets_terminal(point); }
-
-void append_printable(std::string& out, std::string_view text, bool ascii) {
-  detail::append_printable(out, text, ascii);
-}
 
 std::string printable(std::string_view text, bool ascii) {
   std::string out;
@@ -76,8 +65,6 @@ bool lists(std::string_view words, std::string_view word) {
   const auto among_blanks = [](std::string_view text) { return " " + std::string(text) + " "; };
   return word.find(' ') == word.npos && among_blanks(words).find(among_blanks(word)) != std::string::npos;
 }
-
-std::string counted(std::size_t number, std::string_view noun) { return text::counted(number, noun); }
 
 std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
                                        std::size_t most) {

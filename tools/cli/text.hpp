@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/escape.hpp"
+#include "text/words.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string>
@@ -8,6 +11,11 @@
 #include <vector>
 
 namespace smd::tool {
+
+using detail::append_printable;
+using detail::append_utf8;
+using detail::upsets_terminal;
+using text::counted;
 
 /// A code point read from UTF-8, and how many bytes it took. An invalid byte: `valid` is false, size 1.
 struct DecodedCharacter {
@@ -19,16 +27,10 @@ struct DecodedCharacter {
 /// The first code point of non-empty text. Overlong forms, surrogates and numbers past U+10FFFF are invalid.
 [[nodiscard]] DecodedCharacter decode_utf8(std::string_view text) noexcept;
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
-void append_utf8(std::string& out, char32_t code_point);
-
-/// Whether a code point could upset a terminal or mislead its reader: control characters, bidirectional controls, line
-/// separators and the like.
-[[nodiscard]] bool upsets_terminal(char32_t code_point) noexcept;
 
 /// Text made safe to show: control characters and bytes that are not UTF-8 become `\xNN`, bidirectional controls, line
 /// separators and the like `\u{N}`. With `ascii`, everything beyond ASCII is escaped too.
 [[nodiscard]] std::string printable(std::string_view text, bool ascii = false);
-void append_printable(std::string& out, std::string_view text, bool ascii = false);
 
 /// Columns that printable text takes on a terminal: 2 for wide characters, 0 for combining ones.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
@@ -60,9 +62,6 @@ inline void append_part(std::string& list, std::string_view part) {
   list += list.empty() || part.empty() ? "" : ", ";
   list += part;
 }
-
-/// `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
-[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
 
 /// As `detail::nearest`, for strings.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,

@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "select/explanations.hpp"
 #include "view.hpp"
@@ -142,11 +143,10 @@ std::string next_commands(const Trial& trial) {
   }
   commands.push_back({"smd-report -o report.html", "one page to look at"});
   commands.push_back({"smd-rule . -r Overfit,ExplodingTensor", "is training healthy?"});
-  const std::size_t tensors = trial.tensor_names().size();
-  const std::size_t steps = trial.steps(true).size();
-  return lines_of(fmt::format("\nThis is a trial ({}): {} tensor{}, {} step{}. Try\n", trial.layout().name, tensors,
-                              tensors == 1 ? "" : "s", steps, steps == 1 ? "" : "s"),
-                  commands);
+  return lines_of(
+      fmt::format("\nThis is a trial ({}): {}, {}. Try\n", trial.layout().name,
+                  counted(trial.tensor_names().size(), "tensor"), counted(trial.steps(true).size(), "step")),
+      commands);
 }
 
 ExitStatus run(const LsOptions& options, Diagnostics& messages) {

@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include "cli/output_file.hpp"
-#include "cli/text.hpp"
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
 #include "operands/operands.hpp"

@@ -51,6 +51,17 @@ bool upsets_terminal(char32_t point) noexcept {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || is_deceptive(point);
 }
 
+std::string with_backslashes(std::string_view text, std::string_view characters) {
+  std::string out;
+  for (const char c : text) {
+    if (characters.find(c) != std::string_view::npos) {
+      out += '\\';
+    }
+    out += c;
+  }
+  return out;
+}
+
 void append_printable(std::string& out, std::string_view text, bool ascii) {
   while (!text.empty()) {
     const CodePoint c = first_character(text);

@@ -77,6 +77,9 @@ void append_utf8(std::string& out, char32_t point);
 /// longer than `most` bytes is shortened to its beginning and its length (`text::excerpt`).
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = text::quoted_bytes);
 
+/// Returns a text with a backslash before each of these characters.
+[[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
+
 /// Appends a text in a form that is safe for a terminal: ASCII control characters and bytes that are not UTF-8 become
 /// `\xNN`, other characters that upset a terminal `\u{N}`; with `ascii`, so does everything beyond ASCII. `printable`
 /// is the same for messages, which quote no more than the beginning of a long text.

@@ -16,7 +16,7 @@ namespace smd::detail::rules {
 namespace {
 
 /// Returns the pattern that matches one name.
-std::string exactly(std::string_view name) { return "^" + escaped(name, R"(\^$.|?*+()[]{})") + "$"; }
+std::string exactly(std::string_view name) { return "^" + with_backslashes(name, R"(\^$.|?*+()[]{})") + "$"; }
 
 /// How often each label was predicted as each class: a table for small classes, and a map for all others.
 class Matrix {
@@ -64,7 +64,7 @@ std::optional<std::string_view> tensor_of(const Source& source, const StepTensor
 }
 
 bool was_saved(const Source& source, const RuleSummary& summary) {
-  return std::any_of(source.begin(), source.end(), [&](SelectionId choice) { return !summary.saved(choice).empty(); });
+  return std::ranges::any_of(source, [&](SelectionId choice) { return !summary.saved(choice).empty(); });
 }
 
 class Confusion final : public Rule {

@@ -59,15 +59,6 @@ std::string finding_text(const Finding& finding, std::string_view bound) {
                      finding.check, bound.empty() ? "" : " ", bound, value, finding.relation, threshold);
 }
 
-std::string escaped(std::string_view text, std::string_view special) {
-  std::string out;
-  for (const char c : text) {
-    out += special.find(c) == std::string_view::npos ? "" : "\\";
-    out += c;
-  }
-  return out;
-}
-
 ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text, std::string_view word,
                                 std::span<const std::string_view> known, const std::string& otherwise,
                                 std::string parameter) {

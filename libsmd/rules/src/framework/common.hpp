@@ -35,9 +35,6 @@ void trigger_if(StepView& step, const Unit& unit, std::string_view check, double
 /// tell value and threshold apart. `bound`, such as `at most`, says that the value is a bound of the measurement.
 [[nodiscard]] std::string finding_text(const Finding& finding, std::string_view bound = {});
 
-/// Returns a text with a backslash before each of some special characters.
-[[nodiscard]] std::string escaped(std::string_view text, std::string_view special);
-
 /// Returns the error about an unknown word, where these are `known`: `text; did you mean NEAREST?`, or `text;
 /// otherwise`.
 [[nodiscard]] ConfigurationError unknown_word(ConfigurationErrorKind kind, const std::string& text,

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <tuple>
 
 namespace smd::detail::rules {
@@ -79,7 +78,7 @@ class Missing {
     const Parameters& parameters = run_.rule().parameters();
     for (const auto& [name, text] : run_.result().params) {
       const std::vector<std::string>& items = parameters.list(name);
-      if (std::find(items.begin(), items.end(), item) != items.end()) {
+      if (std::ranges::find(items, item) != items.end()) {
         return {name, true};
       }
       if (text == item) {
@@ -91,7 +90,7 @@ class Missing {
 
   [[nodiscard]] bool has_parameter(std::string_view name) const {
     const auto& params = run_.result().params;
-    return std::any_of(params.begin(), params.end(), [&](const auto& one) { return one.first == name; });
+    return std::ranges::any_of(params, [&](const auto& one) { return one.first == name; });
   }
 
   /// Returns `; did you mean tensor_regex=a,b?`, or `; similar names: a, b` without a parameter.
@@ -102,7 +101,7 @@ class Missing {
     }
     std::string text;
     for (const std::string& name : names) {
-      join(text, printable(pattern ? escaped(name, special) : name), parameter.name.empty() ? ", " : ",");
+      join(text, printable(pattern ? with_backslashes(name, special) : name), parameter.name.empty() ? ", " : ",");
       if (!parameter.name.empty() && !parameter.list) {
         break;
       }
@@ -114,7 +113,7 @@ class Missing {
     std::vector<std::string> near;
     for (const std::string& piece : plain_pieces(pattern)) {
       for (std::string& name : nearest_holding(piece, tensors_)) {
-        if (near.size() < names_shown && std::find(near.begin(), near.end(), name) == near.end()) {
+        if (near.size() < names_shown && std::ranges::find(near, name) == near.end()) {
           near.push_back(std::move(name));
         }
       }
@@ -217,7 +216,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   TensorSet wanted(run.base().snapshot().tensors());
   for (std::size_t i = 0; i < selections.size(); ++i) {
     const TensorSet& set = run.selected(static_cast<SelectionId>(i));
-    if (std::find(set.begin(), set.end(), true) == set.end()) {
+    if (std::ranges::find(set, true) == set.end()) {
       join(lacking, missing.text(selections[i]));
       continue;
     }
@@ -240,7 +239,7 @@ std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   }
   const std::string names = counted(saved.size(), "tensor") + " (" + first_names({saved.begin(), saved.end()}) + ")";
   if (const std::vector<std::string_view> reductions = only_reductions(run, wanted); !reductions.empty()) {
-    if (std::find(reductions.begin(), reductions.end(), saved_histogram) != reductions.end()) {
+    if (std::ranges::find(reductions, saved_histogram) != reductions.end()) {
       return "of " + names + " only histograms were saved, not the raw values or reductions that the rule needs";
     }
     return "of " + names + " only reductions were saved (" + first_names(reductions) +
@@ -331,7 +330,7 @@ std::vector<GlobalStep> missed(const std::vector<GlobalStep>& all, const std::ve
   bool in_succession = own.size() == 1;
   bool before = false;
   for (const GlobalStep step : all) {
-    const bool has = std::binary_search(own.begin(), own.end(), step);
+    const bool has = std::ranges::binary_search(own, step);
     in_succession = in_succession || (has && before);
     before = has;
     if (!has) {
@@ -396,7 +395,7 @@ std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
     for (const auto& [tensor, steps] : members) {
       all.insert(all.end(), steps.begin(), steps.end());
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     for (const auto& [tensor, steps] : members) {
       if (std::vector<GlobalStep> steps_missed = missed(all, steps); !steps_missed.empty()) {
