@@ -3,6 +3,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,10 +54,7 @@ std::span<const OptionSpec> ReadingOptions::superseded_table() noexcept { return
 
 std::span<const OptionSpec> ReadingOptions::table() noexcept {
   static const std::vector<OptionSpec> table = [] {
-    static std::vector<std::string_view> names;
-    for (const LayoutTraits& traits : layouts()) {
-      names.push_back(traits.name);
-    }
+    static const std::vector<std::string_view> names = mapped(layouts(), &LayoutTraits::name);
     std::vector<OptionSpec> all = with_remote_options(own_table);
     all.front().choices = names;
     return all;
@@ -123,7 +121,7 @@ std::string parse_endpoint_url(const std::string& url) {
     rest.remove_prefix(rest.starts_with(scheme) ? scheme.size() : 0);
   }
   const bool has_host = rest.size() < url.size() && !rest.empty() && rest.front() != '/';
-  const bool plain = std::none_of(rest.begin(), rest.end(), [](char c) {
+  const bool plain = std::ranges::none_of(rest, [](char c) {
     return std::string_view("?#@ ").find(c) != std::string_view::npos || static_cast<unsigned char>(c) < ' ' ||
            c == 0x7F;
   });

@@ -2,6 +2,7 @@
 // --merge
 #include "cli/command_line.hpp"
 #include "cli/line_file.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "partial.hpp"
 #include "result_view.hpp"
@@ -217,8 +218,7 @@ class Merger {
     }
     invalid_if(partial->how.size() != wanted_.size(), "`partial` has other statistics than there are");
     const auto trial = object.at("trial").get<std::string>();
-    const auto known =
-        std::find_if(trials_.begin(), trials_.end(), [&](const TrialParts& one) { return one.name == trial; });
+    const auto known = std::ranges::find_if(trials_, [&](const TrialParts& one) { return one.name == trial; });
     const auto at = static_cast<std::size_t>(known - trials_.begin());
     if (known == trials_.end()) {
       trials_.push_back({trial});
@@ -253,9 +253,8 @@ class Merger {
     // Ordered by part, so that the result does not depend on the order of the files.
     std::vector<ShardRow>& rows = rows_[std::move(key)];
     const std::uint64_t part = partial->shard.index;
-    const auto place = std::lower_bound(rows.begin(), rows.end(), part, [](const ShardRow& other, std::uint64_t index) {
-      return other.partial.shard.index < index;
-    });
+    const auto place =
+        std::ranges::lower_bound(rows, part, {}, [](const ShardRow& other) { return other.partial.shard.index; });
     if (place != rows.end() && (place->partial.shard.index == part || layout.by.step)) {
       throw InvalidValue(
           fmt::format("part {} of {} has this row already: is a shard given twice?", part, partial->shard.count));
@@ -316,10 +315,7 @@ class Merger {
       names.pop_back();  // written whether asked for or not
     }
     if (options_.reductions_given && !options_.asks_for_saved()) {
-      std::vector<std::string> given;
-      for (const Wanted& wanted : wanted_reductions(options_.reductions, options_.abs, {})) {
-        given.push_back(wanted.name);
-      }
+      const auto given = mapped(wanted_reductions(options_.reductions, options_.abs, {}), &Wanted::name);
       invalid_if(given != names, "made with another -r than the one given");
     }
     invalid_if(options_.by_given && options_.by != layout.by, "made with another --by than the one given");
@@ -342,9 +338,8 @@ class Merger {
     };
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const auto all = [&](std::string_view hows) {
-        return std::all_of(rows.begin(), rows.end(), [&](const ShardRow& row) {
-          return hows.find(row.partial.how[i]) != std::string_view::npos;
-        });
+        return std::ranges::all_of(
+            rows, [&](const ShardRow& row) { return hows.find(row.partial.how[i]) != std::string_view::npos; });
       };
       const std::optional<Reduction> pooling = pooling_of(wanted_[i]);
       if (pooling && all("sb")) {
@@ -357,8 +352,7 @@ class Merger {
       } else if (wanted_[i].reduction && all("cb")) {
         computed.push_back(*wanted_[i].reduction);
         positions.push_back(i);
-      } else if (std::any_of(rows.begin(), rows.end(),
-                             [i](const ShardRow& row) { return !row.statistics[i].missing(); })) {
+      } else if (std::ranges::any_of(rows, [i](const ShardRow& row) { return !row.statistics[i].missing(); })) {
         lost_.insert(wanted_[i].name);
         if (!tensor.empty()) {
           lost_of_.insert(tensor);

@@ -26,8 +26,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
       json_(options.json()) {
   const bool all = options.columns.size() == 1 && options.columns.front() == "all";
   const bool by_default = all || options.columns.empty();
-  const bool chooses_trial =
-      std::find(options.columns.begin(), options.columns.end(), trial_column) != options.columns.end();
+  const bool chooses_trial = std::ranges::find(options.columns, trial_column) != options.columns.end();
   trial_column_ = columns_.empty() || !columns_.front().for_trial;
   if (!trial_column_) {
     // what rows pool is of no one trial
@@ -134,8 +133,8 @@ std::optional<std::size_t> RowWriter::find_column(std::string_view option, const
     return std::nullopt;
   }
   const bool to_sort = option == "--sort";
-  const auto column = std::find_if(columns_.begin(), columns_.end(),
-                                   [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
+  const auto column =
+      std::ranges::find_if(columns_, [&](const Column& c) { return c.name == name && (to_sort || !c.sort_only); });
   if (column == columns_.end()) {
     std::vector<std::string_view> known(trial_column_ ? 1 : 0, trial_column);
     for (const Column& one : columns_) {
@@ -160,8 +159,8 @@ bool RowWriter::wants(std::string_view column) const noexcept {
   const auto is_it = [&](const std::optional<std::size_t>& index) {
     return (index ? columns_[*index].name : trial_column) == column;
   };
-  return std::any_of(chosen_.begin(), chosen_.end(), is_it) || std::any_of(sort_by_.begin(), sort_by_.end(), is_it) ||
-         std::any_of(where_.begin(), where_.end(), [&](const auto& condition) { return is_it(condition.first); });
+  return std::ranges::any_of(chosen_, is_it) || std::ranges::any_of(sort_by_, is_it) ||
+         std::ranges::any_of(where_, [&](const auto& condition) { return is_it(condition.first); });
 }
 
 std::span<const Cell> RowWriter::chosen(std::span<const Cell> cells) {
@@ -185,12 +184,8 @@ Cell RowWriter::cell_for(std::string_view option, std::span<const Cell> cells, s
 }
 
 void RowWriter::sort(std::span<const Cell> cells) {
-  std::vector<SortValue> values;
-  values.reserve(sort_by_.size());
-  for (const std::optional<std::size_t> index : sort_by_) {
-    values.emplace_back(cell_for("--sort", cells, index));
-  }
-  sorted_->add(std::move(values), [&] { return pack_row(chosen(cells), json_); });
+  const auto value_of = [&](std::optional<std::size_t> index) { return SortValue(cell_for("--sort", cells, index)); };
+  sorted_->add(mapped(sort_by_, value_of), [&] { return pack_row(chosen(cells), json_); });
 }
 
 void RowWriter::begin() {
@@ -208,7 +203,7 @@ void RowWriter::row(std::span<const Cell> cells) {
   const auto holds = [&](auto& condition) {
     return condition.second.holds(cell_for("--where", cells, condition.first));
   };
-  if (!std::all_of(where_.begin(), where_.end(), holds)) {
+  if (!std::ranges::all_of(where_, holds)) {
     return;
   }
   const bool past_limit = full();

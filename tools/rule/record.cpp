@@ -2,6 +2,7 @@
 #include "record.hpp"
 
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/option_hints.hpp"
 #include "select/selection.hpp"
 
@@ -48,22 +49,13 @@ OwnedRecord OwnedRecord::of(const ReportRecord& record) {
 }
 
 std::vector<std::string> pair_texts(const std::vector<TensorPair>& pairs) {
-  std::vector<std::string> texts;
-  texts.reserve(pairs.size());
-  for (const TensorPair& pair : pairs) {
-    texts.push_back(pair.training + ":" + pair.validation);
-  }
-  return texts;
+  return mapped(pairs, [](const TensorPair& pair) { return pair.training + ":" + pair.validation; });
 }
 
 namespace {
 
 std::vector<std::string> param_texts(const RuleResult& result) {
-  std::vector<std::string> texts;
-  for (const auto& [name, text] : result.params) {
-    texts.push_back(name + "=" + text.value_or("None"));
-  }
-  return texts;
+  return mapped(result.params, [](const auto& param) { return param.first + "=" + param.second.value_or("None"); });
 }
 
 Cell kind_cell(const ReportRecord& record, RecordCells& /*cells*/) {
@@ -119,11 +111,8 @@ std::span<const RecordKey> record_keys() {
 }
 
 std::size_t record_key(std::string_view option, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const RecordKey& key : record_keys()) {
-    names.push_back(key.name);
-  }
-  const auto found = std::find(names.begin(), names.end(), name);
+  const std::vector<std::string_view> names = mapped(record_keys(), &RecordKey::name);
+  const auto found = std::ranges::find(names, name);
   refuse_if(found == names.end(), std::string(option) + ": " + not_one_of(name, names));
   return static_cast<std::size_t>(found - names.begin());
 }

@@ -2,6 +2,7 @@
 #include "reports.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "rows/row_order.hpp"
 
 #include <algorithm>
@@ -42,11 +43,8 @@ class SortedReport : public Report {
       report_->take(record);
       return;
     }
-    std::vector<SortValue> values;
-    for (const std::size_t column : columns_) {
-      values.emplace_back(cells[column]);
-    }
-    records_.add(std::move(values), [&] { return OwnedRecord::of(record); });
+    records_.add(mapped(columns_, [&](std::size_t column) { return SortValue(cells[column]); }),
+                 [&] { return OwnedRecord::of(record); });
   }
   void flush() override {
     if (!holds_) {

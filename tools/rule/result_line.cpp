@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/mapped.hpp"
 #include "record.hpp"
 #include "text/json.hpp"
 
@@ -39,13 +40,7 @@ double number(const Json& value) {
   return text(value) == "Infinity" ? infinity : -infinity;
 }
 
-std::vector<std::string> texts(const Json& value) {
-  std::vector<std::string> all;
-  for (const Json& item : value.get_ref<const Json::array_t&>()) {
-    all.push_back(text(item));
-  }
-  return all;
-}
+std::vector<std::string> texts(const Json& value) { return mapped(value.get_ref<const Json::array_t&>(), text); }
 
 /// Returns the one of an enumeration's values up to `last` that has a name.
 template <class Kind>
@@ -66,7 +61,7 @@ std::optional<Number> step_from(const Json& value) {
 /// `train/loss:0:val/loss:0`. Names may hold colons, but the two of a pair differ in words only: the colon in the
 /// middle separates them.
 TensorPair pair_from(const std::string& text) {
-  const auto colons = std::count(text.begin(), text.end(), ':');
+  const auto colons = std::ranges::count(text, ':');
   require(colons % 2 == 1);
   std::size_t middle = text.find(':');
   for (std::ptrdiff_t i = 0; i < colons / 2; ++i) {
@@ -145,8 +140,8 @@ PartLine part_from(const Json& line) {
   part.whole = text(line.at("whole"));
   part.records = count(line.at("records"));
   const std::uint64_t status = count(line.at("status"));
-  const auto known = std::find_if(exit_status_order.begin(), exit_status_order.end(),
-                                  [&](ExitStatus one) { return static_cast<std::uint64_t>(one) == status; });
+  const auto known = std::ranges::find_if(exit_status_order,
+                                          [&](ExitStatus one) { return static_cast<std::uint64_t>(one) == status; });
   require(known != exit_status_order.end() && part.shard.index >= 1 && part.shard.index <= part.shard.count &&
           part.shard.count <= std::uint64_t{most_shards});
   part.status = *known;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/trial_times.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -45,11 +47,9 @@ void for_each_part(const TensorEntry& entry, Consider&& consider) {
 /// Calls `take(i, time)` for each record that is readable, and reports the others.
 void read_times(const Trial& trial, const std::vector<TimedRecord>& records, Diagnostics& messages,
                 const std::function<void(std::size_t, double)>& take) {
-  std::vector<WantedValue> wanted;
-  wanted.reserve(records.size());
-  for (const TimedRecord& record : records) {
-    wanted.push_back({record.place, record.name});
-  }
+  const std::vector<WantedValue> wanted = mapped(records, [](const TimedRecord& record) {
+    return WantedValue{record.place, record.name};
+  });
   const auto take_result = [&](std::size_t i, ReadResult&& result) {
     if (result.problem) {
       messages.report(*result.problem, trial.path());

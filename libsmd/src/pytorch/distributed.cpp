@@ -3,6 +3,7 @@
 
 #include "pytorch/describe.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <map>
@@ -48,11 +49,11 @@ bool tile(const Shape& shape, const std::vector<const Chunk*>& chunks, std::size
     bounds.push_back(chunk->offsets[axis]);
     bounds.push_back(chunk->offsets[axis] + chunk->sizes[axis]);
   }
-  std::sort(bounds.begin(), bounds.end());
+  std::ranges::sort(bounds);
   bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
   std::vector<std::vector<const Chunk*>> slices(bounds.size() - 1);
   for (const Chunk* const chunk : chunks) {
-    const auto first = std::lower_bound(bounds.begin(), bounds.end(), chunk->offsets[axis]) - bounds.begin();
+    const auto first = std::ranges::lower_bound(bounds, chunk->offsets[axis]) - bounds.begin();
     for (auto i = static_cast<std::size_t>(first); bounds[i] < chunk->offsets[axis] + chunk->sizes[axis]; ++i) {
       if (budget-- == 0) {
         return false;
@@ -140,13 +141,9 @@ class MetadataReader {
         return why;
       }
     }
-    std::sort(chunks.begin(), chunks.end(), [](const Chunk& a, const Chunk& b) { return a.offsets < b.offsets; });
+    std::ranges::sort(chunks, [](const Chunk& a, const Chunk& b) { return a.offsets < b.offsets; });
     std::erase_if(chunks, [](const Chunk& chunk) { return element_count(chunk.sizes) == 0; });
-    std::vector<const Chunk*> filled;
-    filled.reserve(chunks.size());
-    for (const Chunk& chunk : chunks) {
-      filled.push_back(&chunk);
-    }
+    const std::vector<const Chunk*> filled = mapped(chunks, [](const Chunk& chunk) { return &chunk; });
     std::uint64_t budget = limits::pickle_nodes;
     const bool empty = element_count(shape) == 0;
     return (empty ? filled.empty() : tile(shape, filled, 0, budget)) ? nullptr : "its chunks do not tile it";
@@ -201,8 +198,7 @@ class MetadataReader {
         problem.kind = problem.kind == ProblemKind::not_found ? ProblemKind::damaged : problem.kind;
         problem.text =
             file.file ? problem.text : "the file of a chunk is not there, or cannot be opened: " + problem.text;
-        problem.file = *file.path;
-        tell(name, std::move(problem));
+        tell(name, in_file(std::move(problem), *file.path));
         return false;
       }
       const wire::FileTensor tensor = described->tensors[0];

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trial/catalog.hpp"
 
+#include "text/mapped.hpp"
+
 #include <boost/sort/spinsort/spinsort.hpp>
 
 #include <algorithm>
@@ -97,8 +99,7 @@ std::span<const Item> ItemList::of(std::uint32_t tensor) const noexcept {
 }
 
 const ShapeList::Saved* ShapeList::of(std::uint32_t tensor) const noexcept {
-  const auto it = std::lower_bound(shapes.begin(), shapes.end(), tensor,
-                                   [](const Saved& saved, std::uint32_t id) { return saved.tensor < id; });
+  const auto it = std::ranges::lower_bound(shapes, tensor, {}, &Saved::tensor);
   return it != shapes.end() && it->tensor == tensor ? &*it : nullptr;
 }
 
@@ -147,11 +148,8 @@ class Catalog::Merger {
         lists.push_back(merge_list(list, names));
       }
     }
-    std::vector<std::uint32_t> shapes;
-    shapes.reserve(tables.shape_lists.size());
-    for (const auto& list : tables.shape_lists) {
-      shapes.push_back(merge_shapes(list, names));
-    }
+    const std::vector<std::uint32_t> shapes =
+        mapped(tables.shape_lists, [&](const auto& list) { return merge_shapes(list, names); });
     std::vector<std::uint32_t> types;
     types.reserve(tables.type_lists.size());
     for (layout::TypeList& list : tables.type_lists) {
@@ -227,8 +225,8 @@ class Catalog::Merger {
     const auto before = [](const Item& a, const Item& b) {
       return std::tuple(a.tensor, a.reduction + 1, b.position) < std::tuple(b.tensor, b.reduction + 1, a.position);
     };
-    if (!std::is_sorted(merged->items.begin(), merged->items.end(), before)) {
-      std::sort(merged->items.begin(), merged->items.end(), before);
+    if (!std::ranges::is_sorted(merged->items, before)) {
+      std::ranges::sort(merged->items, before);
     }
     merged->items.erase(
         std::unique(merged->items.begin(), merged->items.end(),
@@ -264,12 +262,7 @@ class Catalog::Merger {
   }
 
   std::uint32_t merge_list(const layout::NameList& list, const NameTable& names) {
-    std::vector<std::uint32_t> stored;
-    stored.reserve(list.size());
-    for (const std::uint32_t name : list) {
-      stored.push_back(stored_.add(names[name]));
-    }
-    return intern(std::move(stored));
+    return intern(mapped(list, [&](std::uint32_t name) { return stored_.add(names[name]); }));
   }
 
   std::uint32_t merge_shapes(const std::vector<layout::SavedShape>& list, const NameTable& names) {
@@ -278,9 +271,9 @@ class Catalog::Merger {
       merged->shapes.push_back({tensors_.add(names[saved.name]),
                                 saved.original == no_id ? no_id : originals_.add(names[saved.original]), saved.shape});
     }
-    std::reverse(merged->shapes.begin(), merged->shapes.end());  // the last of repeated names counts
+    std::ranges::reverse(merged->shapes);  // the last of repeated names counts
     const auto by_tensor = [](const auto& a, const auto& b) { return a.tensor < b.tensor; };
-    std::stable_sort(merged->shapes.begin(), merged->shapes.end(), by_tensor);
+    std::ranges::stable_sort(merged->shapes, by_tensor);
     merged->shapes.erase(std::unique(merged->shapes.begin(), merged->shapes.end(),
                                      [](const auto& a, const auto& b) { return a.tensor == b.tensor; }),
                          merged->shapes.end());

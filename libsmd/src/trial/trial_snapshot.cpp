@@ -2,6 +2,7 @@
 // The public view of a Snapshot.
 #include <smd/snapshot.hpp>
 
+#include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 
 #include <unordered_map>
@@ -161,12 +162,7 @@ std::vector<IndexProblem> TrialSnapshot::index_problems() const {
 }
 
 std::vector<SavedRow> TrialSnapshot::rows(const SnapshotStep& step) const {
-  std::vector<SavedRow> rows;
-  rows.reserve(step.rows_);
-  for (const StepRow& row : std::span(step.first_row_, step.rows_)) {
-    rows.push_back(SavedRow(row));
-  }
-  return rows;
+  return detail::mapped(std::span(step.first_row_, step.rows_), [](const StepRow& row) { return SavedRow(row); });
 }
 
 std::span<const SavedItem> TrialSnapshot::items(SavedRow row) const noexcept {

@@ -6,6 +6,7 @@
 #include "framework/nothing_evaluated.hpp"
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
 
@@ -76,8 +77,7 @@ void PairedLosses::pair_by_sides(const StepTensors& step, const Sides& sides, co
       continue;
     }
     const std::vector<std::string_view> partners = sides.partners(validation);
-    const auto first = std::find_if(partners.begin(), partners.end(),
-                                    [&](std::string_view name) { return any_partner_ || has(name); });
+    const auto first = std::ranges::find_if(partners, [&](std::string_view name) { return any_partner_ || has(name); });
     if (first != partners.end()) {
       pairs_.push_back({std::string(*first), std::string(validation)});
     }
@@ -88,26 +88,22 @@ void PairedLosses::pair_by_sides(const StepTensors& step, const Sides& sides, co
 void PairedLosses::pair_as_said(const TrialSnapshot& snapshot) {
   const auto absent = [&](const std::string& name) { return !snapshot.find_tensor(name); };
   const auto say_absent = [&](const std::string& name) {
-    std::vector<std::string_view> names;
-    for (const std::uint32_t id : snapshot.tensors_by_name()) {
-      names.push_back(snapshot.tensor(id));
-    }
+    const auto names = mapped(snapshot.tensors_by_name(), [&](std::uint32_t id) { return snapshot.tensor(id); });
     const std::vector<std::string> near = nearest(name, names);
     std::string text = "no tensor '" + printable(name) + "' was saved";
     for (std::size_t i = 0; i < near.size(); ++i) {
       text += (i == 0 ? "; similar names: " : ", ") + printable(near[i]);
     }
-    if (std::find(absent_.begin(), absent_.end(), text) == absent_.end()) {
+    if (std::ranges::find(absent_, text) == absent_.end()) {
       absent_.push_back(std::move(text));
     }
   };
   for (const std::string& item : items_) {
     const std::vector<TensorPair> readings = readings_of_pair(item);
-    const auto whole = std::find_if(readings.begin(), readings.end(), [&](const TensorPair& pair) {
-      return !absent(pair.training) && !absent(pair.validation);
-    });
+    const auto whole = std::ranges::find_if(
+        readings, [&](const TensorPair& pair) { return !absent(pair.training) && !absent(pair.validation); });
     if (whole != readings.end()) {
-      if (std::find(pairs_.begin(), pairs_.end(), *whole) == pairs_.end()) {
+      if (std::ranges::find(pairs_, *whole) == pairs_.end()) {
         pairs_.push_back(*whole);
       }
       continue;
@@ -179,10 +175,7 @@ std::vector<Phase> PairedLosses::add(StepView& step, ZeroLosses* zeros) {
 
 std::string PairedLosses::why_nothing(const RuleSummary& summary) const {
   if (!pairs_.empty()) {
-    std::vector<std::string> texts;
-    for (const TensorPair& pair : pairs_) {
-      texts.push_back(pair.training + ":" + pair.validation);
-    }
+    const auto texts = mapped(pairs_, [](const TensorPair& pair) { return pair.training + ":" + pair.validation; });
     return "no validation value was saved at or after a training value that no earlier one had: " +
            first_names({texts.begin(), texts.end()});
   }

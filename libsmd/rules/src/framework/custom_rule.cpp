@@ -2,6 +2,7 @@
 #include <smd/custom_rule.hpp>
 
 #include "framework/common.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/error.hpp>
 #include <smd/refresh.hpp>
@@ -63,11 +64,7 @@ std::vector<Tensor> RequiredTensors::get(const Trial* trial) const {
 }
 
 std::vector<std::string> RequiredTensors::get_names(const Trial* trial) const {
-  std::vector<std::string> names;
-  for (const Tensor& tensor : get(trial)) {
-    names.push_back(tensor.name());
-  }
-  return names;
+  return detail::mapped(get(trial), &Tensor::name);
 }
 
 std::vector<GlobalStep> RequiredTensors::get_tensor_steps(std::string_view name, const Trial* trial) const {

@@ -3,6 +3,7 @@
 
 #include "framework/common.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/pattern.hpp"
@@ -40,7 +41,7 @@ std::string_view to_string(ParameterType type) noexcept { return parameter_types
 
 std::string range_text(const ParameterSpec& spec) {
   if (!spec.choices.empty()) {
-    const bool words = std::any_of(spec.choices.begin(), spec.choices.end(), [](const std::string& choice) {
+    const bool words = std::ranges::any_of(spec.choices, [](const std::string& choice) {
       return choice.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != std::string::npos;
     });
     return fmt::format("{}{}", fmt::join(spec.choices, ", "), words ? ", any case" : "");
@@ -200,7 +201,7 @@ class ParameterParser {
 namespace {
 
 const ParameterSpec* find_spec(std::span<const ParameterSpec> specs, std::string_view name) {
-  const auto it = std::find_if(specs.begin(), specs.end(), [&](const ParameterSpec& spec) {
+  const auto it = std::ranges::find_if(specs, [&](const ParameterSpec& spec) {
     return spec.name == name || (!spec.other_name.empty() && spec.other_name == name);
   });
   return it == specs.end() ? nullptr : &*it;
@@ -277,7 +278,7 @@ namespace {
 /// Returns null if no value has that name.
 template <class Value>
 const Value* find_value(const std::vector<Value>& values, std::string_view name) noexcept {
-  const auto it = std::find_if(values.begin(), values.end(), [&](const Value& value) { return value.name == name; });
+  const auto it = std::ranges::find_if(values, [&](const Value& value) { return value.name == name; });
   return it == values.end() ? nullptr : &*it;
 }
 
@@ -311,11 +312,7 @@ const std::vector<std::string>& Parameters::list(std::string_view name) const { 
 const std::vector<double>& Parameters::numbers(std::string_view name) const { return value(name).numbers; }
 
 std::vector<std::pair<std::string, std::optional<std::string>>> Parameters::effective() const {
-  std::vector<std::pair<std::string, std::optional<std::string>>> all;
-  for (const Value& value : values_) {
-    all.emplace_back(value.name, value.text);
-  }
-  return all;
+  return detail::mapped(values_, [](const Value& value) { return std::pair(value.name, value.text); });
 }
 
 }  // namespace smd

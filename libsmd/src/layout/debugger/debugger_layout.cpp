@@ -2,6 +2,7 @@
 #include "layout/debugger/debugger_layout.hpp"
 
 #include "layout/debugger/trial_paths.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,13 +51,9 @@ class Look {
       listing_.half_written.clear();
     } else {
       found.loaded = load_steps(storage_, listing_, wanted, request_.jobs, &request_, open_);
-      std::vector<StepPart> read;
-      read.reserve(found.loaded.rows.size());
-      for (const LoadedSteps::Row& row : found.loaded.rows) {
-        read.push_back(row.row.file);
-      }
-      if (!std::is_sorted(read.begin(), read.end())) {
-        std::sort(read.begin(), read.end());
+      std::vector<StepPart> read = mapped(found.loaded.rows, [](const LoadedSteps::Row& row) { return row.row.file; });
+      if (!std::ranges::is_sorted(read)) {
+        std::ranges::sort(read);
       }
       listing_.named->read.merge(std::move(read), std::less<>());
       note_failures(found.loaded.failures);
@@ -90,7 +87,7 @@ class Look {
     const bool first = before_ == nullptr;
     const bool everything = takes_all(ranges_);
     // Each new step may change which steps are the oldest.
-    const bool counts = !everything && std::any_of(ranges_.begin(), ranges_.end(), [](const StepRange& range) {
+    const bool counts = !everything && std::ranges::any_of(ranges_, [](const StepRange& range) {
       return range.newest() || range.oldest();
     });
     const RangeFilter filter(ranges_, counts ? count_steps(*listing_.named) : StepCounts());
@@ -103,23 +100,17 @@ class Look {
       }
       return wanted;
     }
-    for (const Failure& failure : before_->failures) {
-      wanted.push_back(failure.file);
-    }
+    std::ranges::transform(before_->failures, std::back_inserter(wanted), &Failure::file);
     const auto failed = static_cast<std::ptrdiff_t>(wanted.size());
-    for (const StepPart& file : listing_.named->fresh) {
-      if (everything || filter.holds(file.step)) {
-        wanted.push_back(file);
-      }
-    }
+    std::ranges::copy_if(listing_.named->fresh, std::back_inserter(wanted),
+                         [&](const StepPart& file) { return everything || filter.holds(file.step); });
     std::inplace_merge(wanted.begin(), wanted.begin() + failed, wanted.end(),
                        [&](const StepPart& a, const StepPart& b) { return listing_.before(a, b); });
     return wanted;
   }
 
   [[nodiscard]] bool unread_before(const StepPart& file) const {
-    return before_ != nullptr &&
-           std::any_of(before_->failures.begin(), before_->failures.end(), [&](const Failure& other) {
+    return before_ != nullptr && std::ranges::any_of(before_->failures, [&](const Failure& other) {
              return other.file == file && other.problem.kind != ProblemKind::not_found;
            });
   }
