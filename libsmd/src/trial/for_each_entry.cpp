@@ -33,7 +33,7 @@ class ByRank {
   void sort(std::vector<Found>& found, std::size_t ranks) {
     const auto before = [](const Found& a, const Found& b) { return a.rank < b.rank; };
     if (ranks > 4 * found.size()) {
-      std::stable_sort(found.begin(), found.end(), before);
+      std::ranges::stable_sort(found, before);
       return;
     }
     starts_.assign(ranks + 1, 0);
@@ -65,8 +65,7 @@ class WantedTensors {
     }
     few_ = !names.empty() && ids_.size() <= few;
     if (few_) {
-      std::sort(ids_.begin(), ids_.end());
-      ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+      detail::trial::sort_each_once(ids_);
       return;
     }
     set_.assign(catalog.tensors().size(), names.empty());
@@ -79,8 +78,7 @@ class WantedTensors {
   void collect(const detail::trial::ItemList& list, std::vector<std::uint32_t>& tensors) const {
     tensors.clear();
     if (few_) {
-      std::copy_if(ids_.begin(), ids_.end(), std::back_inserter(tensors),
-                   [&](std::uint32_t id) { return !list.of(id).empty(); });
+      std::ranges::copy_if(ids_, std::back_inserter(tensors), [&](std::uint32_t id) { return !list.of(id).empty(); });
       return;
     }
     for (const Item& item : list.items) {
@@ -190,8 +188,8 @@ class EntryWalk {
       }
       update(common, row);
       if (rows.size() == 1 && catalog_.shapes(row) == nullptr) {
-        return std::all_of(common.tensors.begin(), common.tensors.end(),
-                           [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.file); });
+        return std::ranges::all_of(common.tensors,
+                                   [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.file); });
       }
       find_tensors(row, r, common);
     }
@@ -205,8 +203,7 @@ class EntryWalk {
     if (query_.mode && *query_.mode != Mode::global && row.mode != *query_.mode) {
       return false;
     }
-    return query_.workers.empty() ||
-           std::find(query_.workers.begin(), query_.workers.end(), snapshot_.worker(row)) != query_.workers.end();
+    return query_.workers.empty() || std::ranges::find(query_.workers, snapshot_.worker(row)) != query_.workers.end();
   }
 
   void update(RowInCommon& common, const StepRow& row) const {
@@ -216,8 +213,7 @@ class EntryWalk {
     }
     common.list = list;
     wanted_.collect(catalog_.items(row), common.tensors);
-    std::sort(common.tensors.begin(), common.tensors.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
+    std::ranges::sort(common.tensors, [&](std::uint32_t a, std::uint32_t b) { return rank_[a] < rank_[b]; });
   }
 
   void find_tensors(const StepRow& row, std::uint32_t position, const RowInCommon& common) {

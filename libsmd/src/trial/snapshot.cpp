@@ -18,7 +18,7 @@ class Superseder {
       first_step_ = std::min(first_step_, one.from_step);
     }
     for (auto& [series, events] : by_series_) {
-      std::sort(events.begin(), events.end(), [](const Later& a, const Later& b) { return a.before < b.before; });
+      std::ranges::sort(events, [](const Later& a, const Later& b) { return a.before < b.before; });
       for (std::size_t i = events.size(); i-- > 1;) {
         events[i - 1].from_step = std::min(events[i - 1].from_step, events[i].from_step);
       }
@@ -55,13 +55,13 @@ class Superseder {
         return false;
       }
       changed = true;
-      std::sort(go.begin(), go.end());
+      std::ranges::sort(go);
       superseded.push_back(stay.empty() ? row : catalog.part_of(row, go));
       superseded.back().superseded = true;
       if (stay.empty()) {
         return true;
       }
-      std::sort(stay.begin(), stay.end());
+      std::ranges::sort(stay);
       row = catalog.part_of(row, stay);
       return false;
     });
@@ -87,8 +87,8 @@ class Superseder {
     if (series == by_series_.end()) {
       return false;
     }
-    const auto later = std::partition_point(series->second.begin(), series->second.end(),
-                                            [&](const Later& event) { return event.before <= row.file.id; });
+    const auto later =
+        std::ranges::partition_point(series->second, [&](const Later& event) { return event.before <= row.file.id; });
     return later != series->second.end() && later->from_step <= row.file.step;
   }
 
@@ -143,9 +143,8 @@ void Snapshot::add(std::vector<layout::RowSequence> added) {
   };
   const auto has_mode = [](const layout::RowSequence& sequence) { return sequence.row.mode != Mode::global; };
   if (count_rows(added) < worth_it * added.size() || added.empty() ||
-      (!steps.empty() && added.front().row.file.step <= steps.last().number) ||
-      std::any_of(added.begin(), added.end(), has_mode) ||
-      std::adjacent_find(added.begin(), added.end(), std::not_fn(stand_apart)) != added.end()) {
+      (!steps.empty() && added.front().row.file.step <= steps.last().number) || std::ranges::any_of(added, has_mode) ||
+      std::ranges::adjacent_find(added, std::not_fn(stand_apart)) != added.end()) {
     return add(layout::rows_of(added));
   }
   constexpr std::size_t enough = 1024;
@@ -170,8 +169,8 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
   const auto before = [this](const layout::StepRow& a, const layout::StepRow& b) {
     return listing->before(a.file, b.file);
   };
-  if (!std::is_sorted(added.begin(), added.end(), before)) {
-    std::stable_sort(added.begin(), added.end(), before);
+  if (!std::ranges::is_sorted(added, before)) {
+    std::ranges::stable_sort(added, before);
   }
   const auto kept = std::make_shared<const std::vector<layout::StepRow>>(std::move(added));
   const std::vector<layout::StepRow>& rows = *kept;
@@ -207,10 +206,7 @@ void Snapshot::add(std::vector<layout::StepRow> added) {
     i = end;
   }
   take_fresh();
-  if (!std::is_sorted(fresh_claims.begin(), fresh_claims.end())) {
-    std::sort(fresh_claims.begin(), fresh_claims.end());
-  }
-  fresh_claims.erase(std::unique(fresh_claims.begin(), fresh_claims.end()), fresh_claims.end());
+  sort_each_once(fresh_claims);
   claims.merge(std::move(fresh_claims), std::less<>());
   if (by_path) {
     row_of_path = std::move(by_path);

@@ -77,9 +77,9 @@ class StepChunk {
   template <class Visit>
   bool for_each(const Visit& visit) const {
     if (made_.load(std::memory_order_acquire)) {
-      return std::all_of(steps_.begin(), steps_.end(), visit);
+      return std::ranges::all_of(steps_, visit);
     }
-    return std::all_of(rows_.begin(), rows_.end(), [&](const layout::RowSequence& sequence) {
+    return std::ranges::all_of(rows_, [&](const layout::RowSequence& sequence) {
       for (std::uint32_t i = 0; i < sequence.count; ++i) {
         const layout::StepRow row = sequence.nth(i);
         if (!visit(step_of({std::shared_ptr<void>(), &row}, 1))) {
@@ -203,7 +203,7 @@ struct Snapshot {
   void for_each_sequence(const Visit& visit) const {
     steps.for_each_chunk([&](const StepChunk& chunk) {
       if (const auto sequences = chunk.sequences(); !sequences.empty()) {
-        std::for_each(sequences.begin(), sequences.end(), visit);
+        std::ranges::for_each(sequences, visit);
         return;
       }
       for (const Step& step : chunk.steps()) {
@@ -254,8 +254,14 @@ using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepPart
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe);
 
-/// Sorts steps, which mostly ascend, and leaves each once.
-void sort_each_once(std::vector<std::int64_t>& steps);
+/// Sorts items, which mostly ascend, and leaves each once.
+template <class Item>
+void sort_each_once(std::vector<Item>& items) {
+  if (!std::ranges::is_sorted(items)) {
+    std::ranges::sort(items);
+  }
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+}
 
 /// Returns how many of the oldest of `waiting` incomplete steps count as complete because there are too many: window/2
 /// at a time, until at most `window` are left (docs/format.md).

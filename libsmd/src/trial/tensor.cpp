@@ -2,6 +2,7 @@
 #include <smd/tensor.hpp>
 
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "trial/trial_state.hpp"
 
@@ -71,8 +72,7 @@ struct Tensor::Impl::Query {
       throw_not_at(step);
     }
     if (!worker) {
-      const auto first =
-          std::find_if(rows.begin(), rows.end(), [&](const StepRow* candidate) { return has(*candidate); });
+      const auto first = std::ranges::find_if(rows, [&](const StepRow* candidate) { return has(*candidate); });
       return first == rows.end() ? *rows.front() : **first;
     }
     std::vector<std::string> writers;
@@ -192,8 +192,7 @@ struct Tensor::Impl::Query {
         }
       }
     }
-    std::sort(steps.begin(), steps.end());  // several workers give a mode step more than once
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    detail::trial::sort_each_once(steps);  // several workers give a mode step more than once
     return steps;
   }
 
@@ -233,10 +232,7 @@ struct Tensor::Impl::Query {
 
   [[noreturn]] void throw_not_saved(const StepRow& row, StepKey step, std::string_view what) const {
     const std::optional<TensorEntry> entry = trial->records().entry(*snapshot, row, id);
-    std::vector<std::string> saved;
-    for (const SavedReduction& reduction : entry->reductions) {
-      saved.push_back(reduction.name);
-    }
+    std::vector<std::string> saved = detail::mapped(entry->reductions, &SavedReduction::name);
     if (entry->shape) {
       saved.emplace_back("shape");
     }
@@ -292,11 +288,8 @@ std::optional<std::string> Tensor::original_name() const {
 }
 
 std::vector<GlobalStep> Tensor::steps(bool show_incomplete_steps) const {
-  std::vector<GlobalStep> steps;
-  for (const ModeStep step : this->steps(Mode::global, show_incomplete_steps)) {
-    steps.emplace_back(step.value);
-  }
-  return steps;
+  return detail::mapped(steps(Mode::global, show_incomplete_steps),
+                        [](ModeStep step) { return GlobalStep(step.value); });
 }
 
 std::vector<ModeStep> Tensor::steps(Mode mode, bool show_incomplete_steps) const {
@@ -384,7 +377,7 @@ std::vector<std::string> Tensor::workers(StepKey step) const {
 
 std::vector<ModeStep> Tensor::prev_steps(StepKey step, std::optional<std::size_t> n) const {
   std::vector<ModeStep> steps = this->steps(step.mode);
-  steps.erase(std::upper_bound(steps.begin(), steps.end(), ModeStep(step.number)), steps.end());
+  steps.erase(std::ranges::upper_bound(steps, ModeStep(step.number)), steps.end());
   steps.erase(steps.begin(),
               steps.end() - static_cast<std::ptrdiff_t>(std::min(n.value_or(steps.size()), steps.size())));
   return steps;

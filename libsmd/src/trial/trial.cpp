@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 
 #include <smd/last_written.hpp>
@@ -62,7 +63,7 @@ struct Tally {
   }
   static void add_once(std::vector<std::uint32_t>& ids, std::uint32_t id) {
     // In the first step ids come in order; in later steps most are known.
-    const auto place = std::lower_bound(ids.begin(), ids.end(), id);
+    const auto place = std::ranges::lower_bound(ids, id);
     if (place == ids.end() || *place != id) {
       ids.insert(place, id);
     }
@@ -90,7 +91,7 @@ TensorSummary summary(const Snapshot& snapshot, const std::vector<std::uint32_t>
   for (const std::uint32_t reduction : tally.reductions) {
     row.saved.emplace_back(snapshot.catalog.reductions()[reduction]);
   }
-  std::sort(row.saved.begin(), row.saved.end());
+  std::ranges::sort(row.saved);
   if (tally.shape != nullptr) {
     row.saved.insert(row.saved.begin(), "shape");
     row.shape = tally.shape->shape;
@@ -114,17 +115,13 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
       info.workers.emplace_back(worker);
     }
     info.bytes += payload_bytes(snapshot.catalog, snapshot.catalog.payload(row));
-    for (const Item& item : snapshot.catalog.items(row).items) {
-      tensors.push_back(item.tensor);
-    }
+    std::ranges::transform(snapshot.catalog.items(row).items, std::back_inserter(tensors), &Item::tensor);
     if (const ShapeList* const shapes = snapshot.catalog.shapes(row)) {
-      for (const ShapeList::Saved& saved : shapes->shapes) {
-        tensors.push_back(saved.tensor);
-      }
+      std::ranges::transform(shapes->shapes, std::back_inserter(tensors), &ShapeList::Saved::tensor);
     }
   }
-  std::sort(tensors.begin(), tensors.end());
-  info.tensors = static_cast<std::size_t>(std::unique(tensors.begin(), tensors.end()) - tensors.begin());
+  detail::trial::sort_each_once(tensors);
+  info.tensors = tensors.size();
   return info;
 }
 
@@ -143,13 +140,8 @@ std::vector<std::string> Trial::tensor_names(const TensorQuery& query) const {
   detail::MatchBudget budget;
   std::vector<std::uint32_t> ids = select_ids(*impl_, *snapshot, query, budget);
   const std::vector<std::uint32_t>& rank = snapshot->catalog.tensor_rank();
-  std::sort(ids.begin(), ids.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
-  std::vector<std::string> names;
-  names.reserve(ids.size());
-  for (const std::uint32_t id : ids) {
-    names.emplace_back(snapshot->catalog.tensors()[id]);
-  }
-  return names;
+  std::ranges::sort(ids, [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+  return detail::mapped(ids, [&](std::uint32_t id) { return std::string(snapshot->catalog.tensors()[id]); });
 }
 
 std::vector<std::string> Trial::tensor_names_of(const Collection& collection, TensorQuery query) const {
@@ -184,13 +176,11 @@ std::vector<GlobalStep> Trial::steps(bool show_incomplete_steps) const {
 }
 
 std::vector<ModeStep> Trial::steps(Mode mode, bool show_incomplete_steps) const {
-  std::vector<ModeStep> steps;
   if (mode == Mode::global) {
-    for (const GlobalStep step : this->steps(show_incomplete_steps)) {
-      steps.emplace_back(step.value);
-    }
-    return steps;
+    return detail::mapped(steps(show_incomplete_steps), [](GlobalStep step) { return ModeStep(step.value); });
   }
+  std::vector<ModeStep> steps;
+
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   std::optional<std::int64_t> last;
   for (const detail::trial::ModeClaim& claim : snapshot->claims) {
@@ -250,11 +240,8 @@ std::optional<GlobalStep> Trial::global_step(Mode mode, ModeStep step) const {
 }
 
 std::vector<GlobalStep> Trial::global_steps(Mode mode, ModeStep step) const {
-  std::vector<GlobalStep> steps;
-  for (const std::int64_t number : impl_->snapshot()->global_steps(mode, step.value)) {
-    steps.emplace_back(number);
-  }
-  return steps;
+  return detail::mapped(impl_->snapshot()->global_steps(mode, step.value),
+                        [](std::int64_t number) { return GlobalStep(number); });
 }
 
 bool Trial::has_event_files(GlobalStep step) const {
@@ -264,7 +251,7 @@ bool Trial::has_event_files(GlobalStep step) const {
     return false;
   }
   const std::span<const detail::layout::StepRow> rows = snapshot->rows_of(*found);
-  return std::all_of(rows.begin(), rows.end(), [&](const detail::layout::StepRow& row) {
+  return std::ranges::all_of(rows, [&](const detail::layout::StepRow& row) {
     return snapshot->catalog.payload(row).count == 0 || impl_->storage().exists(*impl_->records().file(*snapshot, row));
   });
 }
@@ -281,8 +268,7 @@ std::vector<std::string> Trial::writers() const {
       names.push_back(snapshot->worker(rows.row));
     }
   });
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  detail::trial::sort_each_once(names);
   return {names.begin(), names.end()};
 }
 
@@ -352,11 +338,11 @@ std::vector<GlobalStep> Trial::listed_steps() const {
   std::vector<GlobalStep> steps;
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
   if (!snapshot->listing->named) {
-    std::transform(snapshot->steps.begin(), snapshot->steps.end(), std::back_inserter(steps),
-                   [](const Step& step) { return GlobalStep(step.number); });
+    std::ranges::transform(snapshot->steps, std::back_inserter(steps),
+                           [](const Step& step) { return GlobalStep(step.number); });
     const auto in_range = static_cast<std::ptrdiff_t>(steps.size());
-    std::transform(snapshot->left_out.begin(), snapshot->left_out.end(), std::back_inserter(steps),
-                   [](std::int64_t step) { return GlobalStep(step); });
+    std::ranges::transform(snapshot->left_out, std::back_inserter(steps),
+                           [](std::int64_t step) { return GlobalStep(step); });
     std::inplace_merge(steps.begin(), steps.begin() + in_range, steps.end());
     return steps;
   }
@@ -386,12 +372,9 @@ struct __attribute__((visibility("hidden"))) NoRefreshInThread::Impl {
 };
 
 NoRefreshInThread::NoRefreshInThread(std::span<const Trial* const> trials) {
-  std::vector<const detail::trial::TrialState*> states;
-  states.reserve(trials.size());
-  for (const Trial* const trial : trials) {
-    states.push_back(&detail::TrialAccess::state(*trial));
-  }
-  impl_ = std::make_unique<Impl>(std::move(states));
+  impl_ = std::make_unique<Impl>(detail::mapped(trials, [](const Trial* trial) -> const detail::trial::TrialState* {
+    return &detail::TrialAccess::state(*trial);
+  }));
 }
 NoRefreshInThread::~NoRefreshInThread() = default;
 
