@@ -146,10 +146,8 @@ std::string Figures::add(Figure figure) {
   if (!figure.remark.empty()) {
     out += fmt::format("<p class=\"remark\">{}</p>\n", xml(figure.remark));
   }
-  std::string behind = numbers_table(figure.chart, figure.rows);
-  for (const std::string& command : figure.commands) {
-    behind += command_html(command);
-  }
+  const std::string behind = numbers_table(figure.chart, figure.rows) + joined(figure.commands, "", command_html);
+
   return out + details_html("Numbers and command", behind) + "</figure>\n";
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first screen says, in sentences.
-#include "cli/escape.hpp"
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
@@ -156,10 +155,8 @@ std::string several_html(const PageContext& page) {
   }
   std::string out;
   const auto put = [&](std::string_view look_of, std::string_view title, const Trials& trials) {
-    std::vector<std::string> items;
-    for (const auto& [what, names] : trials) {
-      items.push_back(fmt::format("{}: {}", what, first_of(names, 30)));
-    }
+    const std::vector<std::string> items = mapped(
+        trials, [](const auto& group) { return fmt::format("{}: {}", group.first, first_of(group.second, 30)); });
     out += items.empty() ? std::string() : card_html(look_of, title) + first_items(items, "#rules") + "</div>\n";
   };
   put("bad", "Grave", bad);

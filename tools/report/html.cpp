@@ -58,11 +58,8 @@ std::string details_html(std::string_view summary, std::string_view content) {
 }
 
 std::string list_html(std::span<const std::string> items) {
-  std::string out = "<ul>\n";
-  for (const std::string& item : items) {
-    out += fmt::format("<li>{}</li>\n", item);
-  }
-  return out + "</ul>\n";
+  return "<ul>\n" + joined(items, "", [](const std::string& item) { return fmt::format("<li>{}</li>\n", item); }) +
+         "</ul>\n";
 }
 
 std::string first_of(std::span<const std::string> texts, std::size_t most) {

@@ -137,9 +137,7 @@ std::string page_html(std::span<TrialReport> trials, const ReportCommandOptions&
     out += fmt::format("<div id=\"losses\">\n{}</div>\n", losses.first);
   }
   out += "</div>\n";
-  for (const Part& part : std::span(parts).subspan(1)) {
-    out += part.html;
-  }
+  out += joined(std::span(parts).subspan(1), "", [](const Part& part) { return part.html; });
   out += fmt::format("</main>\n<footer><p>smd-report (libsmd) {}</p></footer>\n<script>{}</script>\n</body>\n</html>\n",
                      SMD_VERSION_STRING, page_text::page_js);
   return out;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curves of many tensors in one figure: norms of gradients and weights, updates, zeros of activations.
-#include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace smd::tool::report {
 
@@ -66,8 +65,7 @@ std::string figures_of(const PageContext& page, const Many& many, const std::vec
         group.by_name ? fmt::format("-e {}", shell_word(fmt::format("^{}", escaped_pattern(group.name)))) : of_all,
         names.size());
     const std::size_t findings =
-        std::accumulate(group.tensors.begin(), group.tensors.end(), std::size_t{0},
-                        [&](std::size_t sum, const std::string& name) { return sum + page.figures.findings_of(name); });
+        sum_of(group.tensors, [&](const std::string& name) { return page.figures.findings_of(name); });
     groups += figure.empty() ? ""
                              : details_html(fmt::format("{}: {} {}{}", name_html(group.name), group.tensors.size(),
                                                         group.tensors.size() == 1 ? "tensor" : "tensors",

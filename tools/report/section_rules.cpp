@@ -3,6 +3,7 @@
 #include <smd/rule_registry.hpp>
 
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "html.hpp"
 #include "sections.hpp"
 #include "select/selection.hpp"
@@ -100,11 +101,9 @@ std::string steps_text(const RuleResult& result) {
 }
 
 std::string warnings_html(const RuleResult& result) {
-  std::string out;
-  for (const std::string& warning : result.warnings) {
-    out += fmt::format("<p class=\"remark\">{}</p>\n", name_html(warning));
-  }
-  return out;
+  return joined(result.warnings, "", [](const std::string& warning) {
+    return fmt::format("<p class=\"remark\">{}</p>\n", name_html(warning));
+  });
 }
 
 // What a rule found, or why it could not be evaluated.
@@ -142,10 +141,9 @@ std::string line_html(const PageContext& page, const TrialReport& trial, std::si
 }
 
 std::string passed_over_html(const TrialReport& trial) {
-  std::vector<std::string> items;
-  for (const RuleResult& result : trial.passed_over) {
-    items.push_back(fmt::format("<strong>{}</strong>: {}", name_html(result.name), name_html(result.message)));
-  }
+  const std::vector<std::string> items = mapped(trial.passed_over, [](const RuleResult& result) {
+    return fmt::format("<strong>{}</strong>: {}", name_html(result.name), name_html(result.message));
+  });
   return items.empty()
              ? std::string()
              : details_html(fmt::format("{} built-in rules had nothing to evaluate", items.size()), list_html(items));

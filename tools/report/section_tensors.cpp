@@ -113,11 +113,10 @@ std::string tensors_section(const PageContext& page) {
   });
   bad.resize(std::min(bad.size(), most_rows));
   std::string out = rest + (bad.empty() ? std::string() : table_of(page, bad));
-  std::string groups;
-  for (const LayerGroup& group : layer_groups(names)) {
-    groups +=
-        details_html(fmt::format("{}: {}", name_html(group.name), group.tensors.size()), table_of(page, group.tensors));
-  }
+  const std::string groups = joined(layer_groups(names), "", [&](const LayerGroup& group) {
+    return details_html(fmt::format("{}: {}", name_html(group.name), group.tensors.size()),
+                        table_of(page, group.tensors));
+  });
   out += details_html(fmt::format("All {} tensors, by layer", names.size()), groups);
   return section_html("tensors", "Tensors", out);
 }

@@ -61,11 +61,9 @@ std::vector<SavedAt> places_of(const Trial& trial, const std::string& tensor, co
 
 HeatMap read_map(const Trial& trial, const std::string& tensor, const std::vector<SavedAt>& places) {
   const std::string name = reduction_tensor_name(buckets_name, tensor);
-  std::vector<WantedValue> wanted;
-  wanted.reserve(places.size());
-  for (const auto& [step, place] : places) {
-    wanted.push_back({place, name});
-  }
+  const std::vector<WantedValue> wanted = mapped(places, [&](const SavedAt& at) {
+    return WantedValue{at.second, name};
+  });
   HeatMap map;
   trial.read(wanted, [&](std::size_t i, ReadResult&& result) {
     if (!result.value) {
