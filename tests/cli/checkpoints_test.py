@@ -24,7 +24,7 @@ import zipfile
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
-from torch_file import Pickler, Storage, Tensor, write_pt
+from torch_file import Pickler, Quantised, Storage, Tensor, write_pt
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -858,6 +858,25 @@ class Made(unittest.TestCase):
         path = self.write("array.pt", zipped(pickled({"array": np.arange(3.0)})))
         _, errors = run("smd-ls", "--check", path)
         self.assertEqual(errors, [])
+
+    def test_the_same_integers_of_another_scale_are_other_numbers(self):
+        def write(name, *how, scales=(1, 1)):
+            tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", *how)
+            return self.write(name, zipped(pickled({"w": tensor}), b"\1\2", struct.pack("<2d", *scales), bytes(16)))
+
+        by_axis = *(Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2"))), 0
+        a, axis = write("a.pt", 0.5, 0), write("axis.pt", *by_axis)
+        self.assertIn("tensor 'w' is quantised: scale 0.5, zero point 0", "".join(run("smd-ls", "-v", a)[1]))
+        for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3)),
+                                   (axis, write("again.pt", *by_axis), write("scales.pt", *by_axis, scales=(1, 2)))):
+            run("smd-diff", one, same)
+            for other in others:
+                row, = rows("smd-diff", "--ignore-dtype", one, other, status=1)
+                self.assertEqual((row["state"], row["differing"]), ("differs", None))
+                table = run("smd-diff", "-f", "table", one, other, status=1)[0].decode()
+                self.assertTrue(all(row[key] in table for key in ("dtype_a", "dtype_b")) and "scale" in table, table)
+                self.assertNotEqual(row["dtype_a"], row["dtype_b"])
+                self.assertEqual(rows("smd-diff", "--summary", one, other, status=1)[0]["differing"], 1)
 
     def test_one_fault_of_an_archive_is_told_once(self):
         content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))

@@ -59,7 +59,7 @@ void check_distributed(const wire::FileTensor& tensor, values::Reader& reader) {
     count_elements(chunk, shape, 0, 0, times);
   }
   SMD_REQUIRE(times == std::vector<std::uint8_t>(*count, 1));
-  const ValueType type{ValueForm::elements, tensor.dtype, shape, {}, {}, tensor.source};
+  const ValueType type{ValueForm::elements, tensor.dtype, shape, {}, {}, {}, tensor.source};
   const Place place{std::make_shared<const std::string>(".metadata"), std::make_shared<const ValueType>(type),
                     tensor.offset, tensor.length};
   std::vector<std::byte> elements(*count * item_size(tensor.dtype));

@@ -17,8 +17,10 @@ def of_torch(module, name, is_class):
 
 
 REBUILD = of_torch('torch._utils', '_rebuild_tensor_v2', False)
+REBUILD_QUANTISED = of_torch('torch._utils', '_rebuild_qtensor', False)
 STORAGES = {dtype: (of_torch('torch', name, True), size) for dtype, name, size in
-            (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2))}
+            (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2),
+             ('float64', 'DoubleStorage', 8), ('int64', 'LongStorage', 8), ('qint8', 'QInt8Storage', 1))}
 
 Storage = collections.namedtuple('Storage', 'dtype key bytes')
 
@@ -29,6 +31,15 @@ class Tensor:
 
     def __reduce__(self):
         return REBUILD, self.parts
+
+
+class Quantised(Tensor):
+    def __init__(self, storage, shape, strides, *how):
+        super().__init__(storage, shape, strides)
+        self.parts = (*self.parts[:4], how, *self.parts[4:])
+
+    def __reduce__(self):
+        return REBUILD_QUANTISED, self.parts
 
 
 class Pickler(pickle.Pickler):

@@ -81,7 +81,8 @@ namespace {
 constexpr std::array<Prose, 7> prose = {{
     {.title = "STATES",
      .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
-             "elements are; differs: some are not; dtype: equal as numbers, but of two element types; shape: of two "
+             "elements are; differs: some are not, or the same integers are quantised by another scale or zero point, "
+             "as dtype_a and dtype_b then say; dtype: equal as numbers, but of two element types; shape: of two "
              "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
              "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
              "first worker of each trial is compared.\n\n"

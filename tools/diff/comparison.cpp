@@ -38,6 +38,18 @@ struct Pool {
   std::optional<State> apart = {};  ///< Of the first pair whose elements could not be compared.
 };
 
+/// Returns what makes numbers of a quantised value's integers; empty if that is not known.
+std::string_view quantiser_of(const TensorEntry& entry) {
+  return entry.value && entry.value->type ? std::string_view(entry.value->type->quantiser) : std::string_view();
+}
+
+/// Whether equal integers of two quantised values are other numbers.
+bool scaled_unlike(const PairedEntry& entry) {
+  const std::string_view a = quantiser_of(*entry.a);
+  const std::string_view b = quantiser_of(*entry.b);
+  return !a.empty() && !b.empty() && a != b;
+}
+
 class Comparison {
  public:
   Comparison(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
@@ -225,7 +237,8 @@ class Comparison {
       ++statistics_;
     }
     const State state = first.alone > 0 ? State::differs : state_of(whole.result());
-    finish(entry, state, &whole, &first);
+    const bool rescaled = state != State::differs && scaled_unlike(entry);
+    finish(entry, rescaled ? State::differs : state, rescaled ? nullptr : &whole, &first);
   }
 
   /// Returns what the index and the headers of files tell.
@@ -237,7 +250,7 @@ class Comparison {
       return {entry->shape ? &*entry->shape : nullptr, {}};
     }
     const ValueType& type = *entry->value->type;
-    return {&type.shape, type.unread_type.empty() ? to_string(type.dtype) : type.unread_type};
+    return {&type.shape, type.unread_type.empty() ? std::string(to_string(type.dtype)) : type.unread_type};
   }
 
   [[nodiscard]] State state_of(const Difference& difference) const {
@@ -268,8 +281,12 @@ class Comparison {
     row.a = facts_of(entry.a);
     row.b = facts_of(entry.b);
     if (first != nullptr && first->dtype && common_of(entry) == Common::values) {
-      row.a = {&first->shape, to_string(*first->dtype)};
-      row.b = {&first->shape_b, to_string(*first->dtype_b)};
+      row.a = {&first->shape, std::string(to_string(*first->dtype))};
+      row.b = {&first->shape_b, std::string(to_string(*first->dtype_b))};
+      if (scaled_unlike(entry)) {
+        row.a.dtype.append(", ").append(quantiser_of(*entry.a));
+        row.b.dtype.append(", ").append(quantiser_of(*entry.b));
+      }
     }
     if (compared != nullptr) {
       row.statistics = compared->result();
@@ -331,7 +348,7 @@ class Comparison {
   void say_what_was_compared() {
     if (left_of_pools_ > 0) {
       messages_.warning(
-          fmt::format("{} of values only in one trial, of unlike shapes or of statistics {} not in the "
+          fmt::format("{} of values only in one trial, of unlike shapes or scales or of statistics {} not in the "
                       "pooled rows; without --by each has its row",
                       counted(left_of_pools_, "pair"), left_of_pools_ == 1 ? "is" : "are"));
     }

@@ -35,10 +35,10 @@ enum class State : std::uint8_t {
   unread,  ///< One of them cannot be read.
 };
 
-/// What is known of a value besides its elements. Borrowed.
+/// What is known of a value besides its elements.
 struct ValueFacts {
-  const Shape* shape = nullptr;
-  std::string_view dtype;
+  const Shape* shape = nullptr;  ///< Borrowed.
+  std::string dtype = {};        ///< With what differs in the quantiser.
 };
 
 /// One row of results. Names and forms are valid until the view's `row` returns. Fields that rows are not grouped `by`

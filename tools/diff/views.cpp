@@ -44,7 +44,7 @@ Cell shape_cell(const ShownRow& of) {
 }
 template <auto value>
 Cell dtype_cell(const ShownRow& of) {
-  const std::string_view dtype = (of.row.*value).dtype;
+  const std::string& dtype = (of.row.*value).dtype;
   return of.dtypes && !dtype.empty() ? Cell(dtype) : Cell();
 }
 
@@ -100,8 +100,9 @@ class RowsView : public DiffView {
       return;
     }
     find_first(row);
-    const ShownRow shown = {row, index_, !only_reasons_ || row.state == State::shape,
-                            !only_reasons_ || row.state == State::dtype};
+    const ShownRow shown = {
+        row, index_, !only_reasons_ || row.state == State::shape,
+        !only_reasons_ || row.state == State::dtype || (row.state == State::differs && !row.statistics)};  // of scales
     rows_.row_of([&](std::size_t i) { return columns_[i].cell(shown); });
   }
 

@@ -35,6 +35,9 @@ struct ValueType {
   std::vector<std::int64_t> strides = {};
   /// The element type as the file names it (`F4`), if the library does not read that type; `dtype` then means nothing.
   std::string unread_type = {};
+  /// What makes numbers of quantised elements, in words: `scale 0.1, zero point 3`. Empty if that is not known. Of
+  /// scales along an axis, their checksums, if the file has them.
+  std::string quantiser = {};
   /// Of elements: what the library must know besides to read them, such as their checksum; may be null.
   std::shared_ptr<const detail::storage::ElementSource> source = {};
 

@@ -425,6 +425,7 @@ class Describer {
     type_.unread_type = known ? "" : dtype;
     type_.shape.clear();
     type_.strides.clear();
+    type_.quantiser.clear();
     type_.source.reset();
     tensor_ = {};
     not_yet_ = false;
@@ -433,15 +434,15 @@ class Describer {
   void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
     const auto storage = storage_facts(pickle_, arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
+    if (object.meaning == Meaning::quantised) {
+      type_.quantiser = quantiser(pickle_.first_items(arguments[4]));
+    }
     why_.clear();
     const bool right = storage && (!storage->dtype.empty() || dtype != Pickle::nothing);
     if (!right || !fits(*storage, arguments, metadata)) {
       why_ = why_.empty() ? "its storage cannot be understood" : why_;
     }
     add(object, why_.empty() ? nullptr : why_.c_str());
-    if (object.meaning == Meaning::quantised && !over_) {
-      file_.quantisers.emplace_back(shown_name(), quantiser(pickle_.first_items(arguments[4])));
-    }
   }
 
   bool refuse(std::string why) {
@@ -539,11 +540,19 @@ class Describer {
   }
 
   std::string quantiser(const Pickle::First& parts) {
-    if (!pickle_.real(parts[1]) || !pickle_.integer(parts[2])) {
-      return "a scale and a zero point for each index of axis " + std::string(key_text(parts[3], 0));
+    const auto zero = pickle_.integer(parts[2]);
+    if (!pickle_.real(parts[1]) || !zero) {
+      return "a scale" + checksum_of(parts[1]) + " and a zero point" + checksum_of(parts[2]) +
+             " for each index of axis " + std::to_string(pickle_.integer(parts[3]).value_or(0));
     }
-    const std::string scale(key_text(parts[1], 0));
-    return "scale " + scale + ", zero point " + std::string(key_text(parts[2], 0));
+    return "scale " + std::string(key_text(parts[1], 0)) + ", zero point " + std::to_string(*zero);
+  }
+
+  /// Tells the elements of a tensor from others without reading them, if the file can.
+  [[nodiscard]] std::string checksum_of(Ref tensor) const {
+    const auto storage = storage_facts(pickle_, pickle_.first_items(object_of(tensor).arguments)[0]);
+    const auto index = storage && storages_.is_archive ? storages_.find(storage->key) : std::nullopt;
+    return index ? " (checksum " + std::to_string(storages_.members[*index].crc) + ")" : std::string();
   }
 
   [[nodiscard]] std::string_view shown_name() const noexcept {

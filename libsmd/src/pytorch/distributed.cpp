@@ -208,6 +208,7 @@ class MetadataReader {
                                                                chunk.sizes,
                                                                {tensor.strides.begin(), tensor.strides.end()},
                                                                {},
+                                                               {},
                                                                tensor.source});
       source->chunks.push_back({chunk.offsets, std::move(place)});
     }

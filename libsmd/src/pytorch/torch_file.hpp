@@ -33,8 +33,7 @@ struct Fact {
 
 /// Problems lack the file's name; their offsets count from its start, or from the pickle's if that is compressed.
 struct TorchFile {
-  wire::FileTensors tensors;                                    ///< Two may have one name.
-  std::vector<std::pair<std::string, std::string>> quantisers;  ///< By tensor: scale and zero point.
+  wire::FileTensors tensors;  ///< Two may have one name.
   std::vector<Fact> facts;
   std::optional<std::int64_t> step;            ///< Which the facts state.
   std::optional<std::int64_t> epoch;           ///< The same.

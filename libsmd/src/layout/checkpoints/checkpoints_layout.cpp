@@ -130,7 +130,6 @@ class CheckpointLook {
 
  private:
   using Readings = std::vector<std::function<void()>>;
-  using Quantisers = std::vector<std::pair<std::string, std::string>>;
 
   Status plan() {
     if (!place_.file.empty()) {
@@ -352,10 +351,6 @@ class CheckpointLook {
         for (const TensorFile& file : set.files) {
           growing = tell_problems_of(file) || growing;
           const auto header = listing_->headers.find(file.path);
-          for (const auto& [tensor, how] : header->torch ? header->torch->quantisers : Quantisers()) {
-            problems_.add(make_problem(
-                ProblemKind::note, printable(file.path) + ": tensor '" + printable(tensor) + "' is quantised: " + how));
-          }
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
           rows.push_back(
               {checkpoint.step, file.path, prefix, !main || main == i, facts, header->reading, header->stamp});
