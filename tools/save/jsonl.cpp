@@ -262,6 +262,7 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   StepOfLog step(options, saver, messages);
   std::uint64_t matched = 0;
   std::uint64_t passed = 0;
+  std::uint64_t stepless = 0;
   std::uint64_t texts = 0;
   for_each_line(interruption, [&](const std::string& line) {
     pass_on(line + "\n", passes_on);
@@ -271,7 +272,7 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
       at = name == "step" ? step_in(text.value_or(std::string_view())) : at;
     }
     if (groups.empty() || !at) {
-      ++passed;
+      (groups.empty() ? passed : stepless) += 1;
       return;
     }
     ++matched;
@@ -285,6 +286,10 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   });
   step.save();
   messages.info("--lines: the pattern was not found in " + counted(passed, "line"));
+  if (stepless != 0) {
+    messages.warning("--lines: " + counted(stepless, "line") + (stepless == 1 ? " is" : " are") +
+                     " left out: the step is no whole number");
+  }
   if (texts != 0) {
     messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") +
                      " no number, and left out");

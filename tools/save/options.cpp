@@ -59,6 +59,7 @@ constexpr auto own_options = in_group(
                        "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
                        "or is - or None or NA is not saved; nan and inf are numbers. Lines of one step belong "
                        "together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
+                       "Lines whose step is no whole number are left out; a warning counts them. "
                        "If PATTERN is found in no line, the status is 1."),
         flag(no_letter, "tee", "with --lines: write what is read to standard output, too"),
     });
