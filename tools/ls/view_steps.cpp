@@ -41,7 +41,7 @@ void print(const Trial& trial, const std::vector<StepInfo>& infos, const Selecti
   for (std::size_t i = 0; i < infos.size(); ++i) {
     const StepInfo& info = infos[i];
     to.rows.row({info.step.value, to_string(info.mode), info.mode_step.value, info.tensors, ListCell{info.workers},
-                 info.complete, info.bytes, times[i] ? Cell(times[i]->earliest) : Cell(),
+                 info.complete, info.bytes, times[i] ? or_missing(times[i]->earliest) : Cell(),
                  PlaceCell{info.step.value, 0}});
   }
 }

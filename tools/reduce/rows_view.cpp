@@ -102,7 +102,8 @@ class RowsView : public ResultView {
     }
     if (!context_.options.merge) {
       time_text_ = row.wall_time && timed_ ? time_text(*row.wall_time) : std::string();
-      cells_.insert(cells_.end(), {row.wall_time, or_missing(time_text_), row.elapsed, row.superseded, row.written});
+      cells_.insert(cells_.end(), {or_missing(row.wall_time), or_missing(time_text_), or_missing(row.elapsed),
+                                   row.superseded, row.written});
     }
     rows_.row(cells_);
   }

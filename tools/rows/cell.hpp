@@ -7,6 +7,7 @@
 #include <smd/tensor.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 #include <complex>
 #include <concepts>
@@ -105,6 +106,10 @@ class Cell {
 
 /// A text; missing if it is empty.
 [[nodiscard]] inline Cell or_missing(std::string_view text) noexcept { return text.empty() ? Cell() : Cell(text); }
+/// A time; missing if it is unknown: nullopt or NaN.
+[[nodiscard]] inline Cell or_missing(std::optional<double> seconds) noexcept {
+  return seconds && !std::isnan(*seconds) ? Cell(*seconds) : Cell();
+}
 
 /// A cell as a double; NaN if it is no real number.
 [[nodiscard]] double as_double(const Cell& cell);

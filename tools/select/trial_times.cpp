@@ -71,7 +71,7 @@ std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<co
   const auto consider = [&](const Place& place, const auto& name) {
     if (!place.has_record()) {
       std::optional<StepTime>& time = times[at];
-      time = time ? StepTime{std::min(time->earliest, place.wall_time), std::max(time->latest, place.wall_time)}
+      time = time ? StepTime{std::fmin(time->earliest, place.wall_time), std::fmax(time->latest, place.wall_time)}
                   : StepTime{place.wall_time, place.wall_time};
     } else if (!smallest[at] || place.length < smallest[at]->place.length) {
       smallest[at] = {place, name()};
@@ -102,7 +102,7 @@ double first_time(const Trial& trial, Diagnostics& messages) {
   std::vector<GlobalStep> steps = trial.steps(true);
   steps.resize(std::min<std::size_t>(steps.size(), 1));
   std::optional<double> first;
-  const auto take_time = [&first](double time) { first = std::min(first.value_or(time), time); };
+  const auto take_time = [&first](double time) { first = std::fmin(first.value_or(time), time); };
   std::map<std::string, TimedRecord> records;  // the first one of each file
   const auto consider = [&](const Place& place, const auto& name) {
     if (!place.has_record()) {
@@ -122,7 +122,7 @@ double first_time(const Trial& trial, Diagnostics& messages) {
     wanted.push_back(std::move(record));
   }
   read_times(trial, wanted, messages, [&](std::size_t, double time) { take_time(time); });
-  return first.value_or(0);
+  return first.value_or(std::nan(""));
 }
 
 Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics& messages) {

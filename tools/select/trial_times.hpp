@@ -20,18 +20,18 @@ namespace smd::tool {
 /// Whole seconds since the newest file of a job was written. A file from the future (clocks differ) counts as new.
 [[nodiscard]] std::int64_t age_of(const FileTotals& files);
 
-/// When the values of a step were written, in seconds since 1970.
+/// When the values of a step were written, in seconds since 1970; NaN: unknown.
 struct StepTime {
   double earliest = 0;
   double latest = 0;
 };
 
-/// The times of these steps, which ascend; nullopt of a step of which no record is readable. Of numbers, all times are
-/// known; of records, only the smallest is read. `query`: which values count, at least at these steps.
+/// The times of these steps, which ascend; nullopt of a step of which no record is readable. Of numbers, all are
+/// looked at; of records, only the smallest is read. `query`: which values count, at least at these steps.
 [[nodiscard]] std::vector<std::optional<StepTime>> step_times(const Trial& trial, std::span<const GlobalStep> steps,
                                                               const EntryQuery& query, Diagnostics& messages);
 
-/// When a trial's first value was written, in seconds since 1970; 0 if none is readable.
+/// When a trial's first value was written, in seconds since 1970; NaN if that is unknown.
 [[nodiscard]] double first_time(const Trial& trial, Diagnostics& messages);
 
 /// How long a job has run, and how fast.

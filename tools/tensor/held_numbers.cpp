@@ -2,7 +2,9 @@
 // Numbers that a log holds, many of one tensor: their text is made by several threads.
 #include "value_view.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <smd/column.hpp>
@@ -35,7 +37,8 @@ char* write_row(char* out, const RowPattern& pattern, const ColumnPart& part, st
         out = write_number(out, part.step(i).value, pattern.precision);
         break;
       case NumberColumn::wall_time:
-        out = write_number(out, part.wall_time(i), pattern.precision);
+        out = std::isnan(part.wall_time(i)) ? std::copy_n("NA", 2, out)
+                                            : write_number(out, part.wall_time(i), pattern.precision);
         break;
       case NumberColumn::value:
         out =

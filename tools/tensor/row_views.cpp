@@ -125,12 +125,12 @@ class RowsView final : public ValueView {
       case 9:
         return key.smooth;
       case 10:
-        return key.wall_time;
+        return or_missing(key.wall_time);
       case 11:
         time_text_ = time_text(key.wall_time);
         return or_missing(time_text_);
       case 12:
-        return key.elapsed;
+        return or_missing(key.elapsed);
       case 13:
         return key.superseded;
       default:

@@ -156,8 +156,8 @@ class SMD_EXPORT StepView final : public StepTensors {
   [[nodiscard]] std::optional<double> computed(const Unit& unit, const Reduction& reduction) const;
   [[nodiscard]] std::optional<double> saved(const Unit& unit, std::string_view reduction) const;
   [[nodiscard]] std::optional<double> measure(const Unit& unit, const Reduction& reduction) const;
-  /// Returns the time at which the latest record of the step was written, in seconds since 1970; nullopt if it has
-  /// none.
+  /// Returns the time at which the latest record of the step was written, in seconds since 1970; nullopt if
+  /// that is known of none.
   [[nodiscard]] std::optional<double> wall_time() const;
   /// Returns how long the rule may wait for a step of another trial; nullopt: not at all.
   [[nodiscard]] const std::optional<WaitOptions>& wait() const noexcept;

@@ -88,6 +88,12 @@ class StalledTrainingRule final : public Rule {
     }
   }
 
+  void summarize(RuleSummary& summary) override {
+    if (unread_ && !last_) {
+      summary.explain("no step tells when it was written");
+    }
+  }
+
  private:
   struct Seen {
     Finding place;  ///< With nothing but the step.

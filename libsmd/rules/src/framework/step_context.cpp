@@ -5,6 +5,7 @@
 #include "framework/rule_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace smd {
 
@@ -222,7 +223,7 @@ std::optional<double> StepView::wall_time() const {
   std::optional<double> latest;
   for (const RecordRequest& ask : context_->asks) {
     const Slot& slot = context_->window[ask.slot];
-    if (ask.kind == RecordRequest::Kind::wall_time && !slot.problem) {
+    if (ask.kind == RecordRequest::Kind::wall_time && !slot.problem && !std::isnan(slot.wall_time)) {
       latest = std::max(latest, std::optional(slot.wall_time));
     }
   }
