@@ -172,7 +172,7 @@ void check(RuleRequest& request, const std::optional<std::string>& other) {
 
 std::unique_ptr<Rule> RuleRequest::make() const { return make_rule(configuration); }
 std::unique_ptr<Rule> RuleRequest::make_again() const {
-  return configuration.rule_to_invoke == "StalledTrainingRule" ? nullptr : make();
+  return describe_rule(configuration.rule_to_invoke).watches_clock ? nullptr : make();
 }
 
 std::vector<RuleRequest> rule_requests(const RuleOptions& options, const RequestOptions& more, Diagnostics& messages) {

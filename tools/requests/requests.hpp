@@ -63,7 +63,7 @@ struct RuleRequest {
   }
   /// Makes a new rule. Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make() const;
-  /// As `make`, for `Evaluator::restart`. Null for a rule that goes on, because it watches the clock.
+  /// As `make`, for `Evaluator::restart`. Null for a rule that watches the clock: it goes on.
   [[nodiscard]] std::unique_ptr<Rule> make_again() const;
 };
 

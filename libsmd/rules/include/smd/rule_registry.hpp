@@ -24,7 +24,8 @@ struct RuleDescription {
   std::vector<std::string> collections = {};   ///< Collections that it looks at by default.
   std::vector<ParameterSpec> parameters = {};  ///< Its own; see `common_parameters` for those of every rule.
   std::size_t other_trials = 0;                ///< How many other trials it needs.
-  std::string plugin = {};  ///< The plug-in that registered it; empty if it is built in or the program's own.
+  bool watches_clock = false;  ///< While a job is followed, it judges by the clock, and cannot begin anew.
+  std::string plugin = {};     ///< The plug-in that registered it; empty if it is built in or the program's own.
   /// Makes a rule, and checks what the table of parameters cannot express. @throws ConfigurationError.
   std::function<std::unique_ptr<Rule>(const Parameters&)> create = {};
   /// Returns the collections that a hook must save for the rule, limited to what it needs (`hook_config_for`). May be

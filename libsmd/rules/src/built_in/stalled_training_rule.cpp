@@ -173,6 +173,7 @@ RuleDescription stalled_training_rule_rule() {
             "stop the training job when it stalls: the only one in progress that training_job_name_prefix names"},
            {"training_job_name_prefix", Type::text, no_default,
             "how the job's name begins, for stop_training_on_fire"}},
+      .watches_clock = true,
       .create = create<StalledTrainingRule>,
       .saves = saves_always(collection_of("losses")),  // any tensor shows progress
   };
