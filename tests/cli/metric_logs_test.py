@@ -260,6 +260,12 @@ def check_judged(commands, _, case):
             f"{case['id']}: found {shown}, right is {of(right, 'finding')}")
 
 
+def check_without_step(commands, logs, case):
+    """Records without the chosen step are a row of --check."""
+    rows = commands.rows("smd-ls", "--check", "--step-name", "epoch", f"{logs}/{case['id']}")
+    require([row["problem"] for row in rows] == ["9 records have no 'epoch': they stand at the step before"], rows)
+
+
 def check_lines(commands, logs, case):
     folder = tempfile.mkdtemp(prefix="smd-metrics-")
     try:
@@ -291,6 +297,7 @@ def main():
         with open(f"{logs}/{file}", encoding="utf-8") as cases:
             checks += [(check, case) for case in json.load(cases)["cases"]]
     checks += [(check_judged, case) for case in JUDGED]
+    checks.append((check_without_step, {"id": "wb_global_step_gap"}))
     checks += [(check_whole_steps, {"id": command[0], "command": command}) for command in
                (["smd-tensor", "-s", ":", "-e", ".", "--pivot"], ["smd-ls", "--steps"],
                 ["smd-reduce", "-s", ":", "-e", ".", "-r", "mean,count", "--by", "step"])]
