@@ -142,8 +142,7 @@ class SelectedValues {
 
   // Whether any value was shown.
   bool run() {
-    if (takes_all_of_one() &&
-        show_held_numbers(trial_, selection_.tensors.front(), options_.reading.jobs, view_, progress_)) {
+    if (takes_all_of_one() && view_.show_held(trial_, selection_.tensors.front(), options_.reading.jobs, progress_)) {
       return found_ = shown_ = true;
     }
     for_each_value([&](const TensorEntry& entry) {

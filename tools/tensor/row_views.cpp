@@ -5,12 +5,20 @@
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 
+#include <smd/column.hpp>
+#include <smd/parallel.hpp>
 #include <smd/reduction.hpp>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace smd::tool::tensor {
@@ -31,6 +39,66 @@ constexpr RowColumns row_columns(Superseded superseded, bool smooth) {
                                                   {"elapsed", Align::right, false, false},
                                                   superseded_column(superseded == Superseded::included),
                                                   written_column}});
+}
+
+/// The columns whose numbers differ from one number of a tensor to the next: places in `row_columns`. Without modes,
+/// the mode's step is the step itself.
+enum class NumberColumn : std::size_t { step = 1, mode_step = 3, value = 8, wall_time = 10 };
+constexpr std::array<NumberColumn, 4> number_columns = {NumberColumn::step, NumberColumn::mode_step,
+                                                        NumberColumn::value, NumberColumn::wall_time};
+
+constexpr std::size_t piece_numbers = 4096;  // whose text fits the L2 cache
+
+/// What one thread makes the text of: numbers of one worker and type.
+struct Piece {
+  std::span<const ColumnPart> parts;
+  std::size_t count = 0;
+  const RowPattern* text = nullptr;
+};
+
+bool alike(const ColumnPart& a, const ColumnPart& b) noexcept {
+  return a.worker() == b.worker() && a.dtype() == b.dtype();
+}
+
+char* write_row(char* out, const RowPattern& pattern, const ColumnPart& part, std::size_t i) {
+  for (const RowPattern::Number& number : pattern.numbers) {
+    out += number.before.copy(out, std::string::npos);
+    switch (static_cast<NumberColumn>(number.column)) {
+      case NumberColumn::step:
+      case NumberColumn::mode_step:
+        out = write_number(out, part.step(i).value, pattern.precision);
+        break;
+      case NumberColumn::wall_time:
+        out = std::isnan(part.wall_time(i)) ? std::copy_n("NA", 2, out)
+                                            : write_number(out, part.wall_time(i), pattern.precision);
+        break;
+      case NumberColumn::value:
+        out =
+            part.dtype() == Dtype::float32
+                ? write_number(out, std::bit_cast<float>(static_cast<std::uint32_t>(part.number(i))), pattern.precision)
+                : write_number(out, std::bit_cast<double>(part.number(i)), pattern.precision);
+        break;
+    }
+  }
+  return out + pattern.end.copy(out, std::string::npos);
+}
+
+/// Overwrites the start of `text`, which grows as needed, with the rows of a piece. Returns their bytes.
+std::size_t write_rows(const Piece& piece, std::string& text) {
+  std::size_t most = piece.text->end.size();  // bytes of a row
+  for (const RowPattern::Number& number : piece.text->numbers) {
+    most += number.before.size() + number_chars;
+  }
+  std::size_t used = 0;
+  for (const ColumnPart& part : piece.parts) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (text.size() - used < most) {
+        text.resize(std::max(2 * text.size(), text.size() + most));
+      }
+      used = static_cast<std::size_t>(write_row(text.data() + used, *piece.text, part, i) - text.data());
+    }
+  }
+  return used;
 }
 
 /// tsv, csv: one row per element. json, jsonl: one object per value, with nested arrays.
@@ -75,10 +143,60 @@ class RowsView final : public ValueView {
     show_row(key, value.type->dtype, ShapeCell{}, Cell(), Elements(view).cell(0));
   }
 
-  [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) override {
-    if (!numbers_suffice_) {
-      return std::nullopt;
+  [[nodiscard]] bool show_held(const Trial& trial, std::string_view tensor, unsigned jobs,
+                               Progress& progress) override {
+    const std::optional<smd::ScalarColumn> column = smd::ScalarColumn::held(trial, tensor);
+    if (!column || !numbers_suffice_) {
+      return false;
     }
+    const std::span<const ColumnPart> parts = column->parts();
+    std::deque<RowPattern> texts;  // parts that are alike share one
+    std::vector<Piece> pieces;
+    std::size_t begin = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const ColumnPart& part = parts[i];
+      if (i == 0 || !alike(parts[i - 1], part)) {
+        ValueKey key;
+        key.tensor = tensor;
+        key.worker = part.worker();
+        const bool shown = part.dtype() == Dtype::float32 || part.dtype() == Dtype::float64;
+        std::optional<RowPattern> text = shown ? text_of_numbers(key, part.dtype()) : std::nullopt;
+        if (!text) {
+          return false;
+        }
+        texts.push_back(*std::move(text));
+      }
+      count += part.size();
+      if (count >= piece_numbers || i + 1 == parts.size() || !alike(part, parts[i + 1])) {
+        pieces.push_back({parts.subspan(begin, i + 1 - begin), count, &texts.back()});
+        begin = i + 1;
+        count = 0;
+      }
+    }
+    if (pieces.empty()) {
+      return false;
+    }
+    const ParallelLoop loop = reading_loop(trial, pieces.size(), {.jobs = jobs});
+    std::vector<std::string> rows(loop.slots());
+    std::vector<std::size_t> bytes(loop.slots());
+    parallel_for_each(
+        loop, [&](const LoopIndex& at) { bytes[at.slot] = write_rows(pieces[at.index], rows[at.slot]); },
+        [&](const LoopIndex& at) {
+          rows_.append(std::string_view(rows[at.slot]).substr(0, bytes[at.slot]), pieces[at.index].count);
+          progress.advance(pieces[at.index].count);
+          return true;
+        });
+    return true;
+  }
+  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
+  void end_step() override { rows_.end_step(); }
+
+  void finish() override { rows_.finish(); }
+
+ private:
+  /// Returns the text of numbers that differ from this one only in `NumberColumn`s; nullopt if there is none.
+  [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) {
     static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
     std::vector<Cell> cells;
     for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -90,13 +208,7 @@ class RowsView final : public ValueView {
     }
     return rows_.pattern_of(cells, varies);
   }
-  void append(std::string_view text, std::size_t numbers) override { rows_.append(text, numbers); }
-  [[nodiscard]] std::optional<std::size_t> room() const override { return rows_.room(); }
-  void end_step() override { rows_.end_step(); }
 
-  void finish() override { rows_.finish(); }
-
- private:
   void show_row(const ValueKey& key, Dtype dtype, const ShapeCell& shape, const Cell& index, const Cell& element) {
     rows_.row_of([&](std::size_t column) { return cell_of(column, key, dtype, shape, index, element); });
   }

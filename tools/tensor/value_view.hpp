@@ -52,12 +52,6 @@ template <std::size_t Count>
 /// The cells of `key_columns`, and then others.
 [[nodiscard]] std::vector<Cell> with_key_cells(const ValueKey& key, std::initializer_list<Cell> others = {});
 
-/// Which columns of rows have numbers that differ from one number of a tensor to the next: places among the columns of
-/// `make_rows_view`. Without modes, the mode's step is the step itself.
-enum class NumberColumn : std::size_t { step = 1, mode_step = 3, value = 8, wall_time = 10 };
-inline constexpr std::array<NumberColumn, 4> number_columns = {NumberColumn::step, NumberColumn::mode_step,
-                                                               NumberColumn::value, NumberColumn::wall_time};
-
 /// One way to show values. A new one is a file that makes one, and a line in `make_view`.
 class ValueView {
  public:
@@ -75,13 +69,12 @@ class ValueView {
   virtual void show(const ValueKey& key, const TensorValue& value) = 0;
   /// The same for a single float32 or float64 that the trial holds: `Place::number`.
   virtual void show_number(const ValueKey& key, const Place& value);
-  /// The text in which the view shows numbers that differ from this one only in `NumberColumn`s. Nullopt if it needs
-  /// the numbers themselves.
-  [[nodiscard]] virtual std::optional<RowPattern> text_of_numbers(const ValueKey& /*key*/, Dtype /*dtype*/) {
-    return std::nullopt;
+  /// Shows all values of a tensor, in the order of steps, if they are many numbers that the trial holds, and if the
+  /// view makes text of them: in at most `jobs` threads. Returns whether it did.
+  [[nodiscard]] virtual bool show_held(const Trial& /*trial*/, std::string_view /*tensor*/, unsigned /*jobs*/,
+                                       Progress& /*progress*/) {
+    return false;
   }
-  /// Appends so many numbers in such text.
-  virtual void append(std::string_view /*text*/, std::size_t /*numbers*/) {}
   /// Whether the view can show a value block by block.
   [[nodiscard]] virtual bool streams() const { return false; }
   /// Shows numbers that are too large to be held, as far as they can be read. Precondition: streams().
@@ -107,11 +100,6 @@ struct ViewContext {
 
 /// The view that the options ask for.
 [[nodiscard]] std::unique_ptr<ValueView> make_view(ViewContext context);
-
-/// Shows all values of a tensor, in the order of steps, if they are many numbers that the trial holds, and if the view
-/// takes text: made by at most `jobs` threads. Returns whether it did.
-[[nodiscard]] bool show_held_numbers(const Trial& trial, std::string_view tensor, unsigned jobs, ValueView& view,
-                                     Progress& progress);
 
 /// For `CommandDefinition::columns`.
 [[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
