@@ -82,17 +82,20 @@ def metric_logs(bench):
             ('log.jsonl', 'JSON lines', 'lines', 'find line ends', None, None, 'json'),
             ('run-a.wandb', 'records of W&B', 'records', 'check CRCs, find record ends', 1.8, 2.5, None)):
         path = os.path.join(folder, name)
-        ours, column, bare, *slow = bench.in_turns(
+        ours, threads, column, bare, *slow = bench.in_turns(
             [[bench.tool('smd-ls'), '-j', '1', '--columns', 'tensor,steps', path],
+             [bench.tool('smd-ls'), '--columns', 'tensor,steps', path],
              [bench.tool('smd-tensor'), '-j', '1', path, 'loss', '-s', ':', '--csv'],
              [bench.program('bench_bare_metrics'), way, path],
              *([bench.peer('metrics_python.py', python, path)] if python else [])], least=5)
         what = f'a million {what}'
-        bench.ratio(f'smd-ls, {what} : {does}', ours, bare, listing, by='median')
+        bench.ratio(f'smd-ls -j 1, {what} : {does}', ours, bare, listing, by='median')
+        bench.ratio(f'smd-ls, a thread per CPU, {what} : {does}', threads, bare, by='median')
         if python == 'csv':  # nothing is read later: opening reads all cells
-            bench.ratio(f'all cells as numbers, {what} : {does}', ours, bare, 3, by='median')
-        bench.ratio(f'smd-tensor --csv of one name, {what} : {does}', column, bare, tensor, by='median')
+            bench.ratio(f'all cells as numbers, -j 1, {what} : {does}', ours, bare, 3, by='median')
+        bench.ratio(f'smd-tensor -j 1 --csv of one name, {what} : {does}', column, bare, tensor, by='median')
         for peer in slow:
-            bench.times_as_fast(f"smd-ls, {what} : Python's {python}", ours, peer, 12, by='median')
-        bench.peak(f'smd-ls, {what}: peak memory', ours, 64)
+            bench.times_as_fast(f"smd-ls -j 1, {what} : Python's {python}", ours, peer, by='median')
+            bench.times_as_fast(f"smd-ls, {what} : Python's {python}", threads, peer, 12, by='median')
+        bench.peak(f'smd-ls, {what}: peak memory', threads, 64)
         bench.peak(f'smd-tensor --csv of one name, {what}: peak memory', column, 64)

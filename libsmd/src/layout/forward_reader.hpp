@@ -36,6 +36,12 @@ class ForwardReader {
     begin_ += bytes;
     offset_ += bytes;
   }
+  /// As `skip`, also bytes that were not read.
+  void pass(std::uint64_t bytes) noexcept {
+    const std::size_t held = std::min<std::uint64_t>(bytes, end_ - begin_);
+    skip(held);
+    offset_ += bytes - held;
+  }
   /// Reads more. Returns false at the end of the file, and if reading failed.
   bool more() {
     const std::uint64_t at = offset_ + (end_ - begin_);

@@ -41,10 +41,11 @@ class Log {
     std::filesystem::rename(dir_ / "new", dir_ / name_);
   }
   /// Adds the numbers that are new to `values`.
-  Found look(bool as_it_stands = false) {
+  Found look(bool as_it_stands = false, unsigned jobs = 1) {
     const auto storage = storage::open_local_with_links(dir_.path());
     LookRequest request;
     request.as_it_stands = as_it_stands;
+    request.jobs = jobs;
     auto found = layout_->look(**storage, request, listing_.get(), collections_);
     REQUIRE(found);
     listing_ = found->listing;
@@ -99,6 +100,48 @@ std::string recorded(const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("a long log has the same values, however many threads read it") {
+  constexpr std::int64_t rows = 120'000;
+  for (const bool json : {false, true}) {
+    std::string text = json ? "" : "step,loss,acc\n";
+    Values right;
+    const auto add = [&](std::int64_t step, const std::string& loss, const std::string& acc) {
+      const std::string number = std::to_string(step);
+      text += json ? "{\"step\": " + number + ", \"loss\": " + loss + ", \"acc\": " + acc + "}\n"
+                   : number + "," + loss + "," + acc + "\n";
+    };
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t step = i == 30'000 ? 29'990 : i;  // one that went back
+      const double loss = 1 + static_cast<double>(i) / 8;
+      const double acc = -1 - static_cast<double>(i) / 4;
+      const bool no_loss = i == 50'000;
+      const bool text_for_acc = i == 80'000;
+      const std::string blanks(i == 70'000 ? 5000 : 0, ' ');
+      if (i == 60'000) {
+        text += json ? "[1]\n" : "60000,1,2,3\n";  // damaged
+        continue;
+      }
+      add(step, no_loss ? (json ? "null" : "") : blanks + std::to_string(loss),
+          text_for_acc ? "\"bad\"" : std::to_string(acc));
+      if (!no_loss) {
+        right.emplace_back("loss", step, loss);
+      }
+      if (!text_for_acc) {
+        right.emplace_back("acc", step, acc);
+      }
+    }
+    text.pop_back();  // the last line has no end
+    std::sort(right.begin(), right.end());
+    for (const unsigned jobs : {1U, 2U, 3U}) {
+      Log log(metrics_layout(), json ? "metrics.jsonl" : "metrics.csv");
+      log.append(text);
+      log.look(true, jobs);
+      CHECK(log.damaged());
+      CHECK((log.values() == right));
+    }
+  }
+}
 
 TEST_CASE("a CSV that grows byte by byte gives each value once") {
   const std::string text = "# a run\n\"step\";loss;\"a;b\"\r\n1;2.5;7\n\n2;;\"8\"\n3;0.25;\n4;0.125;9\n";

@@ -10,6 +10,8 @@
 #include "text/words.hpp"
 #include "wire/flat_json.hpp"
 
+#include <smd/parallel.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,8 +84,10 @@ class MetricTaker {
       : cursor_(cursor), request_(request), place_(place), returned_(returned), rows_(cursor, loaded) {}
 
   /// Reads what is new. Returns why the file is refused.
-  std::optional<Problem> read(const storage::File& file) {
+  std::optional<Problem> read(const storage::File& file, unsigned jobs) {
     ForwardReader reader(file, cursor_.offset);
+    file_ = &file;
+    jobs_ = jobs;
     cursor_.rest.reset();
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
     (void)reader.more();
@@ -479,19 +483,120 @@ class MetricTaker {
 
   /// Takes rows in the form of the last one. Returns false if the next one has another form.
   bool take_alike(ForwardReader& reader) {
-    take_plain_rows(reader);
+    std::uint64_t count = 0;
+    if (goes_on()) {
+      std::optional<std::size_t> length;
+      for (; (length = form_.read(reader.text())) && take_plain_row(form_.numbers()); ++count) {
+        reader.skip(*length);
+      }
+      end_plain_rows(count);
+    }
+    in_form_ += count;
+    if (in_form_ > rows_before_threads_ && take_in_threads(reader)) {
+      return true;
+    }
     const auto length = form_.read(reader.text());
     if (!length) {
       return false;
     }
     learned_in_vain_ = 0;
-    for (std::size_t i = 0; i < alike_.size(); ++i) {
-      alike_[i].number = form_.numbers()[i];
-    }
-    take_row(alike_, reader.offset());
-    plan();
+    take_in_form(form_.numbers(), reader.offset());
     reader.skip(*length);
     return true;
+  }
+
+  void take_in_form(std::span<const double> numbers, std::uint64_t offset) {
+    for (std::size_t i = 0; i < alike_.size(); ++i) {
+      alike_[i].number = numbers[i];
+    }
+    take_row(alike_, offset);
+    plan();
+  }
+
+  /// Rows in the form that a thread has read.
+  struct ReadRows {
+    std::vector<std::byte> bytes;
+    std::uint64_t begin = 0;          ///< Where the first row begins.
+    std::vector<std::uint32_t> ends;  ///< Where each row ends, from `begin`.
+    std::vector<double> numbers;
+    bool all = false;  ///< They reach into the next block.
+  };
+
+  /// Takes the rows in the form that follow, and reads their numbers in several threads, if many may follow. Returns
+  /// whether it has taken any.
+  bool take_in_threads(ForwardReader& reader) {
+    constexpr std::size_t block_bytes = std::size_t{256} << 10;
+    constexpr unsigned most_threads = 16;
+    const std::uint64_t start = reader.offset();
+    const std::uint64_t blocks = (file_->size() - start) / block_bytes;
+    if (jobs_ < 2 || file_->size() == storage::File::unknown_size || blocks < 2 * std::uint64_t{jobs_}) {
+      return false;
+    }
+    const unsigned jobs = std::min(jobs_, most_threads);
+    const ParallelLoop loop{.count = blocks, .jobs = jobs, .window = std::size_t{2} * jobs};
+    std::vector<ReadRows> slots(loop.slots());
+    const auto read = [&](const LoopIndex& one) {
+      read_block(start + one.index * block_bytes, one.index == 0, block_bytes, slots[one.slot]);
+    };
+    const auto take = [&](const LoopIndex& one) {
+      const ReadRows& rows = slots[one.slot];
+      if (rows.begin != reader.offset() || request_.stopped()) {
+        return false;
+      }
+      take_rows(rows);
+      reader.pass(rows.ends.empty() ? 0 : rows.ends.back());
+      return rows.all;
+    };
+    parallel_for_each(loop, read, take);
+    rows_before_threads_ *= 2;  // the form may change again and again
+    in_form_ = 0;
+    return reader.offset() != start;
+  }
+
+  /// Reads the rows that begin in a block, as long as they are in the form.
+  void read_block(std::uint64_t at, bool first, std::size_t block_bytes, ReadRows& rows) const {
+    constexpr std::size_t longest_row = 4096;
+    const std::size_t before = first ? 0 : 1;  // a row begins here if a line ends before
+    rows.bytes.resize(before + block_bytes + longest_row);
+    rows.ends.clear();
+    rows.numbers.clear();
+    rows.all = false;
+    const auto got = file_->read_at(at - before, rows.bytes);
+    std::string_view text(reinterpret_cast<const char*>(rows.bytes.data()), got ? *got : 0);
+    const std::size_t line_end = first ? 0 : std::min(text.find('\n'), text.size());
+    const std::size_t begin = std::min(line_end + before, text.size());
+    rows.begin = at - before + begin;
+    text.remove_prefix(begin);
+    const std::size_t in_block = before + block_bytes - std::min(begin, before + block_bytes);
+    LineForm form = form_;
+    std::size_t end = 0;
+    while (end < in_block) {
+      const auto length = form.read(text.substr(end));
+      if (!length) {
+        return;
+      }
+      end += *length;
+      rows.ends.push_back(static_cast<std::uint32_t>(end));
+      rows.numbers.insert(rows.numbers.end(), form.numbers().begin(), form.numbers().end());
+    }
+    rows.all = true;
+  }
+
+  void take_rows(const ReadRows& rows) {
+    const std::size_t width = alike_.size();
+    const std::span<const double> numbers(rows.numbers);
+    for (std::size_t row = 0; row < rows.ends.size(); ++row) {
+      const std::size_t first = row;
+      if (goes_on()) {
+        while (row < rows.ends.size() && take_plain_row(numbers.subspan(row * width, width))) {
+          ++row;
+        }
+        end_plain_rows(row - first);
+      }
+      if (row < rows.ends.size()) {
+        take_in_form(numbers.subspan(row * width, width), rows.begin + (row == 0 ? 0 : rows.ends[row - 1]));
+      }
+    }
   }
 
   /// Finds what the numbers of rows in the form are: steps, times, epochs, values of tensors.
@@ -512,32 +617,28 @@ class MetricTaker {
     plan_.ready = known && returned_ == nullptr && plan_.step.has_value() == cursor_.step_column.has_value();
   }
 
-  /// As `take_row` does: takes rows in the form, as long as each goes on with the tensors of the one before.
-  void take_plain_rows(ForwardReader& reader) {
-    if (!plan_.ready || !rows_.goes_on(plan_.numbers)) {
-      return;
+  /// Returns whether rows in the form go on with the tensors of the row before. Then `take_plain_row` does as
+  /// `take_row`, until it returns false and has taken nothing; after the last one, `end_plain_rows`.
+  [[nodiscard]] bool goes_on() const { return plan_.ready && rows_.goes_on(plan_.numbers); }
+  bool take_plain_row(std::span<const double> read) {
+    const auto step =
+        plan_.step ? text::whole_of(read[*plan_.step]) : std::optional(static_cast<std::int64_t>(cursor_.rows));
+    std::byte* to = step ? rows_.add_row(*step, plan_.time ? read[*plan_.time] : unknown_time) : nullptr;
+    if (to == nullptr) {
+      return false;
     }
-    const std::vector<double>& read = form_.numbers();
-    std::uint64_t count = 0;
-    while (const auto length = form_.read(reader.text())) {
-      const auto step =
-          plan_.step ? text::whole_of(read[*plan_.step]) : std::optional(static_cast<std::int64_t>(cursor_.rows));
-      std::byte* to = step ? rows_.add_row(*step, plan_.time ? read[*plan_.time] : unknown_time) : nullptr;
-      if (to == nullptr) {
-        break;
-      }
-      for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
-        SeriesRows::Number& number = plan_.numbers[i];
-        number.bits = std::bit_cast<std::uint64_t>(read[plan_.cells[i]]);
-        std::memcpy(to + i * sizeof number.bits, &number.bits, sizeof number.bits);
-        cursor_.returned[number.series].add(*step, number.bits);
-      }
-      cursor_.last_step = step;
-      cursor_.last_epoch = plan_.epoch ? std::optional(read[*plan_.epoch]) : cursor_.last_epoch;
-      ++cursor_.rows;
-      ++count;
-      reader.skip(*length);
+    for (std::size_t i = 0; i < plan_.cells.size(); ++i) {
+      SeriesRows::Number& number = plan_.numbers[i];
+      number.bits = std::bit_cast<std::uint64_t>(read[plan_.cells[i]]);
+      std::memcpy(to + i * sizeof number.bits, &number.bits, sizeof number.bits);
+      cursor_.returned[number.series].add(*step, number.bits);
     }
+    cursor_.last_step = step;
+    cursor_.last_epoch = plan_.epoch ? std::optional(read[*plan_.epoch]) : cursor_.last_epoch;
+    ++cursor_.rows;
+    return true;
+  }
+  void end_plain_rows(std::uint64_t count) {
     if (count != 0) {
       rows_.end_rows(plan_.numbers);
     }
@@ -557,6 +658,7 @@ class MetricTaker {
     form_.forget();
     alike_.clear();
     plan_ = {};
+    in_form_ = 0;
     std::vector<std::size_t> places;
     for (const Cell& cell : cells_) {
       if (!cell.text.empty() || (cell.is_number && cell.at >= row.size())) {
@@ -659,10 +761,14 @@ class MetricTaker {
   const Opening& place_;
   const std::map<std::string, ReturnedNumbers, std::less<>>* returned_;
   SeriesRows rows_;
+  const storage::File* file_ = nullptr;
+  unsigned jobs_ = 1;
   FlatJson values_;
   std::vector<Cell> cells_;
   LineForm form_;
-  std::vector<Cell> alike_;  ///< The cells of a row in that form.
+  std::uint64_t in_form_ = 0;                 ///< Rows in the form, one behind the other.
+  std::uint64_t rows_before_threads_ = 4096;  ///< So many must be in the form, so that threads are worth it.
+  std::vector<Cell> alike_;                   ///< The cells of a row in that form.
   /// What they are: indexes in `alike_`.
   struct Plan {
     bool ready = false;  ///< Each tensor has had a number, and the step is there if there is one.
@@ -853,7 +959,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     cursor->stamp = stamp;
     found.loaded = LoadedSteps();
     MetricTaker taker(*cursor, request, place, all_new ? nullptr : &returned, found.loaded);
-    if (auto refused = taker.read(**opened)) {
+    if (auto refused = taker.read(**opened, storage.remote() ? 1 : request.jobs)) {
       return *std::move(refused);
     }
     // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
