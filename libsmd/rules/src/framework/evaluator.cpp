@@ -28,7 +28,7 @@ namespace {
 /// Steps planned and read at once: few at first, so that little is read for a rule that triggers early, then
 /// more, so that threads and files are used well.
 constexpr std::size_t most_steps = 64;
-constexpr std::size_t most_records = 16384;
+constexpr std::size_t most_records = 8192;
 constexpr std::uint64_t most_held_bytes = std::uint64_t{64} << 20;
 
 }  // namespace
