@@ -195,7 +195,8 @@ class RowsView final : public ValueView {
   void finish() override { rows_.finish(); }
 
  private:
-  /// Returns the text of numbers that differ from this one only in `NumberColumn`s; nullopt if there is none.
+  /// Returns the text of numbers that differ from this one only in `NumberColumn`s; nullopt if the format has
+  /// no such text.
   [[nodiscard]] std::optional<RowPattern> text_of_numbers(const ValueKey& key, Dtype dtype) {
     static const Cell none;  // in a temporary, GCC 12 takes what a missing cell leaves unset for an error
     std::vector<Cell> cells;

@@ -541,9 +541,10 @@ class Describer {
 
   std::string quantiser(const Pickle::First& parts) {
     const auto zero = pickle_.integer(parts[2]);
+    const auto axis = pickle_.integer(parts[3]);
     if (!pickle_.real(parts[1]) || !zero) {
       return "a scale" + checksum_of(parts[1]) + " and a zero point" + checksum_of(parts[2]) +
-             " for each index of axis " + std::to_string(pickle_.integer(parts[3]).value_or(0));
+             " for each index of axis " + (axis ? std::to_string(*axis) : "?");
     }
     return "scale " + std::string(key_text(parts[1], 0)) + ", zero point " + std::to_string(*zero);
   }

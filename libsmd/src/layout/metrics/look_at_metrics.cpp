@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/metrics/look_at_metrics.hpp"
 
+#include "base/buffer.hpp"
+#include "base/parallel.hpp"
 #include "layout/forward_reader.hpp"
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
@@ -9,8 +11,6 @@
 #include "text/trim.hpp"
 #include "text/words.hpp"
 #include "wire/flat_json.hpp"
-
-#include <smd/parallel.hpp>
 
 #include <fmt/format.h>
 
@@ -513,19 +513,19 @@ class MetricTaker {
     plan();
   }
 
+  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+
   /// Rows in the form that a thread has read.
   struct ReadRows {
-    std::vector<std::byte> bytes;
-    std::uint64_t begin = 0;          ///< Where the first row begins.
-    std::vector<std::uint32_t> ends;  ///< Where each row ends, from `begin`.
-    std::vector<double> numbers;
+    std::uint64_t begin = 0;               ///< Where the first row begins.
+    std::vector<std::uint32_t> ends = {};  ///< Where each row ends, from `begin`.
+    std::vector<double> numbers = {};
     bool all = false;  ///< They reach into the next block.
   };
 
   /// Takes the rows in the form that follow, and reads their numbers in several threads, if many may follow. Returns
   /// whether it has taken any.
   bool take_in_threads(ForwardReader& reader) {
-    constexpr std::size_t block_bytes = std::size_t{256} << 10;
     constexpr unsigned most_threads = 16;
     const std::uint64_t start = reader.offset();
     const std::uint64_t blocks = (file_->size() - start) / block_bytes;
@@ -533,13 +533,11 @@ class MetricTaker {
       return false;
     }
     const unsigned jobs = std::min(jobs_, most_threads);
-    const ParallelLoop loop{.count = blocks, .jobs = jobs, .window = std::size_t{2} * jobs};
-    std::vector<ReadRows> slots(loop.slots());
-    const auto read = [&](const LoopIndex& one) {
-      read_block(start + one.index * block_bytes, one.index == 0, block_bytes, slots[one.slot]);
+    std::vector<Buffer> buffers(jobs);
+    const auto read = [&](std::size_t block, unsigned worker) {
+      return read_block(start + block * block_bytes, block == 0, buffers[worker]);
     };
-    const auto take = [&](const LoopIndex& one) {
-      const ReadRows& rows = slots[one.slot];
+    const auto take = [&](std::size_t /*block*/, const ReadRows& rows) {
       if (rows.begin != reader.offset() || request_.stopped()) {
         return false;
       }
@@ -547,39 +545,37 @@ class MetricTaker {
       reader.pass(rows.ends.empty() ? 0 : rows.ends.back());
       return rows.all;
     };
-    parallel_for_each(loop, read, take);
+    parallel_ordered(jobs, blocks, std::size_t{2} * jobs, read, take);
     rows_before_threads_ *= 2;  // the form may change again and again
     in_form_ = 0;
     return reader.offset() != start;
   }
 
   /// Reads the rows that begin in a block, as long as they are in the form.
-  void read_block(std::uint64_t at, bool first, std::size_t block_bytes, ReadRows& rows) const {
+  [[nodiscard]] ReadRows read_block(std::uint64_t at, bool first, Buffer& buffer) const {
     constexpr std::size_t longest_row = 4096;
     const std::size_t before = first ? 0 : 1;  // a row begins here if a line ends before
-    rows.bytes.resize(before + block_bytes + longest_row);
-    rows.ends.clear();
-    rows.numbers.clear();
-    rows.all = false;
-    const auto got = file_->read_at(at - before, rows.bytes);
-    std::string_view text(reinterpret_cast<const char*>(rows.bytes.data()), got ? *got : 0);
+    const std::size_t most = before + block_bytes + longest_row;
+    std::byte* const bytes = buffer.reserve(most);
+    const Outcome<std::size_t> got = bytes == nullptr ? std::size_t{0} : file_->read_at(at - before, {bytes, most});
+    std::string_view text(reinterpret_cast<const char*>(bytes), got ? *got : 0);
     const std::size_t line_end = first ? 0 : std::min(text.find('\n'), text.size());
     const std::size_t begin = std::min(line_end + before, text.size());
-    rows.begin = at - before + begin;
     text.remove_prefix(begin);
     const std::size_t in_block = before + block_bytes - std::min(begin, before + block_bytes);
+    ReadRows rows{.begin = at - before + begin};
     LineForm form = form_;
-    std::size_t end = 0;
-    while (end < in_block) {
+    for (std::size_t end = 0; end < in_block;) {
       const auto length = form.read(text.substr(end));
       if (!length) {
-        return;
+        return rows;
       }
       end += *length;
       rows.ends.push_back(static_cast<std::uint32_t>(end));
       rows.numbers.insert(rows.numbers.end(), form.numbers().begin(), form.numbers().end());
     }
     rows.all = true;
+    return rows;
   }
 
   void take_rows(const ReadRows& rows) {
