@@ -283,28 +283,6 @@ std::optional<Neighbours<T>> neighbours(const RealElements<T>& elements, bool ma
   return Neighbours<T>{bound, size > 0 ? neighbours(values, size, 0).at : bounds.to};
 }
 
-/// Returns the element of this rank and the next one, among `n` elements none of which is NaN. Reorders them.
-/// After Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).
-template <class T>
-Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
-  if (n <= small) {
-    return by_sorting(values, n, rank);
-  }
-  constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
-  const auto* const source = reinterpret_cast<const std::byte*>(values);
-  const RealElements<T> elements(type, source, n);
-  // No element is NaN, so there is always a sample.
-  const Bounds<T> bounds = *Sample<T>(elements).bounds(false, static_cast<double>(rank) / static_cast<double>(n));
-  Scratch buffer((n + rank_padding) * sizeof(T));
-  Enclosed<T> found{bounds, 0, reinterpret_cast<T*>(buffer.data()), 0};
-  found.below = between(source, n, false, bounds, found.values, found.size);
-  std::optional<Neighbours<T>> around;
-  if (found.size <= n - n / 8 || bounds.from == bounds.to) {
-    around = neighbours(elements, false, found, n, rank);
-  }  // otherwise the sample was misleading
-  return around ? *around : by_sorting(values, n, rank);
-}
-
 template <class T>
 Neighbours<T> by_copying(const RealElements<T>& elements, bool magnitude, std::size_t rank) {
   std::vector<T> values;
@@ -360,10 +338,7 @@ class RankSearch {
     const double place = percent_ / 100 * static_cast<double>(others - 1);
     const double floor = std::floor(place);
     const auto rank = std::min(static_cast<std::size_t>(floor), others - 1);
-    std::optional<Neighbours<T>> around;
-    if (bounds_) {
-      around = neighbours(elements, magnitude_, {*bounds_, below_, kept(), found_}, others, rank);
-    }
+    std::optional<Neighbours<T>> around = enclosed(elements, others, rank);
     if (!around) {
       around = by_copying(elements, magnitude_, rank);
     }
@@ -373,6 +348,17 @@ class RankSearch {
     const auto b = static_cast<double>(around->next);
     const double distance = b - a;
     return weight < 0.5 ? a + distance * weight : b - distance * (1 - weight);
+  }
+
+  /// Returns the element of a rank and the next one; nullopt if the bounds do not enclose them, or enclose more than
+  /// `most` elements.
+  [[nodiscard]] std::optional<Neighbours<T>> enclosed(const RealElements<T>& elements, std::size_t others,
+                                                      std::size_t rank,
+                                                      std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    if (!bounds_ || (found_ > most && bounds_->from < bounds_->to)) {
+      return std::nullopt;
+    }
+    return neighbours(elements, magnitude_, {*bounds_, below_, kept(), found_}, others, rank);
   }
 
   [[nodiscard]] bool is_of(bool magnitude, double percent) const noexcept {
@@ -390,6 +376,22 @@ class RankSearch {
   std::size_t found_ = 0;
   Scratch kept_;  ///< The elements strictly between the bounds.
 };
+
+/// Returns the element of this rank and the next one, among `n` elements none of which is NaN. Reorders them.
+/// After Floyd and Rivest, "Expected time bounds for selection", CACM 18 (1975).
+template <class T>
+Neighbours<T> neighbours(T* values, std::size_t n, std::size_t rank) {
+  if (n <= small) {
+    return by_sorting(values, n, rank);
+  }
+  constexpr Dtype type = std::is_same_v<T, float> ? Dtype::float32 : Dtype::float64;
+  const RealElements<T> elements(type, reinterpret_cast<const std::byte*>(values), n);
+  RankSearch<T> search(Sample<T>(elements), n, false, 100 * static_cast<double>(rank) / static_cast<double>(n));
+  elements.each_part(0, n, [&](const std::byte* part, std::size_t size) { search.add(part, size); });
+  // If hardly fewer elements are left, the sample was misleading.
+  const std::optional<Neighbours<T>> around = search.enclosed(elements, n, rank, n - n / 8);
+  return around ? *around : by_sorting(values, n, rank);
+}
 
 template <class T>
 class PercentilesOf final : public Percentiles {
