@@ -99,10 +99,11 @@ def paths_of(panel, kind):
 def lines_of(path):
     """The lines of a curve's path, as lists of places."""
     lines = []
-    for command, x, y in re.findall(r"([ML])(-?[\d.]+) (-?[\d.]+)", path):
+    for command, x, y in re.findall(r"([Ml])(-?[\d.]+) (-?[\d.]+)", path):
         if command == "M":
             lines.append([])
-        lines[-1].append((float(x), float(y)))
+        before = (0, 0) if command == "M" else lines[-1][-1]
+        lines[-1].append((before[0] + float(x), before[1] + float(y)))
     return lines
 
 

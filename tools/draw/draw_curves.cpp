@@ -28,10 +28,10 @@ struct MarkLook {
   std::string_view meaning;
 };
 constexpr std::array<MarkLook, marks> looks = {{
-    {"m-4 -4l8 8m0 -8l-8 8m4 -4", "not a number (NaN)"},
+    {"m-4 -4l8 8m0 -8l-8 8", "not a number (NaN)"},
     {"m0 -4l4.5 8h-9z", "infinite"},
     {"m0 4l4.5 -8h-9z", "minus infinite"},
-    {"m-4.5 0h9m-4.5 0", "zero or negative: no logarithm"},
+    {"m-4.5 0h9", "zero or negative: no logarithm"},
     {"m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0", "gap: nothing saved in between"},
     {"m-5 5l5 -6l5 6", "above the range shown"},
     {"m-5 -5l5 6l5 -6", "below the range shown"},
@@ -75,20 +75,34 @@ double place_at_y(const PlotFrame& frame, double y) {
   return std::clamp(frame.y.place(y), frame.y.to(), frame.y.from());
 }
 
-void append_place(std::string& to, char command, const PlotFrame& frame, const ChartPoint& point) {
-  to += fmt::format("{}{} {}", command, coordinate(frame.x.place(point.x)), coordinate(place_at_y(frame, point.y)));
+// A place in hundredths of a pixel, as `coordinate` rounds.
+struct Place {
+  double x = 0;
+  double y = 0;
+};
+
+Place place_of(const PlotFrame& frame, const ChartPoint& point) {
+  return {std::round(100 * frame.x.place(point.x)), std::round(100 * place_at_y(frame, point.y))};
 }
 
-// A line through some points of which each column keeps those that matter, or back.
+void append_place(std::string& to, char command, const Place& place, const Place& before = {}) {
+  to += fmt::format("{}{} {}", command, coordinate((place.x - before.x) / 100), coordinate((place.y - before.y) / 100));
+}
+
+// A line through some points of which each column keeps those that matter, or back. From place to place it is relative,
+// which takes fewer bytes.
 void append_line(std::string& to, char command, const PlotFrame& frame, std::span<const ChartPoint> points,
                  bool back = false) {
   std::vector<std::size_t> kept = thinned(points, frame.x);
   if (back) {
     std::ranges::reverse(kept);
   }
+  Place before;
   for (const std::size_t i : kept) {
-    append_place(to, command, frame, points[i]);
-    command = 'L';
+    const Place place = place_of(frame, points[i]);
+    append_place(to, command, place, before);
+    before = place;
+    command = 'l';
   }
 }
 
@@ -154,7 +168,7 @@ class CurvePaths {
     append_line(line_, 'M', frame_, points);
   }
   void add_dot(const ChartPoint& point) {
-    append_place(dots_, 'M', frame_, point);
+    append_place(dots_, 'M', place_of(frame_, point));
     dots_ += "h0";
   }
 

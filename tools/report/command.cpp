@@ -21,7 +21,11 @@ constexpr std::chrono::milliseconds default_reload{5000};
 
 void write_page(std::vector<TrialReport>& trials, const ReportCommandOptions& options, bool running,
                 const Diagnostics& messages) {
-  OutputFile out = options.file.empty() ? OutputFile::standard() : OutputFile::file(options.file);
+  const bool to_standard = options.file.empty() || options.file == "-";
+  if (options.quiet && to_standard) {
+    return;
+  }
+  OutputFile out = to_standard ? OutputFile::standard() : OutputFile::file(options.file);
   const auto reload = running ? std::optional(options.following.interval.value_or(default_reload)) : std::nullopt;
   out.write(options.format == "md"     ? brief_markdown(trials)
             : options.format == "json" ? brief_json(trials)

@@ -37,7 +37,8 @@ void check(const ReportCommandOptions& options) {
       "-f " + options.format + " is the page in brief: without " + (options.following.follow ? "--follow" : "--title"));
   refuse_if(options.file.empty() && options.format == "html",
             "-o FILE is missing: the page is written to a file, such as -o run.html");
-  refuse_if(options.file == "-", "-o: the page is written to a file, not to standard output");
+  refuse_if(options.file == "-" && options.format == "html",
+            "-o: the page is written to a file, not to standard output");
   refuse_if(options.rules.empty() && !options.rules.parameters.empty(), "--param needs a rule: -r RULE");
   const SelectionOptions& selection = options.selection;
   refuse_if(
@@ -64,6 +65,7 @@ ReportCommandOptions ReportCommandOptions::from(const CommandLine& line) {
   options.file = line.value("output").value_or("");
   options.title = line.value("title").value_or("");
   options.null_separated = line.has("null");
+  options.quiet = line.has("quiet");
   check(options);
   return options;
 }

@@ -24,6 +24,7 @@ struct ReportCommandOptions {
   std::string file;    ///< -o; empty: standard output.
   std::string title;   ///< Empty: the trials' names.
   bool null_separated = false;
+  bool quiet = false;
 
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError, also for options that contradict each other.

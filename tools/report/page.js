@@ -73,8 +73,10 @@ for (const figure of document.querySelectorAll("figure[data-axes]")) {
   const all = () => points ??= curves.map(curve => {
     const found = [];
     for (const path of curve.querySelectorAll(":scope > .curve, :scope > .dot"))
-      for (const match of path.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g))
-        found.push([Number(match[1]), Number(match[2])]);
+      for (const [, command, x, y] of path.getAttribute("d").matchAll(/([Ml])([-\d.]+) ([-\d.]+)/g)) {
+        const [beforeX, beforeY] = command === "l" ? found.at(-1) : [0, 0];
+        found.push([beforeX + Number(x), beforeY + Number(y)]);
+      }
     return found;
   });
   const box = svg.viewBox.baseVal;

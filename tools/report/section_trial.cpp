@@ -173,10 +173,11 @@ std::string runs_section(const PageContext& page) {
 std::string trial_section(const PageContext& page) {
   std::string out;
   for (const TrialReport& trial : page.trials) {
-    const std::string facts = trial.unread.empty() ? facts_html(trial) + hyperparameters_html(trial.facts) +
-                                                         folded_list_html(trial.facts.alerts, "alert") +
-                                                         folded_list_html(trial.facts.problems, "problem")
-                                                   : fmt::format("<p>{}</p>\n", name_html(trial.unread));
+    const std::string facts =
+        trial.unread.empty()
+            ? facts_html(trial) + hyperparameters_html(trial.facts) + folded_list_html(trial.facts.alerts, "alert") +
+                  folded_list_html(trial.facts.problems, "problem") + folded_list_html(trial.facts.notes, "note")
+            : fmt::format("<p>{}</p>\n", name_html(trial.unread));
     out += page.trials.size() == 1 ? facts : details_html(name_html(trial.label), facts);
   }
   return section_html("trial", page.trials.size() > 1 ? "What they are" : "What it is", out);

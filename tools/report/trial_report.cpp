@@ -139,8 +139,10 @@ TrialFacts facts_of(const Trial& trial) {
     }
   }
   for (const Problem& problem : trial.problems()) {
-    if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::remark &&
-        problem.kind != ProblemKind::other_trial && problem.kind != ProblemKind::not_yet) {
+    if (problem.kind == ProblemKind::remark) {
+      facts.notes.push_back(to_string(problem));
+    } else if (problem.kind != ProblemKind::note && problem.kind != ProblemKind::other_trial &&
+               problem.kind != ProblemKind::not_yet) {
       facts.problems.push_back(to_string(problem));
     }
   }
