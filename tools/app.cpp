@@ -96,7 +96,7 @@ ExitStatus parse_and_run(const Command& command, int argc, char** argv, Diagnost
   check_environment(definition.name, messages);
   refuse_tensors(definition, line);
   if (line.here()) {
-    messages.note("no " + std::string(definition.operands.front().metavar) + " is given: it is the current folder");
+    messages.note("no " + std::string(definition.operands.front().metavar) + " is given: the current folder is read");
   }
   return command.setup(line)(messages);
 }

@@ -4,7 +4,7 @@ complete -c smd-diff -l steps-b -d 'steps of B, as --step takes them; the first 
 complete -c smd-diff -l rtol -d 'elements differ unless |a - b| <= atol + rtol |b| (default: 0)' -x
 complete -c smd-diff -l atol -d 'the absolute part of this tolerance (default: 0)' -x
 complete -c smd-diff -l no-equal-nan -d 'NaN differs from NaN'
-complete -c smd-diff -l ignore-dtype -d 'values that are equal as numbers are equal, whatever their element types'
+complete -c smd-diff -l ignore-dtype -d 'compare numbers alone: another element type is no difference'
 complete -c smd-diff -l common -d 'of shapes that differ in sizes only, compare the part that both have'
 complete -c smd-diff -l strip -d 'take PREFIX off names that begin with it, in both: module., _orig_mod., base_model.model.' -x
 complete -c smd-diff -l rename -d 'in names of A, put TO in the place of what RE (PCRE2) matches; $1 is a group' -x

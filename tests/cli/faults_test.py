@@ -208,6 +208,14 @@ class Faults(unittest.TestCase):
         self.assertIn("AccessDenied", done.stderr)
         self.assertIn(os.path.basename(spoiled), done.stderr)
         self.assertGreater(len(done.stdout.splitlines()), 1)
+        for name in ("log.csv", "run-x.wandb", "model.pt"):  # what cannot be read is not "no log"
+            alone = os.path.join(self.folder, name)
+            with open(alone, "w", encoding="utf-8") as file:
+                file.write("step,loss\n1,2\n")
+            os.chmod(alone, 0)
+            done = run([*bound, "smd-ls"], alone)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(f"AccessDenied: {alone}: permission denied", done.stderr)
         os.chmod(self.trial, 0)
         done = run([*bound, "smd-ls"], self.trial)
         os.chmod(self.trial, 0o755)

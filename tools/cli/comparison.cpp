@@ -55,7 +55,7 @@ Comparison parse_comparison(const std::string& whole) {
   };
   const auto relation = apart ? relation_of(part(apart->begin, apart->end)) : std::nullopt;
   invalid_if(!relation || part(0, apart->begin).empty(),
-             single_quoted(whole) + " is not NAME OP VALUE, with blanks around OP, which is one of = != < <= > >= ~");
+             single_quoted(whole) + " is not NAME OP VALUE; OP is one of = != < <= > >= ~");
   return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, whole.size())), whole};
 }
 

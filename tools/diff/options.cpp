@@ -23,7 +23,7 @@ constexpr auto own_options = in_group(
             .explained("The absolute part of the tolerance: elements differ unless |a - b| <= atol + rtol |b|. The "
                        "default is 0."),
         flag(no_letter, "no-equal-nan", "NaN differs from NaN"),
-        flag(no_letter, "ignore-dtype", "values that are equal as numbers are equal, whatever their element types"),
+        flag(no_letter, "ignore-dtype", "compare numbers alone: another element type is no difference"),
         flag(no_letter, "common", "of shapes that differ in sizes only, compare the part that both have")
             .explained("Of values whose shapes differ in sizes only, compare the leading part along each axis that "
                        "both have: the first rows of an embedding that has grown. The state is shape all the same."),
@@ -96,7 +96,7 @@ DiffCommandOptions DiffCommandOptions::from(const CommandLine& line) {
   options.all = line.has("all");
   options.summary = line.has("summary");
   refuse_if(options.operands.empty(), "the trials are missing");
-  if (options.operands.size() == 1 && !options.steps_b) {
+  if (options.operands.size() == 1 && options.operands.front() != "-" && !options.steps_b) {
     part_steps(options);
   }
   refuse_if(options.steps_b && !options.selection.steps, "--steps-b needs -s: A's steps are matched with B's in order");

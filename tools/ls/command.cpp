@@ -118,7 +118,7 @@ const CommandDefinition& definition() {
                      {ExitStatus::unreadable, "a trial cannot be read, or the results cannot be written"},
                      {ExitStatus::damaged,
                       "something in a trial is damaged, or --check found something; the rest was listed"},
-                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
+                     {ExitStatus::timed_out, "--timeout or --idle ended --follow"}},
       .prose = prose,
       .see_also = {"smd-tensor(1)", "smd-trial(5)"},
       .columns = column_tables,

@@ -103,7 +103,7 @@ const CommandDefinition& definition() {
                       "wrong usage, a slice that does not fit the value, or shards that cannot be pooled"},
                      {ExitStatus::unreadable, "cannot read or write"},
                      {ExitStatus::damaged, "damaged data; the readable rest was printed"},
-                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
+                     {ExitStatus::timed_out, "--timeout or --idle ended --follow"}},
       .prose = prose,
       .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"},
       .columns = column_tables,

@@ -178,7 +178,7 @@ const CommandDefinition& definition() {
                      {ExitStatus::unreadable,
                       "a place or a run cannot be read; its row says so, and the others are printed"},
                      {ExitStatus::damaged, "something in a run is damaged; the rest was used"},
-                     {ExitStatus::timed_out, "--timeout or --idle ended the following while a job was running"}},
+                     {ExitStatus::timed_out, "--timeout or --idle ended --follow while a job was running"}},
       .prose = prose,
       .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"},
       .columns = column_tables,

@@ -6,10 +6,12 @@
 #include <smd/column.hpp>
 #include <utility>
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "rows/elements.hpp"
 #include "select/explanations.hpp"
+#include "select/select.hpp"
 #include "select/trial_times.hpp"
 
 namespace smd::tool::runs {
@@ -120,6 +122,10 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
     }
   }
   facts.layout = trial.layout().name;
+  if (const auto superseded = trial.superseded(); !superseded.empty()) {
+    const auto values = sum_of(superseded, [](const auto& one) { return one.second; });
+    messages.note_once(superseded_note(values, superseded.size()));
+  }
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
       if (options.lines) {
         const auto refused = save_log(options, saver, interruption, messages);
         if (!refused) {
-          messages.fail("NotFound", "--lines: the pattern was found in no line with a step", ExitStatus::no);
+          messages.fail("NotFound", "--lines: no line with a step gave a number", ExitStatus::no);
         }
         lines_not_saved = refused.value_or(0);
       }

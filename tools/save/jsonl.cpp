@@ -230,8 +230,11 @@ class StepOfLog {
 
 /// Returns the step in a text: `12`, `12.0`, `12/100`.
 std::optional<std::int64_t> step_in(std::string_view text) {
-  const auto number = smd::text::number_of(text.substr(0, text.find('/')));
-  return number && *number >= 0 ? smd::text::whole_of(*number) : std::nullopt;
+  text = text.substr(0, text.find('/'));
+  const auto whole = smd::text::parsed<std::int64_t>(text);
+  const auto number = whole ? std::nullopt : smd::text::number_of(text);
+  const auto step = number ? smd::text::whole_of(*number) : whole;
+  return step && *step >= 0 ? step : std::nullopt;
 }
 
 /// Writes to standard output until nobody reads it.
@@ -260,10 +263,11 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     (void)std::signal(SIGPIPE, SIG_IGN);  // what is saved does not depend on who reads the rest of the pipe
   }
   StepOfLog step(options, saver, messages);
-  std::uint64_t matched = 0;
   std::uint64_t passed = 0;
   std::uint64_t stepless = 0;
+  std::uint64_t numbers = 0;
   std::uint64_t texts = 0;
+  std::string first_text;
   for_each_line(interruption, [&](const std::string& line) {
     pass_on(line + "\n", passes_on);
     const auto groups = pattern.groups(std::string_view(line).substr(0, line.find_last_not_of('\r') + 1));
@@ -275,13 +279,18 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
       (groups.empty() ? passed : stepless) += 1;
       return;
     }
-    ++matched;
-    for (const auto& [name, text] : groups) {
-      const smd::text::LoggedText value = smd::text::logged_text(text.value_or(std::string_view()));
-      if (name != "step" && value.number) {
-        step.put(*at, name, *value.number);
+    for (const auto& [name, group] : groups) {
+      const std::string_view text = group.value_or(std::string_view());
+      const smd::text::LoggedText value = smd::text::logged_text(text.substr(0, text.find_last_not_of(",;") + 1));
+      if (name == "step" || !value.logged) {
+        continue;
       }
-      texts += name != "step" && value.logged && !value.number ? 1 : 0;
+      if (value.number) {
+        step.put(*at, name, *value.number);
+        ++numbers;
+      } else {
+        first_text = texts++ == 0 ? text : first_text;
+      }
     }
   });
   step.save();
@@ -291,10 +300,10 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
                      " left out: the step is no whole number");
   }
   if (texts != 0) {
-    messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") +
-                     " no number, and left out");
+    messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") + " left out: " +
+                     single_quoted(first_text) + (texts == 1 ? " is" : " and others are") + " no number");
   }
-  return matched == 0 ? std::nullopt : std::optional(step.refused());
+  return numbers == 0 ? std::nullopt : std::optional(step.refused());
 }
 
 }  // namespace smd::tool::save

@@ -5,6 +5,7 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/saved_forms.hpp"
+#include "select/trial_times.hpp"
 
 #include <smd/snapshot.hpp>
 
@@ -212,7 +213,8 @@ void say_missing(Mode mode, const StepTerm& term, Trial& trial, const StepReques
     } else if (tag == "StepNotYetAvailable") {
       why = " is not saved yet" + last + others;
     } else if (tag == "NoMoreData") {
-      why = " never came, the job has ended" + as_far_as_read(trial) + last + others;
+      const bool ended = job_status(trial) == "ended";
+      why = (ended ? " never came, the job has ended" : " was not saved") + as_far_as_read(trial) + last + others;
     }
     say(messages, tag.empty() ? "StepUnavailable" : tag, subject + name + why);
     return;

@@ -215,11 +215,14 @@ void note_superseded(const Trial& trial, const SelectionOptions& options, const 
     ++values;
   }
   if (values > 0) {
-    messages.note(about + counted(values, "value") + " of " + counted(counts.size(), "tensor") +
-                  (values == 1 ? " was" : " were") +
-                  " superseded by later ones; smd-tensor --with-superseded shows them");
+    messages.note(about + superseded_note(values, counts.size()));
     say_superseded(counts, messages);
   }
+}
+
+std::string superseded_note(std::uint64_t values, std::size_t tensors) {
+  return counted(values, "value") + " of " + counted(tensors, "tensor") + (values == 1 ? " was" : " were") +
+         " superseded by later ones; smd-tensor --with-superseded shows them";
 }
 
 void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages) {

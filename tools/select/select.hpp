@@ -63,6 +63,8 @@ struct Selection {
 /// an end mean any. `about`: what the text begins with.
 void note_superseded(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
                      const ReadingOptions& reading, Diagnostics& messages, const std::string& about = {});
+/// Returns that note.
+[[nodiscard]] std::string superseded_note(std::uint64_t values, std::size_t tensors);
 /// With -v: of which tensors how many values were superseded.
 void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages);
 

@@ -107,7 +107,7 @@ const CommandDefinition& definition() {
                      {ExitStatus::usage, "wrong usage, or a slice or format that does not fit the value"},
                      {ExitStatus::unreadable, "cannot read or write"},
                      {ExitStatus::damaged, "damaged data; the readable rest was printed"},
-                     {ExitStatus::timed_out, "--timeout or --idle ended the following"}},
+                     {ExitStatus::timed_out, "--timeout or --idle ended --follow"}},
       .prose = prose,
       .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"},
       .columns = column_tables,

@@ -183,8 +183,9 @@ namespace {
 
 constexpr std::array<Prose, 1> prose = {{
     {"CONDITIONS",
-     "All conditions must hold, for each trial; with --any, one. Without any, all collections files must be there: the "
-     "job has begun to save. smd-wait waits for a path that does not exist yet.\n\n"
+     "All conditions must hold, for each trial; with --any, one. Without any, the job must have begun to save: all "
+     "collections files are there, or, of logs and checkpoints, a step is. smd-wait waits for a path that does not "
+     "exist yet.\n\n"
      "Steps count when all workers have written them, or later ones, or the job is over. The job counts as ended if "
      "nothing changed for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Waiting ends at once when a "
      "condition can no longer come true.\n\n"

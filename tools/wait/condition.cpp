@@ -184,7 +184,7 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
     result.push_back({.kind = Kind::end, .text = "the end of the job"});
   }
   if (result.empty()) {
-    result.push_back({.kind = Kind::collections, .text = "all collections files"});
+    result.push_back({.kind = Kind::collections, .text = "all collections files (of logs and checkpoints: a step)"});
   }
   return result;
 }
@@ -194,7 +194,7 @@ namespace {
 Standing standing_by_index(const Condition& condition, const Trial& trial) {
   switch (condition.kind) {
     case Kind::collections:
-      if (trial.workers().size() >= trial.num_workers()) {
+      if (trial.layout().marks_steps ? trial.workers().size() >= trial.num_workers() : !trial.tensor_names().empty()) {
         return {.state = StepState::available};
       }
       return never(trial);

@@ -157,16 +157,18 @@ const Entries& FolderWalk::listed(std::string path) {
   return listed_.emplace(std::move(path), *std::move(entries)).first->second;
 }
 
-std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
-                                                       std::size_t most) {
+Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path, std::size_t most) {
   const auto opened = storage.open_at(path, 0, most);
   if (!opened) {
-    return std::nullopt;
+    return opened.problem();
   }
   std::vector<std::byte> bytes(std::min<std::uint64_t>((*opened)->size(), most));
   const auto read = (*opened)->read_at(0, bytes);
-  bytes.resize(read ? *read : 0);
-  return read ? std::optional(std::move(bytes)) : std::nullopt;
+  if (!read) {
+    return read.problem();
+  }
+  bytes.resize(*read);
+  return bytes;
 }
 
 }  // namespace smd::detail::layout

@@ -23,9 +23,9 @@ namespace smd::detail::layout {
 
 using Entries = std::vector<storage::DirEntry>;  ///< By name.
 
-/// Returns the first bytes of a file, which tell what it is. Nullopt if it cannot be read.
-[[nodiscard]] std::optional<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
-                                                                     std::size_t most = wire::telling_bytes);
+/// Returns the first bytes of a file, which tell what it is.
+[[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
+                                                               std::size_t most = wire::telling_bytes);
 
 struct WalkLimits {
   std::size_t folders = limits::searched_folders;

@@ -7,12 +7,15 @@
 #include <smd/problem.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -98,12 +101,46 @@ class ForwardReader {
   std::optional<Problem> problem_;
 };
 
-/// Returns whether a file may be the one that had an earlier stamp, longer than `read` bytes now or not.
-[[nodiscard]] inline bool may_continue(const storage::FileStamp& before, const storage::FileStamp& now,
-                                       std::uint64_t read) noexcept {
-  constexpr std::size_t device_and_inode = 2;
-  constexpr std::size_t size = 4;
-  return std::equal(now.begin(), now.begin() + device_and_inode, before.begin()) && now[size] >= read;
-}
+/// The first bytes of a file, by which another file is known as a later copy of it, or the same file as written anew.
+struct FileHead {
+  static constexpr std::uint64_t most_bytes = 4096;
+
+  /// Reads them: fewer than `bytes` if the file has no more or cannot be read.
+  FileHead(const storage::File& file, std::uint64_t bytes) {
+    std::array<char, most_bytes> buffer{};
+    const auto got = file.read_at(0, std::as_writable_bytes(std::span(buffer).first(std::min(bytes, most_bytes))));
+    count = got ? *got : 0;
+    hash = std::hash<std::string_view>()({buffer.data(), count});
+  }
+  FileHead() = default;
+  bool operator==(const FileHead&) const = default;
+
+  std::size_t count = 0;
+  std::size_t hash = 0;
+};
+
+/// A file that is read as it grows.
+struct GrowingFile {
+  std::string path;
+  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
+  std::uint64_t offset = 0;                 ///< Of what was not read.
+  FileHead head;
+
+  /// Returns whether `now` is the stamp of the file that was read, whatever was written to it.
+  [[nodiscard]] bool is(const storage::FileStamp& now) const {
+    constexpr std::size_t device_and_inode = 2;
+    return stamp && std::equal(now.begin(), now.begin() + device_and_inode, stamp->begin());
+  }
+  /// Returns whether the `read` bytes that were read of an append-only file are still there. Another file with the same
+  /// beginning is a later copy, such as rsync makes, or an object of a store that was written again.
+  [[nodiscard]] bool goes_on(storage::Storage& storage, const storage::FileStamp& now, std::uint64_t read) const {
+    constexpr std::size_t telling_bytes = 64;  // with times or IDs
+    if (storage::size_of(now) < read || is(now)) {
+      return storage::size_of(now) >= read;
+    }
+    const auto opened = storage.open(path);
+    return opened && head.count >= telling_bytes && FileHead(**opened, head.count) == head;
+  }
+};
 
 }  // namespace smd::detail::layout

@@ -50,6 +50,9 @@ using FolderStamp = std::array<std::uint64_t, 5>;
 /// Changes whenever another file takes a name or the file is written to, with the same limit.
 using FileStamp = std::array<std::uint64_t, 5>;
 
+/// Returns the size of the file that had a stamp.
+[[nodiscard]] inline std::uint64_t size_of(const FileStamp& stamp) noexcept { return stamp.back(); }
+
 /// Identifies a folder, whichever of its names is used.
 using FolderIdentity = std::array<std::uint64_t, 2>;
 

@@ -51,9 +51,9 @@ template <class Number>
 
 constexpr double most_exact_whole = 9007199254740992;  // 2^53: doubles have all whole numbers up to here
 
-/// Returns a whole number that a double has exactly; nullopt for any other.
+/// Returns a whole number that a double has exactly, and that no other is rounded to; nullopt for any other.
 [[nodiscard]] inline std::optional<std::int64_t> whole_of(double number) noexcept {
-  if (!(number >= -most_exact_whole && number <= most_exact_whole)) {
+  if (!(number > -most_exact_whole && number < most_exact_whole)) {
     return std::nullopt;
   }
   const auto whole = static_cast<std::int64_t>(number);

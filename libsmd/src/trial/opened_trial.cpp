@@ -156,10 +156,15 @@ std::string what_lies_in(storage::Storage& storage) {
         continue;
       }
       const std::string path = walk.path_of(entry.name);
-      const auto first = layout::read_first_bytes(storage, path);
+      const auto first = layout::read_first_bytes(storage, path, layout::first_bytes_of_file);
       const wire::KnownFile* const known = first ? wire::known_file(*first, path) : nullptr;
-      if (known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty) {
-        told += "; " + quoted_path(path) + " " + say(*known);
+      const bool is_trial = first && std::ranges::any_of(layout::kinds(), [&](const LayoutKind& kind) {
+                              return kind.why_not != nullptr && kind.holds_file({{}, path, {}}, *first);
+                            });
+      const bool tells =
+          known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty;
+      if (is_trial || tells) {
+        told += "; " + quoted_path(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
         ++files_told;
       }
     }
@@ -213,8 +218,8 @@ std::optional<std::string> trial_with_file(const TrialPath& where, const FileOpe
 
 /// Returns what a file is that is no trial: a clause that leaves out its path. `first`: its first bytes.
 std::string explain_file(const TrialPath& where, const layout::Opening& file, const std::string& folder,
-                         const std::optional<std::vector<std::byte>>& first) {
-  const wire::KnownFile* const known = first ? wire::known_file(*first, file.file) : nullptr;
+                         const std::vector<std::byte>& first) {
+  const wire::KnownFile* const known = wire::known_file(first, file.file);
   const auto kinds = layout::kinds();
   const auto tells = std::ranges::find_if(kinds, [](const LayoutKind& kind) { return kind.why_not; });
   bool is_text = known != nullptr && known->kind == wire::FileKind::text && tells != kinds.end();
@@ -227,7 +232,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
     }
     is_text = is_text && (reads == nullptr || reads->why_not != nullptr);
   }
-  return is_text            ? tells->why_not(file, *first)
+  return is_text            ? tells->why_not(file, first)
          : known != nullptr ? say(*known)
                             : "is no log or checkpoint of a known kind; name the directory of the trial";
 }
@@ -328,7 +333,10 @@ class Opener {
         return true;
       }
     }
-    throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, first)});
+    if (!first) {
+      throw ReadError(in_file(first.problem(), where_.path()));
+    }
+    throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, *first)});
   }
 
   [[nodiscard]] bool counts(const LayoutKind& kind) const {

@@ -443,10 +443,9 @@ std::optional<FileTotals> file_totals(const Trial& trial) {
   detail::trial::TrialState& state = detail::TrialAccess::state(trial);
   detail::storage::Storage& storage = state.storage();
   if (const std::string& file = state.only_file(); !file.empty()) {
-    constexpr std::size_t size = 4;  // of a `FileStamp`
     const auto written = storage.written_at(file);
     const auto stamp = storage.file_stamp(file);
-    return written && stamp ? std::optional(FileTotals{*written, (*stamp)[size]}) : std::nullopt;
+    return written && stamp ? std::optional(FileTotals{*written, detail::storage::size_of(*stamp)}) : std::nullopt;
   }
   detail::storage::Storage::FileTotals all;
   for (const std::string_view folder : state.layout().folders()) {

@@ -305,6 +305,40 @@ TEST_CASE("a log that is overwritten is read again, however little of it was see
   CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 9}, {"loss", 2, 4}, {"loss", 2, 8}, {"loss", 3, 7}});
 }
 
+TEST_CASE("a job that begins its log anew is followed at once, though the log is shorter") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,5\n2,4\n3,3\n");
+  log.look();
+  log.write_over("step,loss\n1,5\n");  // as far as this goes, it may be the same one, not yet whole
+  log.look();
+  CHECK(log.values().size() == 3);
+  log.write_over("step,loss\n1,5\n2,9\n");
+  log.look();
+  CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 5}, {"loss", 2, 4}, {"loss", 2, 9}, {"loss", 3, 3}});
+}
+
+TEST_CASE("steps that no double has are exact") {
+  constexpr std::int64_t far = 9007199254740993;
+  for (const auto& [name, text] : {std::pair("metrics.csv", "step,loss\n9007199254740992,1\n9007199254740993,2\n"),
+                                   std::pair("metrics.jsonl",
+                                             "{\"step\":9007199254740992,\"loss\":1}\n"
+                                             "{\"loss\":2,\"step\":9007199254740993}\n")}) {
+    Log log(metrics_layout(), name);
+    log.append(text);
+    log.look(true);
+    CHECK(log.values() == Values{{"loss", far - 1, 1}, {"loss", far, 2}});
+  }
+}
+
+TEST_CASE("of a key that comes twice in a JSON line the last value counts, also if it is none") {
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append(
+      "{\"step\":1,\"loss\":3,\"loss\":null,\"acc\":1}\n{\"step\":2,\"loss\":3,\"loss\":[1]}\n"
+      "{\"step\":3,\"loss\":null,\"loss\":4}\n");
+  log.look(true);
+  CHECK(log.values() == Values{{"acc", 1, 1}, {"loss", 3, 4}});
+}
+
 TEST_CASE("what cannot be read of a log costs its row, and is damage") {
   struct Case {
     const char* name;
@@ -396,6 +430,44 @@ TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each
     }
     CHECK(growing.values() == all);
     CHECK(growing.look().listing->ended);
+  }
+}
+
+TEST_CASE("a later copy of a log gives only what is new, and another log all that it has") {
+  const std::string run_file = "run-q7w2m4xz.wandb";
+  const std::string event_file = "events.out.tfevents.1700000000.host-a.4242.0";
+  const auto events = [&](const std::string& log) {
+    return smd::test::read_file(std::string(SMD_TEST_FIXTURES) + "/tb-logs/" + log + "/" + event_file);
+  };
+  const std::string logged = events("lightning_steps");
+  struct Case {
+    std::unique_ptr<Layout> (*layout)();
+    std::string name;
+    std::string bytes;
+    std::size_t first;
+    std::string other;
+  };
+  const auto wandb = [] { return wandb_layout(); };
+  const auto tensorboard = [] { return tensorboard_layout(); };
+  for (const auto& [layout, name, bytes, first, other] :
+       {Case{wandb, run_file, recorded("wb_healthy/" + run_file), 5000, recorded("wb_old/" + run_file)},
+        Case{tensorboard, event_file, logged, logged.size() / 2, events("megatron")}}) {
+    Log whole(layout(), name);
+    whole.append(bytes);
+    whole.look();
+    Log copied(layout(), name);
+    copied.append(std::string_view(bytes).substr(0, first));
+    copied.look();
+    CHECK_FALSE(copied.values().empty());
+    CHECK(copied.values().size() < whole.values().size());
+    copied.replace(bytes);
+    CHECK_FALSE(copied.look().afresh);
+    CHECK(copied.values() == whole.values());
+    CHECK_FALSE(copied.damaged());
+    copied.replace(std::string_view(bytes).substr(0, first));
+    CHECK(copied.look().afresh);
+    copied.replace(other);
+    CHECK(copied.look().afresh);
   }
 }
 

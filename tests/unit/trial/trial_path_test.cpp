@@ -137,8 +137,8 @@ TEST_CASE("what is no trial is named by its first bytes") {
   CHECK(said_of(dir, std::string("logs") + event_file) ==
         "NotFound: logs/events.out.tfevents.1700000000.host.1.0: lies in the trial 'logs': name that");
   CHECK(said_of(dir, "logs/notes.txt") ==
-        "NotFound: logs/notes.txt: is no metric log: its first line is no header, which has two names or more and no "
-        "number");
+        "NotFound: logs/notes.txt: is not a metric log: its first line is not a header of two names or more, without a "
+        "number; smd-save --lines takes numbers from other text");
   CHECK(said_of(dir, "model.gguf") == "NotFound: model.gguf: is a GGUF model");
 }
 

@@ -225,9 +225,9 @@ class RowFiller {
 
 }  // namespace
 
-std::vector<LogRow> list_log_rows(const TrainerLog& log) {
+std::vector<LogRow> list_log_rows(const TrainerLog& log, std::size_t& replaced) {
   std::vector<LogRow> rows;
-  log.for_each_step([&](std::int64_t step, std::span<const TrainerLog::Number> numbers) {
+  replaced = log.for_each_step([&](std::int64_t step, std::span<const TrainerLog::Number> numbers) {
     Fnv hash;
     for (const auto& [name, value] : numbers) {
       hash.add(std::hash<std::string_view>()(log.names[name]));

@@ -407,13 +407,18 @@ class CheckpointLook {
       problems_.add(in_file(log->problem(), plan_.trainer_state));
       return {};
     }
-    if (const std::uint64_t left_out = (**log).without_step; left_out != 0) {
-      problems_.add(
-          make_problem(ProblemKind::remark,
-                       "entries of its log without a whole step, which are left out: " + std::to_string(left_out),
-                       plan_.trainer_state));
-    }
-    return list_log_rows(**log);
+    const auto remark = [&](std::uint64_t count, std::string_view what) {
+      if (count != 0) {
+        problems_.add(
+            make_problem(ProblemKind::remark, std::string(what) + std::to_string(count), plan_.trainer_state));
+      }
+    };
+    std::size_t replaced = 0;
+    std::vector<LogRow> rows = list_log_rows(**log, replaced);
+    remark((**log).without_step, "entries of its log without a whole step, which are left out: ");
+    remark((**log).texts, "values of its log that are no number, and left out: ");
+    remark(replaced, "numbers of its log that another one of the same name and step replaced: ");
+    return rows;
   }
 
   /// Returns whether all rows of the look before still exist unchanged.

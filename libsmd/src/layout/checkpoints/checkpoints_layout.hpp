@@ -141,8 +141,9 @@ class CheckpointListing final : public Listing {
 /// shards, and tensors that are not in the file that the index names.
 void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems);
 
-/// Returns a row for each step of a log, without ids.
-[[nodiscard]] std::vector<LogRow> list_log_rows(const TrainerLog& log);
+/// Returns a row for each step of a log, without ids. `replaced`: set to how many numbers others of their
+/// name and step replaced.
+[[nodiscard]] std::vector<LogRow> list_log_rows(const TrainerLog& log, std::size_t& replaced);
 
 /// Tensors, each once, by their ids in a table, with the kind of some of their values.
 struct FreshNames {

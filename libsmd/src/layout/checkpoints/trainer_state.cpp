@@ -7,6 +7,7 @@
 #include "wire/json_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <numeric>
 #include <unordered_map>
@@ -52,11 +53,12 @@ void TrainerLog::add(std::int64_t step, std::span<const Number> numbers) {
   std::ranges::transform(numbers, std::back_inserter(values_), &Number::second);
 }
 
-void TrainerLog::for_each_step(const std::function<void(std::int64_t, std::span<const Number>)>& take) const {
+std::size_t TrainerLog::for_each_step(const std::function<void(std::int64_t, std::span<const Number>)>& take) const {
   std::vector<std::uint32_t> order(entries_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t entry) { return entries_[entry].step; });
   std::vector<Number> numbers;
+  std::size_t replaced = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Entry& entry = entries_[order[i]];
     std::size_t value = entry.first;
@@ -67,11 +69,17 @@ void TrainerLog::for_each_step(const std::function<void(std::int64_t, std::span<
       continue;
     }
     std::ranges::stable_sort(numbers, {}, &Number::first);
-    const auto same_name = [](const Number& a, const Number& b) { return a.first == b.first; };
+    const auto same_name = [&](const Number& later, const Number& earlier) {
+      const bool same = later.first == earlier.first;
+      const auto bits = [](const Number& number) { return std::bit_cast<std::uint64_t>(number.second); };
+      replaced += same && bits(later) != bits(earlier) ? 1 : 0;
+      return same;
+    };
     numbers.erase(numbers.begin(), std::unique(numbers.rbegin(), numbers.rend(), same_name).base());
     take(entry.step, numbers);
     numbers.clear();
   }
+  return replaced;
 }
 
 std::optional<std::int64_t> global_step_of(std::string_view json) {
@@ -116,6 +124,8 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
           log.names.push_back(shown_name(key));
         }
         numbers.emplace_back(id->second, number->real);
+      } else {
+        log.texts += !value.is_null() && ids.contains(std::string(key)) ? 1 : 0;
       }
     });
     if (step) {

@@ -25,12 +25,14 @@ class TrainerLog {
 
   std::vector<std::string> names;  ///< As TensorBoard shows them: `train/loss`, `eval/loss`.
   std::uint64_t without_step = 0;  ///< Entries with numbers whose step is no whole number. They were not added.
+  std::uint64_t texts = 0;         ///< Values that are no number, of names that have numbers.
 
   /// Adds an entry of the log: its numbers in their order.
   void add(std::int64_t step, std::span<const Number> numbers);
   [[nodiscard]] bool empty() const noexcept { return values_.empty(); }
   /// Calls `take(step, numbers)` for each step, in order: the numbers by name, and of several with one name the last.
-  void for_each_step(const std::function<void(std::int64_t step, std::span<const Number> numbers)>& take) const;
+  /// Returns how many others had another value.
+  std::size_t for_each_step(const std::function<void(std::int64_t step, std::span<const Number> numbers)>& take) const;
 
  private:
   struct Entry {

@@ -3,7 +3,6 @@
 
 #include "base/buffer.hpp"
 #include "base/parallel.hpp"
-#include "layout/forward_reader.hpp"
 #include "layout/name_collections.hpp"
 #include "text/escape.hpp"
 #include "text/number.hpp"
@@ -15,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -29,7 +27,6 @@ namespace {
 using wire::FlatJson;
 using Role = MetricColumn::Role;
 
-constexpr std::size_t most_head_bytes = 4096;
 /// If a column but that of epochs has no more fractions than one in so many rows, it is the step, and these rows are
 /// damaged.
 constexpr std::uint64_t rows_for_a_fraction = 20;
@@ -39,14 +36,6 @@ constexpr std::ptrdiff_t most_quoted_lines = 64;
 constexpr unsigned most_unclosed = 16;
 /// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
 constexpr unsigned taken_between_questions = 64;
-
-/// Returns the first bytes of a file; fewer if it has no more, or cannot be read.
-std::string head_of(const storage::File& file, std::uint64_t bytes) {
-  std::string head(bytes, '\0');
-  const auto got = file.read_at(0, std::as_writable_bytes(std::span(head)));
-  head.resize(got ? *got : 0);
-  return head;
-}
 
 Role role_of(std::string_view name, bool json) noexcept {
   constexpr std::array<std::string_view, 3> no_metrics = {"time", "percentage", "total_steps"};
@@ -62,7 +51,7 @@ Role role_of(std::string_view name, bool json) noexcept {
 /// Epochs may well be fractions.
 bool counts_epochs(std::string_view name) noexcept { return name == "epoch" || name == "Epoch"; }
 
-/// One value of a row. Neither a number nor a text: not logged.
+/// One value of a row. Neither a number nor a text: not logged. Both: a step whose number is rounded.
 struct Cell {
   std::uint32_t column = 0;
   bool is_number = false;
@@ -92,8 +81,7 @@ class MetricTaker {
     rows_.begin_file(cursor_.table, {}, cursor_.path, 0, 0);
     (void)reader.more();
     if (cursor_.offset == 0) {
-      const std::string_view head = reader.text().substr(0, most_head_bytes);
-      cursor_.head = head;
+      const std::string_view head = reader.text().substr(0, FileHead::most_bytes);
       cursor_.form = form_of(head);
       reader.skip(cursor_.form && head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
     }
@@ -106,8 +94,8 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
-    if (const auto bytes = std::min<std::uint64_t>(cursor_.offset, most_head_bytes); bytes > cursor_.head.size()) {
-      cursor_.head = head_of(file, bytes);
+    if (cursor_.head.count < FileHead::most_bytes) {
+      cursor_.head = FileHead(file, cursor_.offset);
     }
     return refused;
   }
@@ -263,12 +251,19 @@ class MetricTaker {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (cursor_.header[i] != no_id) {
         cells_.push_back(cell_of(cursor_.header[i], fields[i]));
+        cells_.back().text = needs_digits(cells_.back()) ? fields[i] : cells_.back().text;
         cells_.back().at = quoted ? row.npos : static_cast<std::size_t>(fields[i].data() - row.data());
       }
     }
     learn(row);
     take_row(cells_, offset);
     return std::nullopt;
+  }
+
+  /// Returns whether a number may be a step that no double has.
+  [[nodiscard]] bool needs_digits(const Cell& cell) const {
+    return cell.is_number && std::abs(cell.number) >= text::most_exact_whole &&
+           (cell.column == cursor_.step_column || cursor_.columns[cell.column].rank);
   }
 
   static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
@@ -291,7 +286,7 @@ class MetricTaker {
 
   std::optional<Problem> take_header(const std::vector<std::string_view>& fields) {
     if (!is_header(fields)) {
-      return refuse("is no metric log: its first line is no header, which has two names or more and no number");
+      return refuse(std::string(no_header));
     }
     form_.forget();
     cursor_.header.clear();
@@ -415,6 +410,18 @@ class MetricTaker {
     }
   }
 
+  /// Takes a value that is not logged, or `wrong`: neither a number nor a text.
+  void leave_out(std::string_view name, bool wrong) {
+    const std::uint32_t id = cursor_.names.find(name);
+    if (id == no_id) {
+      return;
+    }
+    if (id < place_of_.size() && place_of_[id] < cells_.size() && cells_[place_of_[id]].column == id) {
+      cells_[place_of_[id]] = {.column = id};  // of a name that comes again the last value counts
+    }
+    cursor_.columns[id].texts += wrong && cursor_.columns[id].numbers != 0 ? 1 : 0;
+  }
+
   /// Returns whether the text is an object, or blank. `unsure`: it need not be one.
   bool take_object(std::string_view text, std::uint64_t offset, bool unsure) {
     const std::string_view object = text::trimmed(text);
@@ -437,7 +444,11 @@ class MetricTaker {
       std::string_view name = values_.name(value);
       name.remove_prefix(passed && value.in_object ? around->size() + 1 : 0);
       const bool text_value = value.kind == FlatJson::Kind::text;
-      if ((value.kind != FlatJson::Kind::number && !text_value) || name.size() > limits::name_bytes) {
+      if (name.size() > limits::name_bytes) {
+        continue;
+      }
+      if (value.kind != FlatJson::Kind::number && !text_value) {
+        leave_out(name, value.kind != FlatJson::Kind::null);
         continue;
       }
       Cell cell{.column = column_of(name)};
@@ -447,6 +458,9 @@ class MetricTaker {
         cell.is_number = true;
         cell.number = value.number;
         cell.at = value.at + static_cast<std::size_t>(object.data() - text.data());
+        if (needs_digits(cell)) {
+          cell.text = text.substr(cell.at, text.find_first_of(",} \t\r\n", cell.at) - cell.at);
+        }
       }
       place_of_.resize(cursor_.columns.size(), no_id);
       std::uint32_t& place = place_of_[cell.column];
@@ -747,8 +761,7 @@ class MetricTaker {
     returned.add(step, bits);
     if (returned_ != nullptr) {
       const auto before = returned_->find(name);
-      same_ = same_ && (before == returned_->end() || returned.count != before->second.count ||
-                        returned.hash.value == before->second.hash.value);
+      same_ = same_ && (before == returned_->end() || returned.begin(before->second));
     }
   }
 
@@ -863,12 +876,17 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
   for (const std::string& name : cursor.equal_names) {
     remark(fmt::format("several columns are named '{}': the last one is read", printable(name)));
   }
+  const bool any = std::ranges::any_of(cursor.columns, [](const MetricColumn& column) { return column.numbers != 0; });
   for (std::uint32_t id = 0; id < cursor.columns.size(); ++id) {
     const MetricColumn& column = cursor.columns[id];
     if (column.texts != 0) {
       const std::string text = fmt::format("'{}' has {} that {} no number, and left out", printable(cursor.names[id]),
                                            text::counted(column.texts, "value"), column.texts == 1 ? "is" : "are");
-      notes.add({column.numbers != 0 ? ProblemKind::remark : ProblemKind::note, cursor.path, {}, text});
+      if (column.numbers != 0 || !any) {
+        remark(text);
+      } else {
+        notes.add({ProblemKind::note, {}, {}, text});  // a column of texts is as it should be
+      }
     }
   }
   if (cursor.skipped != 0) {
@@ -899,8 +917,8 @@ std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, 
 
 /// Returns whether the file is the one that was read, with more behind it or not.
 bool goes_on(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
-  const bool same = !stamp || !cursor.stamp || may_continue(*cursor.stamp, *stamp, cursor.offset);
-  return same && !cursor.took_rest && file.size() >= cursor.offset && head_of(file, cursor.head.size()) == cursor.head;
+  const bool same = !stamp || !cursor.stamp || cursor.is(*stamp);
+  return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/forward_reader.hpp"
 #include "layout/layout_kind.hpp"
 #include "layout/metrics/metric_text.hpp"
 #include "layout/series_rows.hpp"
-#include "storage/storage.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -36,25 +37,30 @@ struct MetricColumn {
   std::uint32_t series = no_id;  ///< Its id in the table of series, once it had a number.
 };
 
-/// The numbers of a series that were returned: how many, and a hash of them and their steps.
+/// The numbers of a series that were returned: how many, and hashes of them and their steps.
 struct ReturnedNumbers {
   std::uint64_t count = 0;
   Fnv hash;
+  std::vector<std::uint64_t> marks;  ///< What `hash` was after 1, 2, 4, 8 ... of them.
 
-  void add(std::int64_t step, std::uint64_t bits) noexcept {
+  void add(std::int64_t step, std::uint64_t bits) {
     ++count;
     hash.add(static_cast<std::uint64_t>(step));
     hash.add(bits);
+    if (std::has_single_bit(count)) {
+      marks.push_back(hash.value);
+    }
+  }
+  /// Returns whether these are the first of `all`, as far as the hashes tell.
+  [[nodiscard]] bool begin(const ReturnedNumbers& all) const {
+    return count > all.count || (std::has_single_bit(count) ? marks.back() == all.marks[marks.size() - 1]
+                                                            : count != all.count || hash.value == all.hash.value);
   }
 };
 
-struct MetricCursor : SeriesCursor {
-  std::string path;
-  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
+struct MetricCursor : SeriesCursor, GrowingFile {  // up to the first row that was not read
   std::optional<MetricForm> form;
-  std::uint64_t offset = 0;  ///< Of the first row that was not read.
-  std::string head;          ///< Its first bytes that were read: if they change, the file was written anew.
-  bool took_rest = false;    ///< A last line without its end was taken.
+  bool took_rest = false;  ///< A last line without its end was taken.
   SeriesTable table;
   std::vector<ReturnedNumbers> returned;  ///< By id of the name.
   NameTable names;

@@ -71,6 +71,7 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   while (true) {
     at = std::min(text.find_first_not_of(blanks, at), text.size());
     if (at < text.size() && text[at] == '"') {
+      const std::size_t begin = at;
       quoted_.push_back({fields_.size(), unquoted_.size()});
       fields_.emplace_back();
       in_quotes_ = true;
@@ -84,7 +85,13 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
         }
         unquoted_.push_back(text[at]);
       }
-      at = end_of_field();
+      const std::size_t end = end_of_field();
+      if (!text::trimmed(text.substr(at, end - at), blanks).empty()) {  // then the quotes are a part of the text
+        unquoted_.resize(quoted_.back().begin);
+        quoted_.pop_back();
+        fields_.back() = text::trimmed(text.substr(begin, end - begin), blanks);
+      }
+      at = end;
     } else {
       const std::size_t end = end_of_field();
       fields_.push_back(text::trimmed(text.substr(at, end - at), blanks));
@@ -220,7 +227,7 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
       row.split_last(text);
     }
     if (!is_header(row.fields())) {
-      return "is no metric log: its first line is no header, which has two names or more and no number";
+      return std::string(no_header);
     }
     const bool named = std::any_of(row.fields().begin(), row.fields().end(),
                                    [](std::string_view name) { return rank_of_step_name(name).has_value(); });
@@ -239,7 +246,7 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   padded.reserve(padded.size() + Buffer::padding);
   wire::FlatJson values;
   if (!values.add_object(padded)) {
-    return "is no metric log: its first line is no JSON object";
+    return "is not a metric log: its first line is not a JSON object";
   }
   const bool named = std::any_of(values.values().begin(), values.values().end(),
                                  [&](const auto& value) { return rank_of_step_name(values.name(value)).has_value(); });

@@ -88,6 +88,12 @@ class LineForm {
 /// Returns the whole number that a step is: `3`, `3.0`, or `3/50`, of which it is 3. Nullopt for all else.
 [[nodiscard]] std::optional<std::int64_t> step_of(std::string_view text) noexcept;
 
+/// Why a file is not a CSV of metrics.
+inline constexpr std::string_view no_header =
+    "is not a metric log: its first line is not a header of two names or more, without a number; smd-save --lines "
+    "takes "
+    "numbers from other text";
+
 /// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
 /// of steps.
 [[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step);

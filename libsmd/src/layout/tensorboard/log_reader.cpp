@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/tensorboard/tensorboard_layout.hpp"
 
-#include "layout/forward_reader.hpp"
 #include "layout/tensorboard/record_scanner.hpp"
 #include "storage/inflated_file.hpp"
 #include "text/escape.hpp"
@@ -513,11 +512,10 @@ class LogReader {
       if (stamp && file.stamp == stamp) {
         continue;
       }
-      if (file.compressed || file.uncertain ||
-          (stamp && file.stamp && !may_continue(*file.stamp, *stamp, file.offset))) {
+      storage_.forget(path);
+      if (file.compressed || file.uncertain || (stamp && file.stamp && !file.goes_on(storage_, *stamp, file.offset))) {
         return false;
       }
-      storage_.forget(path);
       changed_.push_back(at->second);
     }
     std::sort(changed_.begin(), changed_.end());
@@ -651,6 +649,9 @@ class LogReader {
         file.rest = opened.problem();
       }
       return;
+    }
+    if (!request_.as_it_stands && !file.compressed && file.head.count < FileHead::most_bytes) {
+      file.head = FileHead(**opened, FileHead::most_bytes);
     }
     // What is inflated has one reader.
     RecordScanner scanner(**opened, file.offset, storage_.remote(), file.compressed ? 1 : request_.jobs);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/forward_reader.hpp"
 #include "layout/layout_kind.hpp"
 #include "layout/series_rows.hpp"
 #include "layout/tensorboard/event_files.hpp"
-#include "storage/storage.hpp"
 #include "types/problem_list.hpp"
 
 #include <smd/limits.hpp>
@@ -23,13 +23,10 @@
 namespace smd::detail::layout {
 
 /// One event file, up to where it was read.
-struct LogFile {
-  std::string path;
+struct LogFile : GrowingFile {  // up to the first record that was not read
   std::uint32_t run = 0;
-  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
-  std::uint64_t offset = 0;                 ///< Of the first record that was not read.
-  bool compressed = false;                  ///< `offset` counts the bytes that it holds. It is read whole.
-  bool uncertain = false;  ///< What was passed over may become a record: it must be read again when it grows.
+  bool compressed = false;  ///< `offset` counts the bytes that it holds. It is read whole.
+  bool uncertain = false;   ///< What was passed over may become a record: it must be read again when it grows.
   bool has_events = false;
   double first_time = std::numeric_limits<double>::infinity();  ///< Of its events.
   double last_time = -std::numeric_limits<double>::infinity();

@@ -77,6 +77,7 @@ class WandbTaker {
         return std::nullopt;
       }
       file.offset = first.size();
+      file.head = FileHead(**opened, FileHead::most_bytes);
     }
     file_ = id;
     rows_.begin_file(cursor_.table, {}, file.path, id, 0);
@@ -181,6 +182,7 @@ class WandbTaker {
         own = whole_of(value);
       }
       facts.text = facts.text || value.kind == FlatJson::Kind::text;
+      facts.texts += value.kind == FlatJson::Kind::text || value.kind == FlatJson::Kind::other ? 1 : 0;
       if (facts.rank < there.size() && whole_of(value)) {
         there[facts.rank] = true;
       }
@@ -478,19 +480,23 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
                     text::counted(cursor.without_step, "record") + (cursor.without_step == 1 ? " has" : " have"),
                     printable(step_name)));
   }
-  std::uint64_t nulls = 0;
-  std::vector<std::string_view> names;
-  for (std::uint32_t id = 0; id < cursor.facts.size(); ++id) {
-    nulls += cursor.facts[id].nulls;
-    if (cursor.facts[id].nulls != 0) {
-      names.push_back(cursor.table.names[id]);
+  const auto remark = [&](std::uint64_t WandbFacts::*values, std::string_view what) {
+    std::uint64_t count = 0;
+    std::vector<std::string_view> names;
+    for (std::uint32_t id = 0; id < cursor.facts.size(); ++id) {
+      if (cursor.facts[id].*values != 0 && cursor.table.series[id].has_value) {
+        count += cursor.facts[id].*values;
+        names.push_back(cursor.table.names[id]);
+      }
     }
-  }
-  if (nulls != 0) {
-    add(ProblemKind::remark,
-        fmt::format("{} null, which is NaN here: of {}", text::counted(nulls, "value") + (nulls == 1 ? " is" : " are"),
-                    text::first_names(names)));
-  }
+    if (count != 0) {
+      add(ProblemKind::remark,
+          fmt::format("{} {}: of {}", text::counted(count, "value") + (count == 1 ? " is" : " are"), what,
+                      text::first_names(names)));
+    }
+  };
+  remark(&WandbFacts::nulls, "null, which is NaN here");
+  remark(&WandbFacts::texts, "no number, and left out");
   for (const OtherValue& other : cursor.extras.others) {
     notes.add({ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)});
   }
@@ -557,11 +563,13 @@ std::optional<std::vector<std::uint32_t>> changed_files(storage::Storage& storag
     if (stamp && stamp == file.stamp) {
       continue;
     }
+    storage.forget(file.path);
     const bool is_last = id + 1 == cursor.files.size();
-    if (!is_last || (stamp && file.stamp && !may_continue(*file.stamp, *stamp, 0))) {
+    // The place to go on may be behind the end, in a block that is skipped.
+    if (!is_last ||
+        (stamp && file.stamp && !file.goes_on(storage, *stamp, std::min(file.offset, storage::size_of(*file.stamp))))) {
       return std::nullopt;
     }
-    storage.forget(file.path);
     changed.push_back(id);
   }
   return changed;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "layout/forward_reader.hpp"
 #include "layout/layout_kind.hpp"
 #include "layout/series_rows.hpp"
-#include "storage/storage.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,12 +17,9 @@
 namespace smd::detail::layout {
 
 /// One run file, up to where it was read.
-struct WandbFile {
-  std::string path;
-  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
-  std::uint64_t offset = 0;                 ///< Of the first chunk that was not read.
-  bool skipping = false;                    ///< `RunFileReader::skipping`
-  std::optional<std::int64_t> exit_code;    ///< The run ended.
+struct WandbFile : GrowingFile {          // up to the first chunk that was not read
+  bool skipping = false;                  ///< `RunFileReader::skipping`
+  std::optional<std::int64_t> exit_code;  ///< The run ended.
   ProblemList problems{limits::problems_per_file};
   std::optional<Problem> rest;  ///< Why reading failed.
 };
@@ -40,6 +37,7 @@ struct WandbFacts {
   bool real = false;          ///< It had a number that is not whole.
   bool contradicted = false;  ///< That it is `whole`, or not, was said to be wrong.
   std::uint64_t nulls = 0;
+  std::uint64_t texts = 0;  ///< Values that are no numbers.
 };
 
 /// What could be the step of all records: a name.
