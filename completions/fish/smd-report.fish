@@ -3,7 +3,7 @@ complete -c smd-report -f -a '(__smd_values operand trial)'
 complete -c smd-report -s r -l rule -d 'evaluate these rules, named as VanishingGradient or vanishing_gradient' -x -a '(__smd_values ,rule)'
 complete -c smd-report -s p -l param -d 'set a parameter of the rule; with several rules RULE.K=V' -x -a '(__smd_values rule_parameter)'
 complete -c smd-report -s C -l config -d 'evaluate the rules in FILE: JSON with SageMaker\'s DebugRuleConfigurations' -r -F
-complete -c smd-report -s o -l output -d 'the page; it appears once it is whole (of md and json: else standard output)' -r -F
+complete -c smd-report -s o -l output -d 'the page; it appears once it is whole (md and json: default standard output)' -r -F
 complete -c smd-report -s f -l format -d 'html (default), or the page in brief: md for people, json for programs' -x -a '(__smd_values choice html md json)'
 complete -c smd-report -l title -d 'the heading of the page (default: the names of the trials)' -x
 complete -c smd-report -s 0 -l null -d 'trials that standard input lists end with NUL, not with a newline'

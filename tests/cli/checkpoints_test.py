@@ -516,6 +516,8 @@ class Made(unittest.TestCase):
         self.assertTrue("StepNotYetAvailable" in errors[0] and "model.safetensors: byte" in errors[0], errors)
         _, errors = run("smd-ls", "-v", run_folder)
         self.assertTrue(any("step_1/model.safetensors" in line for line in errors), errors)
+        _, errors = run("smd-ls", run_folder)
+        self.assertEqual(len([line for line in errors if "'step_1' is not complete yet" in line]), 1, errors)
         os.utime(path, (time.time() - 120,) * 2)
         _, errors = run("smd-ls", run_folder, status=4)
         self.assertTrue(any("Damaged" in line and "step_1/model.safetensors" in line for line in errors), errors)

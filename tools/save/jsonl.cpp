@@ -228,9 +228,12 @@ class StepOfLog {
   std::uint64_t refused_ = 0;
 };
 
+/// Returns a text without the comma that may follow a number in a sentence.
+std::string_view number_in(std::string_view text) { return text.substr(0, text.find_last_not_of(",;") + 1); }
+
 /// Returns the step in a text: `12`, `12.0`, `12/100`.
 std::optional<std::int64_t> step_in(std::string_view text) {
-  text = text.substr(0, text.find('/'));
+  text = number_in(text.substr(0, text.find('/')));
   const auto whole = smd::text::parsed<std::int64_t>(text);
   const auto number = whole ? std::nullopt : smd::text::number_of(text);
   const auto step = number ? smd::text::whole_of(*number) : whole;
@@ -267,6 +270,7 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   std::uint64_t stepless = 0;
   std::uint64_t numbers = 0;
   std::uint64_t texts = 0;
+  constexpr std::size_t most_told = 100;
   std::string first_text;
   for_each_line(interruption, [&](const std::string& line) {
     pass_on(line + "\n", passes_on);
@@ -281,15 +285,15 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     }
     for (const auto& [name, group] : groups) {
       const std::string_view text = group.value_or(std::string_view());
-      const smd::text::LoggedText value = smd::text::logged_text(text.substr(0, text.find_last_not_of(",;") + 1));
+      const smd::text::LoggedText value = smd::text::logged_text(number_in(text));
       if (name == "step" || !value.logged) {
         continue;
       }
       if (value.number) {
         step.put(*at, name, *value.number);
         ++numbers;
-      } else {
-        first_text = texts++ == 0 ? text : first_text;
+      } else if (texts++ == 0) {
+        first_text = text.substr(0, most_told);
       }
     }
   });

@@ -17,7 +17,7 @@ namespace smd::tool::save {
                                        Diagnostics& messages);
 
 /// Saves the numbers that the pattern of --lines finds in the lines of standard input, as the lines come.
-/// @return how many steps could not be saved; nullopt if it was found in no line. @throws UsageError for a pattern that
+/// @return how many steps could not be saved; nullopt if no line gave a number. @throws UsageError for a pattern that
 /// does not compile or has no group of the step; ReadError, WriteError.
 [[nodiscard]] std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver,
                                                     const Interruption& interruption, Diagnostics& messages);

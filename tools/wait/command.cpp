@@ -137,7 +137,9 @@ class Waiting {
                    of_value ? Cell(condition.comparison.name) : Cell(), standing.value.value_or(Cell())});
       }
       if (trial != nullptr && !holds(standings) && !reason.empty()) {
-        say(path + ": " + condition.text, standing, reason, advice_for(condition, standing, *trial));
+        const bool by_step = condition.kind == Condition::Kind::collections && !trial->layout().marks_steps;
+        say(path + ": " + (by_step ? "a first step" : condition.text), standing, reason,
+            advice_for(condition, standing, *trial));
       }
     }
     rows_.end_step();

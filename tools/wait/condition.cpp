@@ -184,7 +184,7 @@ std::vector<Condition> conditions_of(const WaitCommandOptions& options) {
     result.push_back({.kind = Kind::end, .text = "the end of the job"});
   }
   if (result.empty()) {
-    result.push_back({.kind = Kind::collections, .text = "all collections files (of logs and checkpoints: a step)"});
+    result.push_back({.kind = Kind::collections, .text = "all collections files"});
   }
   return result;
 }

@@ -123,7 +123,8 @@ struct Payload {
 struct Fnv {
   std::uint64_t value = 14695981039346656037ULL;
 
-  void add(std::uint64_t number) noexcept { value = (value ^ number) * 1099511628211ULL; }
+  /// High bits count below too: multiplying moves them only up, where two of them could cancel.
+  void add(std::uint64_t number) noexcept { value = (value ^ number ^ (number >> 32)) * 1099511628211ULL; }
   void add(const Shape& sizes) noexcept {
     for (const std::int64_t size : sizes) {
       add(static_cast<std::uint64_t>(size));

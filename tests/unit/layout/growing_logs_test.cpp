@@ -317,8 +317,42 @@ TEST_CASE("a job that begins its log anew is followed at once, though the log is
   CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 5}, {"loss", 2, 4}, {"loss", 2, 9}, {"loss", 3, 3}});
 }
 
+TEST_CASE("a long log that is begun anew, and alike, loses no row") {
+  std::string rows = "step,loss\n";
+  const auto rows_until = [&](int end) {
+    for (int step = static_cast<int>(std::ranges::count(rows, '\n')) - 1; step < end; ++step) {
+      rows += std::to_string(step) + (step < 600 ? ",1.5\n" : ",-1.25\n");
+    }
+    return rows;
+  };
+  Log log(metrics_layout(), "metrics.csv");
+  std::string old = rows_until(600);
+  for (int step = 600; step < 1000; ++step) {
+    old += std::to_string(step) + ",1.25\n";
+  }
+  log.append(old);
+  log.look();
+  log.write_over(rows_until(700));
+  log.look();
+  log.write_over(rows_until(1200));
+  log.look();
+  const Values values = log.values();
+  for (int step = 0; step < 1200; ++step) {
+    CHECK(std::ranges::binary_search(values, std::tuple("loss", std::int64_t{step}, step < 600 ? 1.5 : -1.25)));
+  }
+}
+
 TEST_CASE("steps that no double has are exact") {
   constexpr std::int64_t far = 9007199254740993;
+  Log crossing(metrics_layout(), "metrics.csv");
+  crossing.append("step,loss\n");
+  Values right;
+  for (std::int64_t step = far - 5; step < far + 5; ++step) {
+    crossing.append(std::to_string(step) + ",1\n");
+    right.emplace_back("loss", step, 1);
+  }
+  crossing.look(true);
+  CHECK(crossing.values() == right);
   for (const auto& [name, text] : {std::pair("metrics.csv", "step,loss\n9007199254740992,1\n9007199254740993,2\n"),
                                    std::pair("metrics.jsonl",
                                              "{\"step\":9007199254740992,\"loss\":1}\n"
@@ -466,8 +500,10 @@ TEST_CASE("a later copy of a log gives only what is new, and another log all tha
     CHECK_FALSE(copied.damaged());
     copied.replace(std::string_view(bytes).substr(0, first));
     CHECK(copied.look().afresh);
+    const std::size_t before = copied.values().size();
     copied.replace(other);
     CHECK(copied.look().afresh);
+    CHECK(copied.values().size() > before);
   }
 }
 

@@ -359,6 +359,10 @@ class CheckpointLook {
     }
     if (growing) {
       rows.resize(first);  // the checkpoint counts when it is whole
+      if (request_.as_it_stands && plan_.checkpoints.size() > 1) {
+        problems_.add(make_problem(ProblemKind::remark, "'" + printable(checkpoint.path) +
+                                                            "' is not complete yet: the checkpoint is left out"));
+      }
     }
   }
 
@@ -417,7 +421,7 @@ class CheckpointLook {
     std::vector<LogRow> rows = list_log_rows(**log, replaced);
     remark((**log).without_step, "entries of its log without a whole step, which are left out: ");
     remark((**log).texts, "values of its log that are no number, and left out: ");
-    remark(replaced, "numbers of its log that another one of the same name and step replaced: ");
+    remark(replaced, "numbers of its log that later ones of the same name and step replaced: ");
     return rows;
   }
 

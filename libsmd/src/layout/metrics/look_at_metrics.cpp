@@ -263,7 +263,7 @@ class MetricTaker {
   /// Returns whether a number may be a step that no double has.
   [[nodiscard]] bool needs_digits(const Cell& cell) const {
     return cell.is_number && std::abs(cell.number) >= text::most_exact_whole &&
-           (cell.column == cursor_.step_column || cursor_.columns[cell.column].rank);
+           (cursor_.columns[cell.column].rank || cursor_.names[cell.column] == place_.step_name);
   }
 
   static Cell cell_of(std::uint32_t column, std::string_view field) noexcept {
@@ -670,16 +670,18 @@ class MetricTaker {
     plan_ = {};
     in_form_ = 0;
     std::vector<std::size_t> places;
+    std::optional<std::size_t> step;
     for (const Cell& cell : cells_) {
       if (!cell.text.empty() || (cell.is_number && cell.at >= row.size())) {
         return;
       }
       if (cell.is_number) {
+        step = cell.column == cursor_.step_column ? places.size() : step;
         alike_.push_back(cell);
         places.push_back(cell.at);
       }
     }
-    form_.learn(row, places);
+    form_.learn(row, places, step);
   }
 
   /// `offset`: of the row, for messages.
@@ -844,7 +846,7 @@ Status choose_file(storage::Storage& storage, const Opening& place, std::string_
       const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
-      const auto why = form_of(text) == MetricForm::csv ? std::optional<std::string>("is no JSON lines")
+      const auto why = form_of(text) == MetricForm::csv ? std::optional<std::string>("is not JSON lines")
                        : text.empty()                   ? std::nullopt
                                                         : metric_log_problem(text, false);
       if (why) {
@@ -885,7 +887,7 @@ void add_notes(const MetricCursor& cursor, ProblemList& notes) {
       if (column.numbers != 0 || !any) {
         remark(text);
       } else {
-        notes.add({ProblemKind::note, {}, {}, text});  // a column of texts is as it should be
+        notes.add({ProblemKind::note, {}, {}, printable(cursor.path) + ": " + text});  // as it should be
       }
     }
   }
@@ -917,7 +919,7 @@ std::shared_ptr<MetricListing> listing_of(std::shared_ptr<MetricCursor> cursor, 
 
 /// Returns whether the file is the one that was read, with more behind it or not.
 bool goes_on(const storage::File& file, const MetricCursor& cursor, const std::optional<storage::FileStamp>& stamp) {
-  const bool same = !stamp || !cursor.stamp || cursor.is(*stamp);
+  const bool same = (cursor.head.count != 0 || cursor.offset == 0) && (!stamp || !cursor.stamp || cursor.is(*stamp));
   return same && !cursor.took_rest && file.size() >= cursor.offset && FileHead(file, cursor.head.count) == cursor.head;
 }
 
@@ -995,6 +997,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
         // It is being written anew, and not all is there yet.
         auto waiting = std::make_shared<MetricCursor>(*known);
         waiting->stamp.reset();
+        waiting->head = {};  // then all is read again, whatever it becomes
         found = Found();
         found.collections = std::move(collections);
         found.listing = listing_of(std::move(waiting), before, std::move(notes));

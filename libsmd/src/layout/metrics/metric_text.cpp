@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace smd::detail::layout {
 
@@ -67,7 +68,10 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
     return std::min(line_end + 1, text.size());
   }
   std::size_t at = 0;
-  const auto end_of_field = [&] { return std::min({text.find(separator_, at), text.find('\n', at), text.size()}); };
+  const auto end_of_field = [&] {
+    line_end = line_end < at ? std::min(text.find('\n', at), text.size()) : line_end;
+    return std::min(text.substr(0, line_end).find(separator_, at), line_end);
+  };
   while (true) {
     at = std::min(text.find_first_not_of(blanks, at), text.size());
     if (at < text.size() && text[at] == '"') {
@@ -85,8 +89,13 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
         }
         unquoted_.push_back(text[at]);
       }
-      const std::size_t end = end_of_field();
+      std::size_t end = end_of_field();
       if (!text::trimmed(text.substr(at, end - at), blanks).empty()) {  // then the quotes are a part of the text
+        if (text.substr(begin, at - begin).find('\n') != text.npos) {   // and the first was not closed in its line
+          at = begin;
+          line_end = std::min(text.find('\n', at), text.size());
+          end = end_of_field();
+        }
         unquoted_.resize(quoted_.back().begin);
         quoted_.pop_back();
         fields_.back() = text::trimmed(text.substr(begin, end - begin), blanks);
@@ -111,8 +120,9 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   return at;
 }
 
-void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers) {
+void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers, std::optional<std::size_t> exact) {
   forget();
+  exact_ = exact;
   if (numbers.empty() || !line.ends_with('\n')) {
     return;
   }
@@ -147,7 +157,8 @@ std::optional<std::size_t> LineForm::read(std::string_view text) {
     }
     bool is_whole = false;
     const char* const after = text::read_json_real(at, end, numbers[i], is_whole);
-    if (after == nullptr || (*at == '-' && numbers[i] == 0)) {  // -0 is read in several ways
+    if (after == nullptr || (*at == '-' && numbers[i] == 0) ||  // -0 is read in several ways
+        (i == exact_ && std::abs(numbers[i]) >= text::most_exact_whole)) {
       return std::nullopt;
     }
     at = after;
@@ -217,7 +228,7 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);
   if (!form) {
-    return "is empty: no metric log";
+    return "is empty, and not a metric log";
   }
   if (*form == MetricForm::csv) {
     const auto skipped = before_header(beginning);
@@ -240,7 +251,7 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
   const std::string_view object = text.substr(0, length.value_or(0));
   if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
-    return "is one document, and no JSON lines: an object is no line";
+    return "is one JSON document, and not JSON lines: an object takes several lines";
   }
   std::string padded(object);
   padded.reserve(padded.size() + Buffer::padding);

@@ -58,8 +58,8 @@ class CsvSplitter {
 class LineForm {
  public:
   /// Takes the form of a whole line, whose numbers begin at these offsets. It stays unknown if a number is not written
-  /// as in JSON.
-  void learn(std::string_view line, std::span<const std::size_t> numbers);
+  /// as in JSON. `exact`: index of a number that must not be rounded; lines in which it may be have another form.
+  void learn(std::string_view line, std::span<const std::size_t> numbers, std::optional<std::size_t> exact = {});
   void forget() noexcept { between_.clear(); }
   /// Reads the numbers of the line at the beginning of a text, and returns its length with its line end. Nullopt if it
   /// has another form, or does not end in the text.
@@ -69,6 +69,7 @@ class LineForm {
  private:
   std::vector<std::string> between_;  ///< Before each number, and after the last one; empty: the form is unknown.
   std::vector<double> numbers_;
+  std::optional<std::size_t> exact_;
 };
 
 /// Returns whether a row can be a header: two names or more, and no number.
@@ -91,8 +92,7 @@ class LineForm {
 /// Why a file is not a CSV of metrics.
 inline constexpr std::string_view no_header =
     "is not a metric log: its first line is not a header of two names or more, without a number; smd-save --lines "
-    "takes "
-    "numbers from other text";
+    "takes numbers from other text";
 
 /// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
 /// of steps.

@@ -77,6 +77,8 @@ class WandbTaker {
         return std::nullopt;
       }
       file.offset = first.size();
+    }
+    if (file.head.count < FileHead::most_bytes) {
       file.head = FileHead(**opened, FileHead::most_bytes);
     }
     file_ = id;
