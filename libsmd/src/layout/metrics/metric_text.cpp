@@ -122,7 +122,7 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
 
 void LineForm::learn(std::string_view line, std::span<const std::size_t> numbers, std::optional<std::size_t> exact) {
   forget();
-  exact_ = exact;
+  exact_ = exact.value_or(numbers.size());
   if (numbers.empty() || !line.ends_with('\n')) {
     return;
   }

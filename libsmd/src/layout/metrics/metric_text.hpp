@@ -69,7 +69,7 @@ class LineForm {
  private:
   std::vector<std::string> between_;  ///< Before each number, and after the last one; empty: the form is unknown.
   std::vector<double> numbers_;
-  std::optional<std::size_t> exact_;
+  std::size_t exact_ = 0;  ///< Index in `numbers_` of the one that must not be rounded; their number: none.
 };
 
 /// Returns whether a row can be a header: two names or more, and no number.
