@@ -124,7 +124,7 @@ struct GrowingFile {
   std::string path;
   std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
   std::uint64_t offset = 0;                 ///< Of what was not read.
-  FileHead head;
+  FileHead head;                            ///< Read only if the file may be looked at again.
 
   /// Returns whether `now` is the stamp of the file that was read, whatever was written to it.
   [[nodiscard]] bool is(const storage::FileStamp& now) const {

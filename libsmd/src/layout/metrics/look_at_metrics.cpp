@@ -94,7 +94,7 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
-    if (cursor_.head.count < FileHead::most_bytes) {
+    if (!request_.as_it_stands && cursor_.head.count < FileHead::most_bytes) {
       cursor_.head = FileHead(file, cursor_.offset);
     }
     return refused;

@@ -78,7 +78,7 @@ class WandbTaker {
       }
       file.offset = first.size();
     }
-    if (file.head.count < FileHead::most_bytes) {
+    if (!request_.as_it_stands && file.head.count < FileHead::most_bytes) {
       file.head = FileHead(**opened, FileHead::most_bytes);
     }
     file_ = id;
