@@ -24,7 +24,7 @@ import zipfile
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
-from torch_file import Pickler, Quantised, Storage, Tensor, write_pt
+from torch_file import LAYOUT, REBUILD_SPARSE, Called, Pickler, Quantised, Storage, Tensor, write_pt
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -868,7 +868,7 @@ class Made(unittest.TestCase):
 
         by_axis = *(Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2"))), 0
         a, axis = write("a.pt", 0.5, 0), write("axis.pt", *by_axis)
-        self.assertIn("tensor 'w' is quantised: scale 0.5, zero point 0", "".join(run("smd-ls", "-v", a)[1]))
+        self.assertIn("tensor 'w': scale 0.5, zero point 0", "".join(run("smd-ls", "-v", a)[1]))
         for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3)),
                                    (axis, write("again.pt", *by_axis), write("scales.pt", *by_axis, scales=(1, 2)))):
             run("smd-diff", one, same)
@@ -879,6 +879,21 @@ class Made(unittest.TestCase):
                 self.assertTrue(all(row[key] in table for key in ("dtype_a", "dtype_b")) and "scale" in table, table)
                 self.assertNotEqual(row["dtype_a"], row["dtype_b"])
                 self.assertEqual(rows("smd-diff", "--summary", one, other, status=1)[0]["differing"], 1)
+
+    def test_the_same_elements_of_another_dense_size_are_another_tensor(self):
+        indices, values = Tensor(Storage("int64", "0", 32), (2, 2), (2, 1)), Tensor(Storage("float32", "1", 8), (2,), (1,))
+        edges, columns = (Tensor(Storage("int64", "0", 32), (count,), (1,)) for count in (3, 2))
+        elements = struct.pack("<4q", 0, 1, 1, 0), np.float32([1, 2]).tobytes()
+        for layout, parts in (("coo", (indices, values)), ("csr", (edges, columns, values))):
+            small, same, large = (self.write(f"{layout}-{name}.pt", zipped(pickled({"w": Called(
+                REBUILD_SPARSE, Called(LAYOUT, f"torch.sparse_{layout}"), (*parts, size))}), *elements))
+                for name, size in (("small", (2, 2)), ("same", (2, 2)), ("large", (2, 3))))
+            run("smd-diff", small, same)
+            row, = rows("smd-diff", small, large, status=1)
+            first = "w.indices" if layout == "coo" else "w.crow_indices"
+            self.assertEqual((row["tensor"], row["state"]), (first, "differs"))
+            self.assertEqual((row["dtype_a"], row["dtype_b"]), ("int64, dense size [2, 2]", "int64, dense size [2, 3]"))
+            self.assertIn(f"tensor '{first}': dense size [2, 3]", "".join(run("smd-ls", "-v", large)[1]))
 
     def test_one_fault_of_an_archive_is_told_once(self):
         content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))

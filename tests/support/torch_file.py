@@ -18,6 +18,8 @@ def of_torch(module, name, is_class):
 
 REBUILD = of_torch('torch._utils', '_rebuild_tensor_v2', False)
 REBUILD_QUANTISED = of_torch('torch._utils', '_rebuild_qtensor', False)
+REBUILD_SPARSE = of_torch('torch._utils', '_rebuild_sparse_tensor', False)
+LAYOUT = of_torch('torch.serialization', '_get_layout', False)
 STORAGES = {dtype: (of_torch('torch', name, True), size) for dtype, name, size in
             (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2),
              ('float64', 'DoubleStorage', 8), ('int64', 'LongStorage', 8), ('qint8', 'QInt8Storage', 1))}
@@ -40,6 +42,14 @@ class Quantised(Tensor):
 
     def __reduce__(self):
         return REBUILD_QUANTISED, self.parts
+
+
+class Called:
+    def __init__(self, function, *arguments):
+        self.parts = (function, arguments)
+
+    def __reduce__(self):
+        return self.parts
 
 
 class Pickler(pickle.Pickler):

@@ -80,16 +80,18 @@ namespace {
 
 constexpr std::array<Prose, 7> prose = {{
     {.title = "STATES",
-     .text = "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
-             "elements are; differs: some are not, or the same integers are quantised by another scale or zero point, "
-             "as dtype_a and dtype_b then say; dtype: equal as numbers, but of two element types; shape: of two "
-             "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
-             "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
-             "first worker of each trial is compared.\n\n"
-             "Where a tensor was saved as statistics, without values, in both trials, the saved statistics are "
-             "compared: size is then their number, and a statistic that one trial lacks differs. Where both saved "
-             "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
-             "or only_b, with a warning."},
+     .text =
+         "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
+         "elements are; differs: some are not, or dtype_a and dtype_b tell that the same ones mean something else "
+         "(another scale or zero point, another size of a sparse tensor); dtype: equal as numbers, but of two element "
+         "types; shape: of two "
+         "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
+         "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
+         "first worker of each trial is compared.\n\n"
+         "Where a tensor was saved as statistics, without values, in both trials, the saved statistics are "
+         "compared: size is then their number, and a statistic that one trial lacks differs. Where both saved "
+         "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
+         "or only_b, with a warning."},
     {.title = "STATISTICS",
      .text =
          "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "

@@ -38,15 +38,15 @@ struct Pool {
   std::optional<State> apart = {};  ///< Of the first pair whose elements could not be compared.
 };
 
-/// Returns what makes numbers of a quantised value's integers; empty if that is not known.
-std::string_view quantiser_of(const TensorEntry& entry) {
-  return entry.value && entry.value->type ? std::string_view(entry.value->type->quantiser) : std::string_view();
+/// Returns what a value's elements mean beside their type; empty if nothing is known.
+std::string_view meaning_of(const TensorEntry& entry) {
+  return entry.value && entry.value->type ? std::string_view(entry.value->type->meaning) : std::string_view();
 }
 
-/// Whether equal integers of two quantised values are other numbers.
-bool scaled_unlike(const PairedEntry& entry) {
-  const std::string_view a = quantiser_of(*entry.a);
-  const std::string_view b = quantiser_of(*entry.b);
+/// Whether equal elements of two values mean something else: quantised integers, indices of sparse tensors.
+bool mean_otherwise(const PairedEntry& entry) {
+  const std::string_view a = meaning_of(*entry.a);
+  const std::string_view b = meaning_of(*entry.b);
   return !a.empty() && !b.empty() && a != b;
 }
 
@@ -237,7 +237,7 @@ class Comparison {
       ++statistics_;
     }
     const State state = first.alone > 0 ? State::differs : state_of(whole.result());
-    const bool rescaled = state != State::differs && scaled_unlike(entry);
+    const bool rescaled = state != State::differs && mean_otherwise(entry);
     finish(entry, rescaled ? State::differs : state, rescaled ? nullptr : &whole, &first);
   }
 
@@ -283,9 +283,9 @@ class Comparison {
     if (first != nullptr && first->dtype && common_of(entry) == Common::values) {
       row.a = {&first->shape, std::string(to_string(*first->dtype))};
       row.b = {&first->shape_b, std::string(to_string(*first->dtype_b))};
-      if (scaled_unlike(entry)) {
-        row.a.dtype.append(", ").append(quantiser_of(*entry.a));
-        row.b.dtype.append(", ").append(quantiser_of(*entry.b));
+      if (mean_otherwise(entry)) {
+        row.a.dtype.append(", ").append(meaning_of(*entry.a));
+        row.b.dtype.append(", ").append(meaning_of(*entry.b));
       }
     }
     if (compared != nullptr) {

@@ -38,7 +38,7 @@ enum class State : std::uint8_t {
 /// What is known of a value besides its elements.
 struct ValueFacts {
   const Shape* shape = nullptr;  ///< Borrowed.
-  std::string dtype = {};        ///< With what differs in the quantiser.
+  std::string dtype = {};        ///< With what its elements mean, if that differs.
 };
 
 /// One row of results. Names and forms are valid until the view's `row` returns. Fields that rows are not grouped `by`

@@ -7,6 +7,8 @@
 
 #include <smd/elements.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -407,14 +409,17 @@ class Describer {
   void walk_sparse(Ref layout, const Pickle::First& parts) {
     const std::string_view name = pickle_.text(pickle_.first_items(pickle_.arguments(layout))[0]);
     const bool columns = name.ends_with("csc") || name.ends_with("bsc");
-    if (parts[3] == Pickle::nothing || name.ends_with("coo")) {
-      walk_child("indices", parts[0]);
-      walk_child("values", parts[1]);
-    } else {
-      walk_child(columns ? "ccol_indices" : "crow_indices", parts[0]);
-      walk_child(columns ? "row_indices" : "col_indices", parts[1]);
-      walk_child("values", parts[2]);
+    const bool coordinates = parts[3] == Pickle::nothing || name.ends_with("coo");
+    std::vector<std::int64_t> sizes;
+    if (pickle_.take_sizes(parts[coordinates ? 2 : 3], sizes)) {
+      dense_size_ = fmt::format("dense size [{}]", fmt::join(sizes, ", "));
     }
+    walk_child(coordinates ? "indices" : columns ? "ccol_indices" : "crow_indices", parts[0]);
+    dense_size_.clear();
+    if (!coordinates) {
+      walk_child(columns ? "row_indices" : "col_indices", parts[1]);
+    }
+    walk_child("values", parts[coordinates ? 1 : 2]);
   }
 
   // Tensors.
@@ -425,7 +430,7 @@ class Describer {
     type_.unread_type = known ? "" : dtype;
     type_.shape.clear();
     type_.strides.clear();
-    type_.quantiser.clear();
+    type_.meaning.clear();
     type_.source.reset();
     tensor_ = {};
     not_yet_ = false;
@@ -434,9 +439,7 @@ class Describer {
   void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
     const auto storage = storage_facts(pickle_, arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
-    if (object.meaning == Meaning::quantised) {
-      type_.quantiser = quantiser(pickle_.first_items(arguments[4]));
-    }
+    type_.meaning = object.meaning == Meaning::quantised ? quantiser(pickle_.first_items(arguments[4])) : dense_size_;
     why_.clear();
     const bool right = storage && (!storage->dtype.empty() || dtype != Pickle::nothing);
     if (!right || !fits(*storage, arguments, metadata)) {
@@ -730,6 +733,7 @@ class Describer {
   wire::FileTensorsMaker tensors_;
   ValueType type_;                      ///< Of the tensor that is looked at,
   wire::FileTensors::Position tensor_;  ///< where its elements are,
+  std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
   std::string why_;                     ///< and why they cannot be read,
   bool not_yet_ = false;                ///< which is only that the file is cut before them.
   bool swapped_ = false;                ///< The array's elements are big-endian.

@@ -35,8 +35,8 @@ std::uint32_t FileTensorsMaker::type_of(const ValueType& type) {
   kept.dtype = type.dtype;
   kept.unread = keep_text(type.unread_type);
   kept.unread_bytes = static_cast<std::uint32_t>(type.unread_type.size());
-  kept.quantiser = keep_text(type.quantiser);
-  kept.quantiser_bytes = static_cast<std::uint32_t>(type.quantiser.size());
+  kept.meaning = keep_text(type.meaning);
+  kept.meaning_bytes = static_cast<std::uint32_t>(type.meaning.size());
   if (type.source) {
     kept.source = static_cast<std::uint32_t>(columns_.sources.size());
     columns_.sources.push_back(type.source);
@@ -50,7 +50,7 @@ bool FileTensorsMaker::is(const FileTensors::Type& kept, const ValueType& type) 
          kept.strided != type.strides.empty() &&
          (!kept.strided || std::ranges::equal(sizes.subspan(kept.dimensions, kept.dimensions), type.strides)) &&
          std::string_view(texts_.data() + kept.unread, kept.unread_bytes) == type.unread_type &&
-         std::string_view(texts_.data() + kept.quantiser, kept.quantiser_bytes) == type.quantiser &&
+         std::string_view(texts_.data() + kept.meaning, kept.meaning_bytes) == type.meaning &&
          (kept.source == 0 ? nullptr : columns_.sources[kept.source]) == type.source;
 }
 

@@ -29,9 +29,9 @@ struct FileTensor {
   /// Type, shape and range agree, and the file holds the range. In a safetensors file, no other range overlaps it and
   /// the name is not repeated.
   bool sound = false;
-  bool further = false;        ///< It is no part of the model, but of an optimizer, an average, ….
-  bool part = false;           ///< It is one process's part of a larger tensor.
-  std::string_view quantiser;  ///< As in `ValueType`.
+  bool further = false;      ///< It is no part of the model, but of an optimizer, an average, ….
+  bool part = false;         ///< It is one process's part of a larger tensor.
+  std::string_view meaning;  ///< As in `ValueType`.
   std::shared_ptr<const storage::ElementSource> source;  ///< The same.
 };
 
@@ -53,8 +53,8 @@ class FileTensors {
     std::uint32_t dimensions = 0;
     std::uint32_t unread = 0;  ///< Where the type's name begins in `texts`.
     std::uint32_t unread_bytes = 0;
-    std::uint32_t quantiser = 0;  ///< Where its text begins in `texts`.
-    std::uint32_t quantiser_bytes = 0;
+    std::uint32_t meaning = 0;  ///< Where its text begins in `texts`.
+    std::uint32_t meaning_bytes = 0;
     Dtype dtype = Dtype::float32;
     bool strided = false;      ///< The strides follow the sizes.
     std::uint32_t source = 0;  ///< Index in `sources`.
@@ -88,7 +88,7 @@ class FileTensors {
             place.sound,
             place.further,
             place.part,
-            {columns_.texts.get() + type.quantiser, type.quantiser_bytes},
+            {columns_.texts.get() + type.meaning, type.meaning_bytes},
             columns_.sources[type.source]};
   }
   [[nodiscard]] std::string_view name(std::size_t i) const noexcept {

@@ -98,9 +98,9 @@ class RowFiller {
       if (!entry.sound) {
         continue;
       }
-      if (!entry.quantiser.empty()) {
+      if (!entry.meaning.empty()) {
         problems_.add(make_problem(ProblemKind::note, printable(place.path) + ": tensor '" + printable(entry.name) +
-                                                          "' is quantised: " + std::string(entry.quantiser)));
+                                                          "': " + std::string(entry.meaning)));
       }
       const ValueKind kind = place.main && !entry.further ? ValueKind::parameter : ValueKind::further;
       const std::uint32_t id =
@@ -120,7 +120,7 @@ class RowFiller {
                                           {entry.shape.begin(), entry.shape.end()},
                                           {entry.strides.begin(), entry.strides.end()},
                                           std::string(entry.unread_type),
-                                          std::string(entry.quantiser),
+                                          std::string(entry.meaning),
                                           entry.source});
       }
       row.add(id, types[entry.type], entry.offset, entry.length);
