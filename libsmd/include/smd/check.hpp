@@ -22,7 +22,8 @@ struct CheckReport {
   LayoutTraits layout;
 };
 
-/// Reads everything in a trial: every index file, every record that an index file names, and the names of all files.
+/// Reads everything in a trial: every index file, every record that an index file names, and the names of all files;
+/// only elements whose type is not read are left out. Ranges, `strict` and `auto_refresh` have no effect.
 /// Passes each problem and note to `report_problem` as it is found.
 /// @throws as `Trial::open`, but damaged collections are a problem, not an error.
 SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,

@@ -32,12 +32,13 @@ struct FoundTrial {
 /// other file, and if nothing has that path.
 [[nodiscard]] SMD_EXPORT std::optional<std::string> trial_with_file(const std::string& file);
 
-/// Returns the paths of the trials at or below `place`, which may be on S3, in byte order: of each layout, or of
-/// `TrialOptions::layout`. Trials in a trial are found too, but not what a trial reads: a run of a log directory is a
-/// trial of its own unless the folder above it has event files too, or the runs are the sides (`train`, `val`) of one;
-/// a checkpoint is a step of the folder around it. Symbolic links are followed, but each folder is visited once, under
-/// its own name; links to `place` or above it, and into /proc, /sys and /dev, are not.
-/// @throws ReadError if `place` itself cannot be read, or the search was stopped. `problems`, if given, receives the
+/// Returns the paths of the trials at or below `place`, which may be a file or on S3, in byte order: of each layout, or
+/// of `TrialOptions::layout`. Trials in a trial are found too, but not what a trial reads: a run of a log directory is
+/// a trial of its own unless the folder above it has event files too, or the runs are the sides (`train`, `val`) of
+/// one; a checkpoint is a step of the folder around it. Symbolic links are followed, but each folder is visited once,
+/// under its own name; links to `place` or above it, and into /proc, /sys and /dev, are not.
+/// @throws ReadError if `place` itself cannot be read, or the search was stopped; InvalidArgument if there is no such
+/// layout. `problems`, if given, receives the
 /// places that were not searched, in byte order of paths: folders that cannot be read or lie too deep, links that were
 /// not followed (kind remark), and what a limit left out (kind warning).
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// All limits that the library guarantees. Input beyond a limit is reported with the limit's name as damaged (a
-/// pattern as refused, a request as a network error). The size of an allocation never depends only on a number in a
-/// file.
+/// All limits that the library guarantees. Input beyond one is reported, mostly with the limit's name: as damaged, a
+/// pattern as refused, a request as a network error, a search as a warning. The size of an allocation never depends
+/// only on a number in a file.
 namespace smd::limits {
 
 inline constexpr std::uint64_t record_bytes = (std::uint64_t{1} << 31) - 1;  ///< One event record's payload.

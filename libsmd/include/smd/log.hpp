@@ -19,7 +19,7 @@ enum class LogLevel : std::uint8_t { debug, info, warning, error, critical };
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
 
 /// Sets the receiver of the library's messages of every level. The library logs when the condition of a rule is met
-/// (info), and why a rule skips a step (debug).
+/// (info), why a rule skips a step (debug), and what a hook cannot save (warning).
 ///
 /// Without a sink, or after `set_log_sink({})`, each message is written to standard error as one line, `smd: info:
 /// MESSAGE`, if its level is at least that of SMDEBUG_LOG_LEVEL (default info; `off`: none). Thread-safe.

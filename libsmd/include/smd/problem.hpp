@@ -10,7 +10,7 @@
 
 namespace smd {
 
-/// The kind of a problem with a file or record. The first three are not damage: try again later, or elsewhere.
+/// The kind of a problem with a file or record. Only `damaged` is damage.
 enum class ProblemKind : std::uint8_t {
   not_yet,        ///< Still being written, or named but not present yet, in a job that is running.
   absent,         ///< Named, but not present, and will not appear.

@@ -18,7 +18,7 @@ struct ReductionConfig {
   /// Parses a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can save
   /// (`ReductionFacts::saved_by`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names,
   /// empty names, and repetitions of a name.
-  /// @throws InvalidArgument for any other name, with similar names.
+  /// @throws InvalidArgument for any other name, with a similar name or all.
   [[nodiscard]] SMD_EXPORT static ReductionConfig parse(std::string_view list, bool save_raw_tensor = false,
                                                         bool save_shape = false);
   /// Makes a configuration from the reference's four lists: reductions and norms, and the same of absolute values

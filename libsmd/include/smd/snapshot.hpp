@@ -156,10 +156,10 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::string_view unavailable_tag(StepKey step) const;
   /// Returns if the step is available. @throws StepUnavailable, NoMoreData, StepNotYetAvailable.
   void require(StepKey step) const;
-  [[nodiscard]] bool ended() const noexcept;  ///< Whether the end marker exists.
-  /// Returns the number of index files listed so far, whether in range or not.
+  [[nodiscard]] bool ended() const noexcept;  ///< As `Trial::ended`.
+  /// Returns the number of index files listed so far, in range or not; of a layout without step files, of steps.
   [[nodiscard]] std::size_t listed_files() const noexcept;
-  /// Returns problems in the order of folders and files, including notes and warnings.
+  /// Returns problems of the listing, then of index files, then of entries, including notes and warnings.
   [[nodiscard]] std::vector<IndexProblem> index_problems() const;
 
   /// Returns a step's rows by worker's name. Of several rows of one worker, the last one that has a tensor counts.

@@ -20,7 +20,7 @@ struct StepInfo {
   bool complete = false;
   std::size_t tensors = 0;           ///< Number of tensors of which anything was saved.
   std::vector<std::string> workers;  ///< Workers that wrote the step, by name.
-  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
+  std::uint64_t bytes = 0;           ///< That the entries take, as `TrialSnapshot::bytes`.
 };
 
 /// What is known of one tensor over all steps in range.
@@ -32,7 +32,7 @@ struct TensorSummary {
   std::vector<Mode> modes;           ///< By number.
   std::vector<std::string> workers;  ///< By name.
   std::vector<std::string> saved;    ///< `value`, `shape`, and names of reductions, in this order.
-  std::uint64_t bytes = 0;           ///< Sum of the records' lengths.
+  std::uint64_t bytes = 0;           ///< As in `StepInfo`.
   std::optional<Shape> shape;        ///< The last shape that was saved by itself; nullopt if none was.
 };
 

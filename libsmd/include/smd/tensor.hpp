@@ -40,7 +40,7 @@ struct TensorEntry {
   std::optional<Place> value;                ///< Where the value is, if it was saved.
   std::vector<SavedReduction> reductions;    ///< By name, byte order.
   std::optional<Shape> shape;                ///< The shape, if it was saved by itself.
-  std::optional<std::string> original_name;  ///< The framework's own name, saved with the shape.
+  std::optional<std::string> original_name;  ///< The framework's own name, if saved, and not the tensor's.
 };
 
 /// Identifies a saved reduction: `{"mean", true}`, or by its stored name: `"abs_mean"`.
@@ -77,7 +77,7 @@ class SMD_EXPORT Tensor {
   ~Tensor();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Returns the framework's own name, if it was saved with a shape; else nullopt.
+  /// Returns the framework's own name, if it was saved with a shape, else nullopt; it may be that of the tensor.
   [[nodiscard]] std::optional<std::string> original_name() const;
 
   /// Returns the steps at which anything of the tensor was saved, ascending; only complete ones unless asked otherwise.

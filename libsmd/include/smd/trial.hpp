@@ -54,7 +54,7 @@ struct ReadResult {
 /// Ways to read values, the simplest first:
 /// - `Tensor::value`, `Tensor::values`: one value, or all of one tensor.
 /// - `read`: many values of any tensors, each as a whole, in parallel.
-/// - `ValueReader`: values of any size, block by block; with `parallel_for_each`, one in each thread.
+/// - `ValueReader`: values of any size, block by block; with `parallel_read`, one in each thread.
 ///
 /// Thread safety: const members may be called concurrently, also with `refresh` and `load_range`; each query sees one
 /// consistent snapshot.
@@ -62,7 +62,8 @@ class SMD_EXPORT Trial {
  public:
   /// Opens a local directory, a file that is a trial, or `s3://bucket/prefix`. If the directory is no trial itself,
   /// opens its `debug-output`, else the only trial below it.
-  /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument.
+  /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument;
+  /// IndexReaderException if `TrialOptions::strict`.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
   Trial(const Trial&) = delete;
@@ -144,17 +145,19 @@ class SMD_EXPORT Trial {
   /// Returns the largest step that all workers wrote (when the job has ended, the largest step); nullopt if there is
   /// none.
   [[nodiscard]] std::optional<GlobalStep> last_complete_step() const;
-  /// Returns whether the end marker exists.
+  /// Returns whether the job has ended: by its end marker, W&B's exit record, or `TrialOptions::as_it_stands`.
   [[nodiscard]] bool ended() const;
   /// Returns the steps that are there, in range or not, ascending: those for which there are index files, by their file
   /// names alone; in a layout whose files do not mark steps, those that reading has shown.
   [[nodiscard]] std::vector<GlobalStep> listed_steps() const;
 
-  /// Returns the problems found so far, each once, in the order of files; including notes.
+  /// Returns the problems found so far, including notes: those of opening and of collections, then of listing and
+  /// of index files, then of what queries met, each of these once.
   [[nodiscard]] std::vector<Problem> problems() const;
 
   /// Lists the trial and reads what is new in range. Queries in other threads go on with their snapshots. Does nothing
-  /// once the job has ended and everything in range was read. @throws ReadError if the trial cannot be listed any more.
+  /// once the job has ended and everything in range was read. @throws ReadError if the trial cannot be listed any more,
+  /// IndexReaderException as `open`.
   void refresh();
   /// Adds another range of steps to those that are read.
   void load_range(const StepRange& range);

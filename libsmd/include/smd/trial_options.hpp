@@ -29,7 +29,7 @@ struct TrialOptions {
   unsigned jobs = 0;           ///< Threads; 0: one per CPU. On S3: requests at once; 0: 32.
   bool verify = true;          ///< Check payload checksums if records have them. Length checksums are always checked.
   bool strict = false;         ///< Throw IndexReaderException at the first damaged index file.
-  /// In a layout without an end marker, treat the trial as ended. False: more may appear at any time.
+  /// In a layout without step files, treat the trial as ended. False: more may appear at any time.
   bool as_it_stands = false;
   Superseded superseded = Superseded::left_out;
   bool auto_refresh = true;  ///< Look for new steps on every query, as the reference does.

@@ -52,8 +52,8 @@ class SMD_EXPORT Extent {
   /// Returns whether any range can be read without reading what stands before it.
   [[nodiscard]] bool random_access() const noexcept { return random_access_; }
 
-  /// The most bytes that `view` returns of a value that is not in memory, and what is best for one pass: such blocks
-  /// stay in the processor's cache until they are used.
+  /// The most bytes that `view` returns of a whole value that is not in memory, and what is best for one pass: such
+  /// blocks stay in the processor's cache until they are used.
   static constexpr std::size_t most_view_bytes = std::size_t{2} << 20;
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
