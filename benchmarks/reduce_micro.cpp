@@ -95,7 +95,7 @@ std::vector<std::byte> numbers(Dtype type, std::size_t size) {
     std::uint32_t bits;
     std::memcpy(&bits, &single, sizeof bits);
     const auto whole = static_cast<std::int64_t>(value * (item == 1 ? 80 : 1e12));
-    smd::visit_element_type(type, [&]<class Stored>(smd::ElementType<Stored>) {
+    smd::visit_element_type(type, [&]<class Stored>(std::type_identity<Stored>) {
       if constexpr (std::is_same_v<Stored, float>) {
         std::memcpy(&bytes[at], &single, item);
       } else if constexpr (std::is_same_v<Stored, double>) {

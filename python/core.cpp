@@ -5,7 +5,6 @@
 #include <smd/difference.hpp>
 #include <smd/find.hpp>
 #include <smd/follow.hpp>
-#include <smd/refresh.hpp>
 #include <smd/trial.hpp>
 #include <smd/version.hpp>
 
@@ -57,7 +56,7 @@ using Worker = std::optional<std::string>;
 constexpr std::array wait_outcomes = {"reached", "ended", "timed_out", "idle", "stopped"};
 constexpr std::array follow_events = {"step", "ended", "timed_out", "idle", "stopped"};
 static_assert(wait_outcomes.size() == static_cast<std::size_t>(WaitOutcome::stopped) + 1);
-static_assert(follow_events.size() == static_cast<std::size_t>(FollowEvent::Kind::stopped) + 1);
+static_assert(follow_events.size() == wait_outcomes.size());
 
 /// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
 template <class Work>
@@ -112,7 +111,7 @@ class Follower {
       const std::stop_callback pass_on(stop, [this] { stop_.request_stop(); });
       return follower_.next();
     });
-    return {follow_events.at(static_cast<std::size_t>(event.kind)), event.step};
+    return {follow_events.at(static_cast<std::size_t>(event.outcome)), event.step};
   }
 
  private:

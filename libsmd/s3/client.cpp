@@ -105,7 +105,7 @@ struct Client::Decision {
 Client::Client(Settings settings)
     : settings_(std::move(settings)), pool_(settings_.in_flight, settings_.ca_file), credentials_({pool_, settings_}) {}
 
-void Client::say(RemoteDetail detail, const std::string& text) {
+void Client::say(LogLevel detail, const std::string& text) {
   if (settings_.log) {
     const std::lock_guard lock(log_mutex_);
     settings_.log(detail, text);
@@ -203,7 +203,7 @@ HttpResponse Client::send(const Ask& ask, const Turn& turn) {
     if (turn.credentials) {
       text = without_credentials(std::move(text), turn.credentials->credentials);
     }
-    say(RemoteDetail::debug, text);
+    say(LogLevel::debug, text);
   }
   return response;
 }
@@ -346,7 +346,7 @@ bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, 
     return false;
   }
   if (!take_tokens(decision.cost)) {
-    say(RemoteDetail::info, url_of(ask) + ": " + decision.short_text + "; too much fails, so it is not tried again");
+    say(LogLevel::info, url_of(ask) + ": " + decision.short_text + "; too much fails, so it is not tried again");
     return false;
   }
   if (decision.throttled) {
@@ -358,9 +358,9 @@ bool Client::wait_for_retry(const Ask& ask, const Turn& turn, unsigned attempt, 
         std::chrono::seconds(static_cast<std::int64_t>(std::min<std::uint64_t>(*seconds, 1000))),
         settings_.patience.most_pause);
   }
-  say(RemoteDetail::info, ask.method + " " + url_of(ask) + ": " + decision.short_text + "; attempt " +
-                              std::to_string(attempt + 1) + " of " + std::to_string(settings_.attempts) + " in " +
-                              std::to_string(pause.count()) + " ms");
+  say(LogLevel::info, ask.method + " " + url_of(ask) + ": " + decision.short_text + "; attempt " +
+                          std::to_string(attempt + 1) + " of " + std::to_string(settings_.attempts) + " in " +
+                          std::to_string(pause.count()) + " ms");
   sleep_until(std::min(now + pause, turn.end), ask.stop);
   return true;
 }
@@ -370,7 +370,7 @@ bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const 
   if (decision.what == Decision::What::other_region) {
     turn.region_changed = true;
     turn.region = decision.region;
-    say(RemoteDetail::info, "bucket '" + ask.bucket + "' is in the region " + decision.region);
+    say(LogLevel::info, "bucket '" + ask.bucket + "' is in the region " + decision.region);
     const std::lock_guard lock(mutex_);
     regions_[ask.bucket] = decision.region;
     return true;
@@ -383,8 +383,8 @@ bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const 
     }
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     clock_offset_ = *date - std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    say(RemoteDetail::info, "this machine's clock is " + std::to_string(-clock_offset_.load()) +
-                                " s ahead of the server's; requests are dated by the server's");
+    say(LogLevel::info, "this machine's clock is " + std::to_string(-clock_offset_.load()) +
+                            " s ahead of the server's; requests are dated by the server's");
     return true;
   }
   if (decision.what != Decision::What::other_credentials || !turn.credentials) {
@@ -396,7 +396,7 @@ bool Client::change(const Ask& ask, Turn& turn, const Decision& decision, const 
     return false;
   }
   turn.credentials = *other;
-  say(RemoteDetail::info, "the credentials were refused; fresh ones of " + turn.credentials->where + " are tried");
+  say(LogLevel::info, "the credentials were refused; fresh ones of " + turn.credentials->where + " are tried");
   return true;
 }
 

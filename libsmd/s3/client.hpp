@@ -92,7 +92,7 @@ class Client {
   Outcome<HttpResponse> ask(const Ask& ask);
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-  void say(RemoteDetail detail, const std::string& text);
+  void say(LogLevel detail, const std::string& text);
   /// Returns a text from the server, such as a name in a listing, without any part of a request that it may repeat.
   [[nodiscard]] std::string scrub_server_text(std::string text);
   /// Returns whether an answer contains the secret or the session token.

@@ -334,8 +334,8 @@ class S3Storage final : public Storage {
       return std::nullopt;  // the request was stopped
     }
     if (!listed) {
-      bucket_->client().say(RemoteDetail::warning, "cannot ask whether there is '" + prefix +
-                                                       "', so it is taken not to be there: " + listed.problem().text);
+      bucket_->client().say(LogLevel::warning, "cannot ask whether there is '" + prefix +
+                                                   "', so it is taken not to be there: " + listed.problem().text);
       return std::nullopt;
     }
     return listed->names.empty() ? std::nullopt : std::optional(std::move(listed->names.front()));
@@ -420,7 +420,7 @@ std::shared_ptr<Cache> open_cache(const std::shared_ptr<Client>& client) {
   return Cache::open(client->settings().cache, limits::cache_bytes,
                      [weak = std::weak_ptr<Client>(client)](const std::string& text) {
                        if (const auto strong = weak.lock()) {
-                         strong->say(RemoteDetail::warning, text);
+                         strong->say(LogLevel::warning, text);
                        }
                      });
 }

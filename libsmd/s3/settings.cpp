@@ -69,7 +69,7 @@ Outcome<Settings> Settings::make(const RemoteOptions& options, unsigned in_fligh
   settings.files = AwsFiles::load();
   if (options.log) {
     for (const std::string& text : settings.files.too_long()) {
-      options.log(RemoteDetail::warning, text);
+      options.log(LogLevel::warning, text);
     }
   }
   settings.profile_by_option = !options.profile.empty();

@@ -47,7 +47,7 @@ struct Settings {
   unsigned attempts = 3;
   unsigned in_flight = 32;
   std::string cache;
-  std::function<void(RemoteDetail, std::string_view)> log;
+  LogSink log;
   Stop stop;                       ///< For the user of these settings; a shared client takes it from each request.
   std::function<void()> answered;  ///< As `stop`.
   Patience patience;

@@ -46,7 +46,7 @@ double element(Dtype dtype, const std::byte* at) {
     std::memcpy(&number, at, sizeof number);
     return number;
   };
-  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> double {
+  return visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) -> double {
     if constexpr (std::is_same_v<Stored, bool>) {
       return load(std::uint8_t{}) != 0 ? 1 : 0;
     } else if constexpr (std::is_arithmetic_v<Stored>) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small languages of options, selected by the first byte: steps, slices, bins, reductions, names of types and
 // modes. Accepted input must be valid when applied; everything else is refused with a message.
+#include <smd/collection.hpp>
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
 #include <smd/reduction.hpp>
-#include <smd/reduction_config.hpp>
 #include <smd/step.hpp>
 
 #include "cli/exit_status.hpp"

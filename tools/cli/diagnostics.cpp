@@ -200,6 +200,12 @@ void Diagnostics::note_once(std::string_view text) {
 void Diagnostics::info(std::string_view text) { write(Level::info, "info", text); }
 void Diagnostics::debug(std::string_view text) { write(Level::debug, "debug", text); }
 
+LogSink Diagnostics::sink() {
+  return [this](LogLevel level, std::string_view text) {
+    level == LogLevel::debug ? debug(text) : level == LogLevel::info ? info(text) : warning(text);
+  };
+}
+
 void Diagnostics::report(const Problem& problem, std::string_view trial) {
   const std::string text = place_of(trial, problem.file) + to_string(problem);
   switch (problem.kind) {

@@ -65,6 +65,7 @@ class Diagnostics {
   void note_once(std::string_view text);     ///< Unless it was written before.
   void info(std::string_view text);          ///< Shown with -v.
   void debug(std::string_view text);         ///< Shown with -vv.
+  [[nodiscard]] LogSink sink();              ///< What the library logs is such a message.
 
   /// Reports a problem of a trial, with its path. Damage: an error, status 4. No access, a failed read, no such file:
   /// an error, status 3. `absent` and `warning`: a warning. `remark` and `other_trial`: a note. `note` and `not_yet`:
@@ -203,13 +204,7 @@ class AboutTrial {
 /// While one lives, what the library logs (such as a plug-in's rule skipping a step) is a message of the command.
 class LibraryMessages {
  public:
-  explicit LibraryMessages(Diagnostics& messages) {
-    set_log_sink([&messages](LogLevel level, std::string_view text) {
-      level == LogLevel::debug  ? messages.debug(text)
-      : level == LogLevel::info ? messages.info(text)
-                                : messages.warning(text);
-    });
-  }
+  explicit LibraryMessages(Diagnostics& messages) { set_log_sink(messages.sink()); }
   LibraryMessages(const LibraryMessages&) = delete;
   LibraryMessages& operator=(const LibraryMessages&) = delete;
   ~LibraryMessages() { set_log_sink({}); }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <smd/refresh.hpp>
 #include <smd/snapshot.hpp>
 
 namespace smd::tool {

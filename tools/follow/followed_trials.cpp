@@ -71,7 +71,7 @@ void FollowedTrials::in_ticks(Trial& trial, const std::string& name, const std::
     // to.
     const Clock::time_point now = Clock::now();
     std::optional<FollowEvent> event;
-    while ((event = follower.poll()) && event->kind == FollowEvent::Kind::step) {
+    while ((event = follower.poll()) && event->outcome == WaitOutcome::reached) {
       report_missing_files(trial, *event, messages_);
       messages_.say_missing();
       came = std::max(came, std::optional(event->step));

@@ -22,8 +22,6 @@ namespace smd::tool {
 
 namespace {
 
-using Kind = FollowEvent::Kind;
-
 /// Reports a probable typo early, not only when the job is over.
 void note_not_seen(const Trial& trial, const SelectionOptions& options, Diagnostics& messages) {
   for (const std::string& name : options.names) {
@@ -56,13 +54,13 @@ StepRange range_to_follow(const FollowSetup& setup) {
 }
 
 /// Reports what is missing when no further step comes. `any`: a step came.
-void report_end(Trial& trial, Kind how, bool any, const FollowedSteps& steps, const SelectionOptions& selection,
+void report_end(Trial& trial, WaitOutcome how, bool any, const FollowedSteps& steps, const SelectionOptions& selection,
                 Diagnostics& messages) {
   switch (how) {
-    case Kind::step:
-    case Kind::stopped:
+    case WaitOutcome::reached:
+    case WaitOutcome::stopped:
       return;
-    case Kind::ended:
+    case WaitOutcome::ended:
       if (!any && trial.listed_steps().empty()) {
         report_no_step(trial, messages);
         return;
@@ -70,9 +68,9 @@ void report_end(Trial& trial, Kind how, bool any, const FollowedSteps& steps, co
       steps.report_missing(true, messages);
       report_never_seen(trial, selection, messages);
       return;
-    case Kind::timed_out:
-    case Kind::idle:
-      report_time_up(trial.name(), how == Kind::idle, messages);
+    case WaitOutcome::timed_out:
+    case WaitOutcome::idle:
+      report_time_up(trial.name(), how == WaitOutcome::idle, messages);
       return;
   }
 }
@@ -110,11 +108,11 @@ void follow(Trial& trial, const FollowSetup& setup, FollowedTrials& trials, Diag
     report_problems(trial, messages);
     if (chosen && !trial.mode(chosen->step)) {
       chosen.reset();  // superseded
-    } else if (chosen && (event.kind != Kind::step || event.step != chosen->step)) {
+    } else if (chosen && (event.outcome != WaitOutcome::reached || event.step != chosen->step)) {
       show();
     }
-    if (event.kind != Kind::step) {
-      return report_end(trial, event.kind, any, steps, setup.selection, messages);
+    if (event.outcome != WaitOutcome::reached) {
+      return report_end(trial, event.outcome, any, steps, setup.selection, messages);
     }
     if (!std::exchange(any, true) && !trial.ended()) {
       note_not_seen(trial, setup.selection, messages);

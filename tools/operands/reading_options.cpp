@@ -151,20 +151,6 @@ RemoteOptions remote_options(const CommandLine& line) {
   return options;
 }
 
-void say_remote(RemoteOptions& options, Diagnostics& messages) {
-  options.log = [&messages](RemoteDetail detail, std::string_view text) {
-    switch (detail) {
-      case RemoteDetail::warning:
-        messages.warning(text);
-        return;
-      case RemoteDetail::info:
-        messages.info(text);
-        return;
-      case RemoteDetail::debug:
-        messages.debug(text);
-        return;
-    }
-  };
-}
+void say_remote(RemoteOptions& options, Diagnostics& messages) { options.log = messages.sink(); }
 
 }  // namespace smd::tool

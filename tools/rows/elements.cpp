@@ -49,7 +49,7 @@ std::string_view media_extension(std::string_view bytes) noexcept {
 }
 
 Cell element_cell(double number, Dtype dtype) {
-  return visit_element_type(dtype, [number]<class Stored>(ElementType<Stored>) -> Cell {
+  return visit_element_type(dtype, [number]<class Stored>(std::type_identity<Stored>) -> Cell {
     if constexpr (std::is_same_v<Stored, Half>) {
       return Half{detail::half_bits(number)};
     } else if constexpr (std::is_same_v<Stored, BFloat16>) {

@@ -34,7 +34,7 @@ class OtherRecords {
     std::optional<GlobalStep> last;
     for (Other& other : others_) {
       std::optional<FollowEvent> event;
-      while ((event = other.follower.poll()) && event->kind == FollowEvent::Kind::step) {
+      while ((event = other.follower.poll()) && event->outcome == WaitOutcome::reached) {
         for (const std::string& file : event->missing) {
           messages_.report_given_up(other.trial->path(), file, "step " + std::to_string(event->step.value));
         }

@@ -205,7 +205,7 @@ void put_integer(std::vector<std::byte>& bytes, const json& value, Dtype dtype) 
 }
 
 void put_element(std::vector<std::byte>& bytes, const json& value, Dtype dtype) {
-  visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) {
+  visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) {
     if constexpr (std::is_floating_point_v<Stored>) {
       put(bytes, static_cast<Stored>(real<Stored>(value, dtype)));
     } else if constexpr (std::is_same_v<Stored, Half>) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <smd/last_written.hpp>
 #include <smd/trial.hpp>
 #include <span>
 #include <string_view>

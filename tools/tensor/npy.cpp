@@ -26,7 +26,7 @@ std::size_t code_points(std::string_view text) {
 
 // Whether NumPy lacks the type: its elements are written as float32, which has all their numbers.
 bool is_widened(Dtype dtype) {
-  return visit_element_type(dtype, []<class Stored>(ElementType<Stored>) {
+  return visit_element_type(dtype, []<class Stored>(std::type_identity<Stored>) {
     return std::is_same_v<Stored, BFloat16> || std::is_same_v<Stored, Float8>;
   });
 }

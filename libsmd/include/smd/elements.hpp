@@ -63,13 +63,7 @@ template <class Stored>
 inline constexpr bool is_real_element = std::is_arithmetic_v<Stored> || std::is_same_v<Stored, Half> ||
                                         std::is_same_v<Stored, BFloat16> || std::is_same_v<Stored, Float8>;
 
-/// The C++ type of an element type, wrapped.
-template <class Stored>
-struct ElementType {
-  using type = Stored;
-};
-
-/// Returns `f(ElementType<Stored>())` with the C++ type in which elements are stored: `float`, `double`, `Half`,
+/// Returns `f(std::type_identity<Stored>())` with the C++ type in which elements are stored: `float`, `double`, `Half`,
 /// `BFloat16`, `Float8`, `bool` (one byte), integers from `std::int8_t` to `std::uint64_t`, for quantised types too,
 /// `std::complex<float>`, `std::complex<double>` and, for text, `std::string_view`.
 /// @throws InvalidArgument if there is no such element type.
@@ -77,48 +71,48 @@ template <class F>
 decltype(auto) visit_element_type(Dtype dtype, F&& f) {
   switch (dtype) {
     case Dtype::float32:
-      return f(ElementType<float>());
+      return f(std::type_identity<float>());
     case Dtype::float64:
-      return f(ElementType<double>());
+      return f(std::type_identity<double>());
     case Dtype::float16:
-      return f(ElementType<Half>());
+      return f(std::type_identity<Half>());
     case Dtype::bfloat16:
-      return f(ElementType<BFloat16>());
+      return f(std::type_identity<BFloat16>());
     case Dtype::float8_e5m2:
     case Dtype::float8_e4m3fn:
     case Dtype::float8_e4m3fnuz:
     case Dtype::float8_e5m2fnuz:
     case Dtype::float8_e8m0fnu:
-      return f(ElementType<Float8>());
+      return f(std::type_identity<Float8>());
     case Dtype::int8:
     case Dtype::qint8:
-      return f(ElementType<std::int8_t>());
+      return f(std::type_identity<std::int8_t>());
     case Dtype::int16:
     case Dtype::qint16:
-      return f(ElementType<std::int16_t>());
+      return f(std::type_identity<std::int16_t>());
     case Dtype::int32:
     case Dtype::qint32:
-      return f(ElementType<std::int32_t>());
+      return f(std::type_identity<std::int32_t>());
     case Dtype::int64:
-      return f(ElementType<std::int64_t>());
+      return f(std::type_identity<std::int64_t>());
     case Dtype::uint8:
     case Dtype::quint8:
-      return f(ElementType<std::uint8_t>());
+      return f(std::type_identity<std::uint8_t>());
     case Dtype::uint16:
     case Dtype::quint16:
-      return f(ElementType<std::uint16_t>());
+      return f(std::type_identity<std::uint16_t>());
     case Dtype::uint32:
-      return f(ElementType<std::uint32_t>());
+      return f(std::type_identity<std::uint32_t>());
     case Dtype::uint64:
-      return f(ElementType<std::uint64_t>());
+      return f(std::type_identity<std::uint64_t>());
     case Dtype::boolean:
-      return f(ElementType<bool>());
+      return f(std::type_identity<bool>());
     case Dtype::complex64:
-      return f(ElementType<std::complex<float>>());
+      return f(std::type_identity<std::complex<float>>());
     case Dtype::complex128:
-      return f(ElementType<std::complex<double>>());
+      return f(std::type_identity<std::complex<double>>());
     case Dtype::string:
-      return f(ElementType<std::string_view>());
+      return f(std::type_identity<std::string_view>());
   }
   refuse_elements(dtype);
 }
@@ -188,8 +182,9 @@ class ElementSpan<std::string_view> {
 /// @throws InvalidArgument if there is no such element type.
 template <class F>
 decltype(auto) visit_elements(const TensorView& view, F&& f) {
-  return visit_element_type(
-      view.dtype(), [&]<class Stored>(ElementType<Stored>) -> decltype(auto) { return f(ElementSpan<Stored>(view)); });
+  return visit_element_type(view.dtype(), [&]<class Stored>(std::type_identity<Stored>) -> decltype(auto) {
+    return f(ElementSpan<Stored>(view));
+  });
 }
 
 /// As `visit_elements`, for real numbers: `f` is never called with complex numbers or text.

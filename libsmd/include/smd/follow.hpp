@@ -28,16 +28,11 @@ struct FollowOptions {
 
 /// What `StepFollower` returns.
 struct FollowEvent {
-  enum class Kind : std::uint8_t {
-    step,       ///< One more complete step.
-    ended,      ///< The job is over and all its steps were returned. Further calls return the same.
-    timed_out,  ///< The deadline passed. Further calls return the same, unless steps are available.
-    idle,       ///< No step became available for `WaitOptions::idle`.
-    stopped,    ///< A stop was requested.
-  };
-
-  Kind kind = Kind::ended;
-  /// For `step`: its numbers, as the first worker by name has them.
+  /// `reached`: one more complete step. `ended`: the job is over and all its steps were returned; further calls return
+  /// the same. `timed_out`: so do they, unless steps are available. `idle`: no step became available for
+  /// `WaitOptions::idle`.
+  WaitOutcome outcome = WaitOutcome::ended;
+  /// If `reached`: the step's numbers, as the first worker by name has them.
   GlobalStep step = {};
   Mode mode = Mode::global;
   ModeStep mode_step = {};
@@ -58,7 +53,7 @@ struct FollowEvent {
 /// it, or a later step is complete, or too many incomplete steps follow it, or the job is over.
 ///
 ///     smd::StepFollower follower(trial, {.wait = {.idle = std::chrono::minutes(10)}});
-///     for (smd::FollowEvent event = follower.next(); event.kind == smd::FollowEvent::Kind::step;
+///     for (smd::FollowEvent event = follower.next(); event.outcome == smd::WaitOutcome::reached;
 ///          event = follower.next()) {
 ///       use(trial, event.step);
 ///     }

@@ -2,20 +2,13 @@
 #pragma once
 
 #include <smd/export.hpp>
+#include <smd/log.hpp>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace smd {
-
-/// Detail of messages about a remote store.
-enum class RemoteDetail : std::uint8_t {
-  warning,  ///< Something does not work, but there is an alternative: for instance, the cache is not available.
-  info,     ///< An attempt failed and is repeated.
-  debug,    ///< Every request.
-};
 
 /// How to reach trials at `s3://bucket/prefix`. Empty fields are taken from the environment (AWS_ENDPOINT_URL_S3,
 /// AWS_ENDPOINT_URL, AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, AWS_REGION, AWS_DEFAULT_REGION, AWS_PROFILE,
@@ -37,8 +30,10 @@ struct RemoteOptions {
   /// the file CACHEDIR.TAG) is refused with InvalidArgument and is not changed. If this field is empty and
   /// SMD_CACHE_DIR is not set, nothing is cached.
   std::string cache = {};
-  /// Receives messages about requests; may be empty. Called from any thread, but never from two at once.
-  std::function<void(RemoteDetail, std::string_view)> log = {};
+  /// Receives messages about requests, from any thread, but never from two at once; may be empty. Warning: something
+  /// does not work, but there is an alternative, as without a cache; info: an attempt failed and is repeated; debug:
+  /// every request.
+  LogSink log = {};
   /// If it returns true, every request made with these options ends, including those in progress and waits between
   /// attempts, and so does opening, refreshing and reading a local trial; they return a problem of kind
   /// `ProblemKind::stopped`. For a stop token, a deadline, or both. Called every 50 ms during a wait, from any thread
@@ -55,5 +50,14 @@ struct RemoteOptions {
 [[nodiscard]] SMD_EXPORT bool is_remote_path(std::string_view path) noexcept;
 /// Returns what is wrong with the form of such a path; empty if it can be a trial's path. Sends no request.
 [[nodiscard]] SMD_EXPORT std::string_view refuse_remote_path(std::string_view path) noexcept;
+
+/// Calls an action of SageMaker's API, such as `ListTrainingJobs`, with a request in JSON, and returns the answer, also
+/// in JSON. The request is signed. Region, profile and credentials are those of `options`, and there is no default
+/// region; the endpoint is AWS's unless AWS_ENDPOINT_URL_SAGEMAKER or AWS_ENDPOINT_URL names another. The call acts on
+/// the account that the credentials belong to.
+/// @throws ReadError (AccessDenied, network, io) if the request is refused or fails, if there is no region, or if
+/// libsmd was built without S3. Thread-safe.
+[[nodiscard]] SMD_EXPORT std::string call_sagemaker(std::string_view action, std::string_view request,
+                                                    const RemoteOptions& options = {});
 
 }  // namespace smd

@@ -2,7 +2,6 @@
 #pragma once
 
 /// All of libsmd's public interface.
-#include <smd/aws.hpp>
 #include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/column.hpp>
@@ -17,18 +16,14 @@
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
 #include <smd/hook_needs.hpp>
-#include <smd/last_written.hpp>
 #include <smd/layout.hpp>
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
-#include <smd/other_value.hpp>
 #include <smd/parallel.hpp>
 #include <smd/place.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/reduction.hpp>
-#include <smd/reduction_config.hpp>
-#include <smd/refresh.hpp>
 #include <smd/remote.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
@@ -37,12 +32,9 @@
 #include <smd/rule_registry.hpp>
 #include <smd/rule_result.hpp>
 #include <smd/sagemaker.hpp>
-#include <smd/save_config.hpp>
 #include <smd/shape.hpp>
 #include <smd/snapshot.hpp>
 #include <smd/step.hpp>
-#include <smd/step_info.hpp>
-#include <smd/step_range.hpp>
 #include <smd/temporary_file.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>

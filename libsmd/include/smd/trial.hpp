@@ -7,32 +7,76 @@
 #include <smd/export.hpp>
 #include <smd/find.hpp>
 #include <smd/layout.hpp>
-#include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/query.hpp>
 #include <smd/remote.hpp>
+#include <smd/shape.hpp>
 #include <smd/step.hpp>
-#include <smd/step_info.hpp>
-#include <smd/step_range.hpp>
 #include <smd/tensor.hpp>
 #include <smd/tensor_view.hpp>
 #include <smd/trial_options.hpp>
 #include <smd/value_reader.hpp>
 #include <smd/wait.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd {
+
+/// One known step.
+struct StepInfo {
+  GlobalStep step;
+  Mode mode = Mode::global;
+  ModeStep mode_step;
+  bool complete = false;
+  std::size_t tensors = 0;           ///< Number of tensors of which anything was saved.
+  std::vector<std::string> workers;  ///< Workers that wrote the step, by name.
+  std::uint64_t bytes = 0;           ///< That the entries take, as `TrialSnapshot::bytes`.
+};
+
+/// What is known of one tensor over all steps in range.
+struct TensorSummary {
+  std::string tensor;
+  std::size_t steps = 0;
+  GlobalStep first_step;
+  GlobalStep last_step;
+  std::vector<Mode> modes;           ///< By number.
+  std::vector<std::string> workers;  ///< By name.
+  std::vector<std::string> saved;    ///< `value`, `shape`, and names of reductions, in this order.
+  std::uint64_t bytes = 0;           ///< As in `StepInfo`.
+  std::optional<Shape> shape;        ///< The last shape that was saved by itself; nullopt if none was.
+};
+
+/// A value in a trial's files that is not a tensor.
+struct OtherValue {
+  std::string kind;  ///< `hparams`, `graph`, `session`, …; `none` for a value that holds nothing.
+  std::string name;  ///< Formed as a tensor's name; empty if it has none.
+  std::int64_t step = 0;
+  std::string worker;
+  std::string file;  ///< Relative to the trial.
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  double wall_time = 0;  ///< Seconds since 1970.
+};
+
+/// The hyperparameters that a job saved.
+struct Hyperparameters {
+  std::uint64_t records = 0;  ///< Number of values in the files that contain or describe hyperparameters.
+  std::map<std::string, std::string> values;  ///< JSON text by name (with several runs, by RUN/NAME).
+};
 
 namespace detail {
 struct TrialAccess;
@@ -213,5 +257,98 @@ class SMD_EXPORT Trial {
 
 /// Returns the name under which a reduction of a tensor is stored: `smdebug/reductions/abs_mean/NAME`.
 [[nodiscard]] SMD_EXPORT std::string reduction_tensor_name(std::string_view reduction, std::string_view tensor);
+
+/// What the files of a trial are together.
+struct FileTotals {
+  std::chrono::system_clock::time_point newest;  ///< When the newest was written, by the clock of what stores it.
+  std::uint64_t bytes = 0;                       ///< Sum of their sizes.
+};
+
+/// Returns the totals of a trial's event, index, collections and other files. Lists all of them again: locally one
+/// system call each, on S3 one request for 1000 files.
+/// @return nullopt if the trial has no such file, or if a folder cannot be listed (`Trial::problems` names it).
+[[nodiscard]] SMD_EXPORT std::optional<FileTotals> file_totals(const Trial& trial);
+
+namespace detail {
+
+template <class T>
+concept RefersToTrial = std::convertible_to<T, const Trial&>;
+template <class T>
+concept PointsToTrial = !RefersToTrial<T> && requires(T pointer) {
+  { *pointer } -> std::convertible_to<const Trial&>;
+};
+
+}  // namespace detail
+
+/// Any range of trials: of `Trial`, of references (`std::reference_wrapper`) or of pointers, including smart pointers,
+/// none null.
+template <class R>
+concept TrialRange = std::ranges::input_range<R> &&(detail::RefersToTrial<std::ranges::range_reference_t<R>> ||
+                                                    detail::PointsToTrial<std::ranges::range_reference_t<R>>);
+
+/// Turns automatic refreshing of trials (`TrialOptions::auto_refresh`) off or on for its lifetime, in all threads, and
+/// restores the earlier state when it is destroyed. Guards of one trial must be destroyed in the reverse order of
+/// construction. Keeps the parts of the trials that it needs alive.
+class SMD_EXPORT RefreshGuard {
+ public:
+  RefreshGuard(const RefreshGuard&) = delete;
+  RefreshGuard& operator=(const RefreshGuard&) = delete;
+  ~RefreshGuard();
+
+ protected:
+  RefreshGuard(bool refresh, std::span<const Trial* const> trials);
+
+  template <TrialRange Trials>
+  static std::vector<const Trial*> pointers(Trials&& trials) {
+    std::vector<const Trial*> all;
+    for (auto&& one : trials) {
+      if constexpr (detail::RefersToTrial<decltype(one)>) {
+        const Trial& trial = one;
+        all.push_back(&trial);
+      } else {
+        const Trial& trial = *one;
+        all.push_back(&trial);
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::shared_ptr<Trial::Impl>, bool>> before_;
+};
+
+/// During its lifetime queries do not refresh: all of them see the trials as they were at the last refresh.
+class SMD_EXPORT NoRefresh final : public RefreshGuard {
+ public:
+  explicit NoRefresh(const Trial& trial) : RefreshGuard(false, std::vector{&trial}) {}
+  NoRefresh(std::initializer_list<std::reference_wrapper<const Trial>> trials)
+      : RefreshGuard(false, pointers(trials)) {}
+  template <TrialRange Trials>
+  explicit NoRefresh(Trials&& trials) : RefreshGuard(false, pointers(std::forward<Trials>(trials))) {}
+};
+
+/// During its lifetime queries refresh first.
+class SMD_EXPORT Refresh final : public RefreshGuard {
+ public:
+  explicit Refresh(const Trial& trial) : RefreshGuard(true, std::vector{&trial}) {}
+  Refresh(std::initializer_list<std::reference_wrapper<const Trial>> trials) : RefreshGuard(true, pointers(trials)) {}
+  template <TrialRange Trials>
+  explicit Refresh(Trials&& trials) : RefreshGuard(true, pointers(std::forward<Trials>(trials))) {}
+};
+
+/// During its lifetime, queries of the thread that constructed it do not refresh these trials; other threads' queries
+/// are not affected. Objects must be destroyed in the constructing thread, in the reverse order of construction, and
+/// before the trials.
+class SMD_EXPORT NoRefreshInThread {
+ public:
+  explicit NoRefreshInThread(std::span<const Trial* const> trials);
+  NoRefreshInThread(const NoRefreshInThread&) = delete;
+  NoRefreshInThread& operator=(const NoRefreshInThread&) = delete;
+  ~NoRefreshInThread();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace smd

@@ -10,10 +10,10 @@
 
 #include <smd/collection.hpp>
 #include <smd/limits.hpp>
-#include <smd/other_value.hpp>
 #include <smd/problem.hpp>
 #include <smd/step.hpp>
-#include <smd/step_range.hpp>
+#include <smd/trial.hpp>
+#include <smd/trial_options.hpp>
 
 #include <algorithm>
 #include <array>

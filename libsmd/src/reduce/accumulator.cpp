@@ -62,7 +62,7 @@ Groups groups_of(const Reduction& reduction) {
 
 /// Precondition: a floating-point type of 16 bits or more.
 Precision precision_of(Dtype type) {
-  return visit_element_type(type, [type]<class Stored>(ElementType<Stored>) -> Precision {
+  return visit_element_type(type, [type]<class Stored>(std::type_identity<Stored>) -> Precision {
     if constexpr (std::is_same_v<Stored, Half>) {
       return {11, -24};
     } else if constexpr (std::is_same_v<Stored, BFloat16>) {

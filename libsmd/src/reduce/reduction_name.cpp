@@ -4,9 +4,9 @@
 #include "text/nearest.hpp"
 #include "text/trim.hpp"
 
+#include <smd/collection.hpp>
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
-#include <smd/reduction_config.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/aws.hpp>
 #include <smd/error.hpp>
+#include <smd/remote.hpp>
 
 #include "storage/bucket_name.hpp"
 #include "storage/s3_module.hpp"

@@ -2,8 +2,7 @@
 #include "text/mapped.hpp"
 #include "trial/trial_state.hpp"
 
-#include <smd/last_written.hpp>
-#include <smd/refresh.hpp>
+#include <smd/trial.hpp>
 
 #include <algorithm>
 #include <set>
@@ -458,11 +457,6 @@ std::optional<FileTotals> file_totals(const Trial& trial) {
     all.bytes += totals->bytes;
   }
   return all.newest ? std::optional(FileTotals{*all.newest, all.bytes}) : std::nullopt;
-}
-
-std::optional<std::chrono::system_clock::time_point> last_written(const Trial& trial) {
-  const std::optional<FileTotals> totals = file_totals(trial);
-  return totals ? std::optional(totals->newest) : std::nullopt;
 }
 
 }  // namespace smd

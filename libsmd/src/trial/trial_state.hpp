@@ -12,7 +12,6 @@
 #include <smd/limits.hpp>
 #include <smd/place.hpp>
 #include <smd/problem.hpp>
-#include <smd/step_range.hpp>
 #include <smd/tensor.hpp>
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>

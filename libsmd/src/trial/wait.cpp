@@ -4,7 +4,6 @@
 
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
-#include <smd/refresh.hpp>
 #include <smd/wait.hpp>
 
 #include <algorithm>
@@ -164,7 +163,6 @@ using detail::trial::Step;
 using detail::trial::Waiter;
 using detail::trial::watch_of;
 using detail::trial::Watching;
-using Kind = FollowEvent::Kind;
 
 namespace {
 
@@ -362,7 +360,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   FollowEvent next() {
     for (bool looked = false;; looked = true) {
       if (waiter.stopped()) {
-        return {.kind = Kind::stopped};
+        return {.outcome = WaitOutcome::stopped};
       }
       if (snapshot) {
         if (std::optional<FollowEvent> event = take()) {
@@ -371,11 +369,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         const bool look_at_once = unconfirmed() && !held;
         if ((looked || over() || waiter.quiet()) && !look_at_once) {
           if (over() && !held) {
-            return {.kind = Kind::ended};
+            return {.outcome = WaitOutcome::ended};
           }
-          if (const std::optional<Kind> up = out_of_time()) {
+          if (const std::optional<WaitOutcome> up = out_of_time()) {
             if (!hurry()) {
-              return {.kind = *up};
+              return {.outcome = *up};
             }
           } else {
             trial->require_readable(*snapshot);
@@ -384,10 +382,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
         }
       }
       if (!look() && !believe_end()) {
-        const WaitOutcome over = waiter.over().value_or(WaitOutcome::stopped);
-        return {.kind = over == WaitOutcome::timed_out ? Kind::timed_out
-                        : over == WaitOutcome::idle    ? Kind::idle
-                                                       : Kind::stopped};
+        return {.outcome = waiter.over().value_or(WaitOutcome::stopped)};
       }
     }
   }
@@ -399,7 +394,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
           return event;
         }
         if (over() && !held) {
-          return FollowEvent{.kind = Kind::ended};
+          return FollowEvent{.outcome = WaitOutcome::ended};
         }
       }
       if (looked && (held || !unconfirmed()) && !(out_of_time() && hurry())) {
@@ -504,7 +499,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
       arrived.pop_back();
       if (const Step* const step = snapshot->find(next.step)) {  // otherwise it was superseded meanwhile
         waiter.saw_step();
-        return FollowEvent{.kind = Kind::step,
+        return FollowEvent{.outcome = WaitOutcome::reached,
                            .step = GlobalStep(step->number),
                            .mode = step->mode,
                            .mode_step = ModeStep(step->mode_step),
@@ -533,7 +528,7 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   }
 
   std::optional<FollowEvent> give(const Step& step, bool late) {
-    FollowEvent event{.kind = Kind::step,
+    FollowEvent event{.outcome = WaitOutcome::reached,
                       .step = GlobalStep(step.number),
                       .mode = step.mode,
                       .mode_step = ModeStep(step.mode_step),
@@ -610,11 +605,11 @@ struct __attribute__((visibility("hidden"))) StepFollower::Impl {
   [[nodiscard]] bool over() const noexcept { return snapshot->settled || (hurried && snapshot->ended); }
 
   /// Returns which limit of time has passed. Nullopt if none has.
-  [[nodiscard]] std::optional<Kind> out_of_time() const {
+  [[nodiscard]] std::optional<WaitOutcome> out_of_time() const {
     if (waiter.passed()) {
-      return Kind::timed_out;
+      return WaitOutcome::timed_out;
     }
-    return waiter.idle() ? std::optional(Kind::idle) : std::nullopt;
+    return waiter.idle() ? std::optional(WaitOutcome::idle) : std::nullopt;
   }
 
   /// Returns whether one more look is due before giving up: the job has ended, and there is no time to wait for more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/save_config.hpp>
+#include <smd/collection.hpp>
 
 #include <algorithm>
 #include <cstddef>

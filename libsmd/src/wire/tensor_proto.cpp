@@ -68,20 +68,20 @@ constexpr std::array<ValueField, tensor_field::count> value_fields = {{
 // clang-format on
 
 // The field that holds elements of a type.
-constexpr std::uint32_t field_of(ElementType<float>) { return tensor_field::float_val; }
-constexpr std::uint32_t field_of(ElementType<double>) { return tensor_field::double_val; }
-constexpr std::uint32_t field_of(ElementType<std::string_view>) { return tensor_field::string_val; }
-constexpr std::uint32_t field_of(ElementType<std::complex<float>>) { return tensor_field::scomplex_val; }
-constexpr std::uint32_t field_of(ElementType<std::complex<double>>) { return tensor_field::dcomplex_val; }
-constexpr std::uint32_t field_of(ElementType<std::int64_t>) { return tensor_field::int64_val; }
-constexpr std::uint32_t field_of(ElementType<bool>) { return tensor_field::bool_val; }
-constexpr std::uint32_t field_of(ElementType<Half>) { return tensor_field::half_val; }
-constexpr std::uint32_t field_of(ElementType<BFloat16>) { return tensor_field::half_val; }
-constexpr std::uint32_t field_of(ElementType<std::uint32_t>) { return tensor_field::uint32_val; }
-constexpr std::uint32_t field_of(ElementType<std::uint64_t>) { return tensor_field::uint64_val; }
-constexpr std::uint32_t field_of(ElementType<Float8>) { return 0; }
+constexpr std::uint32_t field_of(std::type_identity<float>) { return tensor_field::float_val; }
+constexpr std::uint32_t field_of(std::type_identity<double>) { return tensor_field::double_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::string_view>) { return tensor_field::string_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::complex<float>>) { return tensor_field::scomplex_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::complex<double>>) { return tensor_field::dcomplex_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::int64_t>) { return tensor_field::int64_val; }
+constexpr std::uint32_t field_of(std::type_identity<bool>) { return tensor_field::bool_val; }
+constexpr std::uint32_t field_of(std::type_identity<Half>) { return tensor_field::half_val; }
+constexpr std::uint32_t field_of(std::type_identity<BFloat16>) { return tensor_field::half_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::uint32_t>) { return tensor_field::uint32_val; }
+constexpr std::uint32_t field_of(std::type_identity<std::uint64_t>) { return tensor_field::uint64_val; }
+constexpr std::uint32_t field_of(std::type_identity<Float8>) { return 0; }
 template <std::integral Stored>
-requires(sizeof(Stored) < sizeof(std::int64_t)) constexpr std::uint32_t field_of(ElementType<Stored>) {
+requires(sizeof(Stored) < sizeof(std::int64_t)) constexpr std::uint32_t field_of(std::type_identity<Stored>) {
   return tensor_field::int_val;
 }
 
@@ -213,7 +213,7 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
     });
     return {};
   }
-  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> std::optional<std::int64_t> {
+  return visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) -> std::optional<std::int64_t> {
     if constexpr (std::is_same_v<Stored, bool>) {
       return decode_varints<std::uint8_t>(field, pieces, sink,
                                           [](std::uint64_t number) { return number != 0 ? 1U : 0U; });

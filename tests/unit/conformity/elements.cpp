@@ -69,7 +69,7 @@ Json string_elements(std::span<const std::byte> bytes, std::size_t count) {
 }
 
 Json element(Dtype dtype, std::span<const std::byte> bytes, std::size_t index) {
-  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> Json {
+  return visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) -> Json {
     if constexpr (std::is_same_v<Stored, Half>) {
       return json_number(half(load<std::uint16_t>(bytes, index)));
     } else if constexpr (std::is_same_v<Stored, bool>) {

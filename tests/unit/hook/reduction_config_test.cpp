@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <smd/collection.hpp>
 #include <smd/error.hpp>
-#include <smd/reduction_config.hpp>
 
 #include "reduce/saved_reductions.hpp"
 

@@ -6,7 +6,7 @@
 #include <smd/custom_rule.hpp>
 #include <smd/error.hpp>
 #include <smd/log.hpp>
-#include <smd/refresh.hpp>
+#include <smd/trial.hpp>
 
 #include <doctest/doctest.h>
 

@@ -53,8 +53,8 @@ TEST_CASE("s3: an AWS file that is too long is named") {
   CHECK(AwsFiles::load().unread() == "; '" + config + "' is not used: longer than 1 MiB");
   std::vector<std::string> said;
   smd::RemoteOptions options;
-  options.log = [&said](smd::RemoteDetail detail, std::string_view text) {
-    CHECK(detail == smd::RemoteDetail::warning);
+  options.log = [&said](smd::LogLevel detail, std::string_view text) {
+    CHECK(detail == smd::LogLevel::warning);
     said.emplace_back(text);
   };
   CHECK(Settings::make(options, 0)->region == "us-east-1");

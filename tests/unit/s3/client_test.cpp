@@ -29,8 +29,8 @@ struct Texts {
   std::vector<std::string> said;
   RemoteOptions options() {
     RemoteOptions options;
-    options.log = [this](RemoteDetail detail, std::string_view text) {
-      if (detail != RemoteDetail::debug) {
+    options.log = [this](LogLevel detail, std::string_view text) {
+      if (detail != LogLevel::debug) {
         said.emplace_back(text);
       }
     };

@@ -126,7 +126,7 @@ TEST_CASE("s3: a stopped request does not mean that a file is missing") {
   std::atomic<int> warnings{0};
   RemoteOptions options;
   options.stop = [&over] { return over.load(); };
-  options.log = [&warnings](RemoteDetail detail, std::string_view) { warnings += detail == RemoteDetail::warning; };
+  options.log = [&warnings](LogLevel detail, std::string_view) { warnings += detail == LogLevel::warning; };
   auto storage = open_s3("s3://bucket/trial", server.settings(options));
   REQUIRE(storage);
   over = true;

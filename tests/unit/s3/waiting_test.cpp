@@ -64,10 +64,10 @@ TEST_CASE("waiting on S3: following ends during a request that is never answered
   StepFollower follower(trial, {.wait = {.deadline = soon()}, .records = false});
   job.server.faults(R"([{"times": -1, "act": "hang"}])");
   FollowEvent event = follower.next();
-  while (event.kind == FollowEvent::Kind::step) {
+  while (event.outcome == WaitOutcome::reached) {
     event = follower.next();
   }
-  CHECK(event.kind == FollowEvent::Kind::timed_out);
+  CHECK(event.outcome == WaitOutcome::timed_out);
 }
 
 TEST_CASE("waiting on S3: a trial's stop ends its opening, and calls that do not wait report it") {

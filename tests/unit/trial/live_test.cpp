@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting and following, with a hand-wound clock and a scripted directory.
 #include <smd/follow.hpp>
-#include <smd/refresh.hpp>
+#include <smd/trial.hpp>
 
 #include "scripted_trial.hpp"
 
@@ -14,27 +14,26 @@ namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = FollowEvent::Kind;
 
 /// `5 8 ended`: the steps that come until something else does.
 std::string follow(StepFollower& follower) {
   std::string text;
   while (true) {
     const FollowEvent event = follower.next();
-    switch (event.kind) {
-      case Kind::step:
+    switch (event.outcome) {
+      case WaitOutcome::reached:
         text += std::to_string(event.step.value) + (event.late ? "(late) " : " ");
         for (const std::string& file : event.missing) {
           text += "without " + file + " ";
         }
         continue;
-      case Kind::ended:
+      case WaitOutcome::ended:
         return text + "ended";
-      case Kind::timed_out:
+      case WaitOutcome::timed_out:
         return text + "timed out";
-      case Kind::idle:
+      case WaitOutcome::idle:
         return text + "idle";
-      case Kind::stopped:
+      case WaitOutcome::stopped:
         return text + "stopped";
     }
   }
@@ -97,7 +96,7 @@ TEST_CASE("a step of several workers is given when all wrote it, or a later one 
   const FollowEvent last = follower.next();
   CHECK(last.step == GlobalStep(2));  // only the end makes it complete
   CHECK(live.script.elapsed() == 1050ms);
-  CHECK(follower.next().kind == Kind::ended);
+  CHECK(follower.next().outcome == WaitOutcome::ended);
 }
 
 TEST_CASE("the end file before the last index files: the scan after the delay finds them") {
@@ -213,7 +212,7 @@ TEST_CASE("an end marker is believed when there is no time left to doubt it, aft
   StepFollower follower(trial, {.wait = {.deadline = live.script.after(0ms)}});
   CHECK(follower.poll()->step == GlobalStep(0));
   CHECK(follower.poll()->step == GlobalStep(1));
-  CHECK(follower.poll()->kind == Kind::ended);
+  CHECK(follower.poll()->outcome == WaitOutcome::ended);
 }
 
 TEST_CASE("poll never waits") {
@@ -243,12 +242,12 @@ TEST_CASE("an event file that comes after its index file is waited for, so long 
     ::unsetenv("SMDEBUG_MISSING_EVENT_FILE_RETRY_LIMIT");
     StepFollower follower(trial, {.wait = {.idle = 100s}});
     const FollowEvent event = follower.next();
-    CHECK(event.kind == Kind::step);
+    CHECK(event.outcome == WaitOutcome::reached);
     CHECK(event.missing == (comes ? Texts{} : Texts{name}));
     // Looks come after 10, 20, 40 … ms up to the interval of 2 s: at 10, 30, 70 … 2550, 4550, 6550 … 18550, 20550 ms.
     // The limit is ten intervals.
     CHECK(live.script.elapsed() == (comes ? 6550ms : 20550ms));
-    CHECK(follower.next().kind == Kind::idle);
+    CHECK(follower.next().outcome == WaitOutcome::idle);
   }
 }
 

@@ -15,7 +15,6 @@ namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = FollowEvent::Kind;
 
 /// The loss of steps 0 to 9 as a number, every fifth step weights as bare elements and a histogram as a record.
 void add_job(MemoryTrial& job, std::int64_t first = 0, std::int64_t last = 9) {
@@ -216,12 +215,12 @@ TEST_CASE("memory layout: a follower gives the steps as they come, until the end
   StepFollower follower(trial);
   for (std::int64_t step = 0; step < 5; ++step) {
     const FollowEvent event = follower.next();
-    REQUIRE(event.kind == Kind::step);
+    REQUIRE(event.outcome == WaitOutcome::reached);
     CHECK(event.step == GlobalStep(step));
     CHECK(event.missing.empty());
     CHECK(first_float(trial.tensor("run/loss").value(event.step)) == (step == 4 ? 0 : 10 - static_cast<float>(step)));
   }
-  CHECK(follower.next().kind == Kind::ended);
+  CHECK(follower.next().outcome == WaitOutcome::ended);
 }
 
 TEST_CASE("memory layout: waiting for a step") {

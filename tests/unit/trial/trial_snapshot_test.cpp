@@ -4,8 +4,8 @@
 
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
-#include <smd/refresh.hpp>
 #include <smd/snapshot.hpp>
+#include <smd/trial.hpp>
 
 #include <doctest/doctest.h>
 

@@ -119,7 +119,7 @@ bool same(T got, double wanted) {
 
 /// The element at `at` is what is expected.
 bool element_is(Dtype dtype, std::span<const std::byte> bytes, std::size_t at, const json& wanted) {
-  return visit_element_type(dtype, [&]<class Stored>(ElementType<Stored>) -> bool {
+  return visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) -> bool {
     if constexpr (std::is_same_v<Stored, std::complex<float>>) {
       return same(load<float>(bytes, at), number_in(wanted));  // one part
     } else if constexpr (std::is_floating_point_v<Stored>) {

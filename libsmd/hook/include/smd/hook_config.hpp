@@ -3,9 +3,7 @@
 
 #include <smd/collection.hpp>
 #include <smd/export.hpp>
-#include <smd/reduction_config.hpp>
 #include <smd/remote.hpp>
-#include <smd/save_config.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -4,9 +4,9 @@
 #include "text/escape.hpp"
 
 #include <smd/error.hpp>
-#include <smd/last_written.hpp>
 #include <smd/sagemaker.hpp>
 #include <smd/snapshot.hpp>
+#include <smd/trial.hpp>
 
 #include <fmt/format.h>
 
@@ -56,12 +56,12 @@ class StalledTrainingRule final : public Rule {
     }
     if (unread_) {
       // An index file shows progress as well as the event file, which may appear later.
-      const auto written = last_written(base_trial());
-      if (!written) {
+      const auto files = file_totals(base_trial());
+      if (!files) {
         return;
       }
       last_ = unread_;
-      last_->time = std::chrono::duration<double>(written->time_since_epoch()).count();
+      last_->time = std::chrono::duration<double>(files->newest.time_since_epoch()).count();
     }
     end.evaluated();
     const double waited = end.now() - last_->time;

@@ -5,7 +5,6 @@
 #include "text/mapped.hpp"
 
 #include <smd/error.hpp>
-#include <smd/refresh.hpp>
 #include <smd/snapshot.hpp>
 
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 
 #include <smd/follow.hpp>
 #include <smd/log.hpp>
-#include <smd/refresh.hpp>
 #include <smd/snapshot.hpp>
+#include <smd/trial.hpp>
 
 #include <fmt/format.h>
 
@@ -73,7 +73,7 @@ class Invocation {
     while (true) {
       const Time now = now_();
       const std::optional<FollowEvent> event = offer_new(follower);
-      if (event && event->kind == FollowEvent::Kind::ended) {
+      if (event && event->outcome == WaitOutcome::ended) {
         return job_over();
       }
       tick();
@@ -100,7 +100,7 @@ class Invocation {
     std::optional<GlobalStep> newest;
     for (std::size_t count = 0; count < steps_at_once; ++count) {
       event = follower.poll();
-      if (!event || event->kind != FollowEvent::Kind::step) {
+      if (!event || event->outcome != WaitOutcome::reached) {
         break;
       }
       newest = std::max(newest, std::optional(event->step));

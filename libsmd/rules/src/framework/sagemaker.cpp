@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <smd/sagemaker.hpp>
 
-#include <smd/aws.hpp>
 #include <smd/error.hpp>
 
 #include "text/escape.hpp"

@@ -103,7 +103,7 @@ HWY_INLINE void truth_of(const std::byte* source, std::size_t n, std::uint8_t* t
 }
 
 inline void decode(Dtype type, const std::byte* source, std::size_t n, double* out, BlockRange& range) {
-  visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR {
+  visit_element_type(type, [&]<class Stored>(std::type_identity<Stored>) HWY_ATTR {
     using As = FloatLoads<Stored>;
     if constexpr (std::is_same_v<Stored, double>) {
       std::memcpy(out, source, n * sizeof(double));
@@ -144,7 +144,7 @@ HWY_INLINE void to_floats_of(const std::byte* source, std::size_t n, float* out,
 }
 
 inline void to_floats(Dtype type, const std::byte* source, std::size_t n, float* out) {
-  visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR {
+  visit_element_type(type, [&]<class Stored>(std::type_identity<Stored>) HWY_ATTR {
     using As = FloatLoads<Stored>;
     if constexpr (std::is_same_v<Stored, float>) {
       std::memcpy(out, source, n * sizeof(float));

@@ -168,13 +168,14 @@ constexpr bool has_loads = requires {
 // Returns f(FloatLoads<Stored>()). @throws InvalidArgument for other types.
 template <class F>
 HWY_INLINE decltype(auto) visit_floats(Dtype type, const F& f) {
-  return visit_element_type(type, [&]<class Stored>(ElementType<Stored>) HWY_ATTR -> decltype(f(FloatLoads<float>())) {
-    if constexpr (has_loads<Stored>) {
-      return f(FloatLoads<Stored>());
-    } else {
-      refuse_elements(type);
-    }
-  });
+  return visit_element_type(type,
+                            [&]<class Stored>(std::type_identity<Stored>) HWY_ATTR -> decltype(f(FloatLoads<float>())) {
+                              if constexpr (has_loads<Stored>) {
+                                return f(FloatLoads<Stored>());
+                              } else {
+                                refuse_elements(type);
+                              }
+                            });
 }
 // Exact up to 2^53.
 struct LoadWide {
