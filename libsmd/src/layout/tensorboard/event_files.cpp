@@ -2,6 +2,7 @@
 #include "layout/tensorboard/event_files.hpp"
 
 #include "layout/folder_walk.hpp"
+#include "layout/layout_kind.hpp"
 #include "text/escape.hpp"
 #include "text/words.hpp"
 #include "wire/framing.hpp"
@@ -256,6 +257,33 @@ void WorkersOfRun::end_file(std::uint32_t worker, double last_time) {
   if (last_time > last_times_[worker]) {
     last_times_[worker] = last_time;
   }
+}
+
+std::optional<Held> holds_log_directory(FolderWalk& folder) {
+  const auto holds_events = [&](const std::string& below) {
+    const Entries& entries = folder.below(below);
+    return std::any_of(entries.begin(), entries.end(), [&](const storage::DirEntry& entry) {
+      return entry.kind == storage::EntryKind::file && is_event_file(entry.name) &&
+             !is_foreign(known_event_file(folder.storage(),
+                                          folder.path_of(below.empty() ? entry.name : below + "/" + entry.name)));
+    });
+  };
+  if (holds_events({})) {
+    return Held{.reads_all_below = true};
+  }
+  std::vector<std::string> runs;
+  for (const storage::DirEntry& entry : folder.entries()) {
+    if (entry.kind == storage::EntryKind::folder && ends_in_side(entry.name) && holds_events(entry.name)) {
+      runs.push_back(entry.name);
+    }
+  }
+  std::vector<std::string> sides = sides_of_one(runs);
+  return sides.empty()
+             ? std::nullopt
+             : std::optional(Held{.itself = false, .reads_below = [sides = std::move(sides)](std::string_view below) {
+                                    return std::find(sides.begin(), sides.end(), below.substr(0, below.find('/'))) !=
+                                           sides.end();
+                                  }});
 }
 
 }  // namespace smd::detail::layout

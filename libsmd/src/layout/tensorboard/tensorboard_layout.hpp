@@ -92,17 +92,4 @@ class LogListing final : public SeriesListing {
   std::shared_ptr<const LogCursor> cursor;
 };
 
-/// What reading found.
-struct LogNews {
-  bool intact = false;     ///< No file must be read from its start.
-  bool unchanged = false;  ///< There is nothing new.
-  bool in_order = false;   ///< All is read. Else all events must be taken again: one came late, or from another writer.
-};
-
-/// Reads what is new in the files of a log directory, from `cursor` on, into `found`. `seen`: how far earlier looks
-/// read the files that are read again; null: not at all. `collections`: those of the look before.
-[[nodiscard]] LogNews read_logs(storage::Storage& storage, const LookRequest& request, const EventFiles& files,
-                                LogCursor& cursor, const LogCursor* seen, Found& found,
-                                std::shared_ptr<const CollectionsInfo> collections, bool may_be_unchanged);
-
 }  // namespace smd::detail::layout
