@@ -6,8 +6,10 @@
 #include <boost/filesystem/operations.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
+#include <fstream>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -152,25 +154,48 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 
 namespace {
 
-/// Whether nothing exists at the path yet, and a trial may appear there.
+/// Whether a file with the name of a log has nothing, the beginning of its first line, or of a JSON document.
+bool is_begun(const std::string& path) {
+  constexpr std::array<std::string_view, 4> endings = {".csv", ".tsv", ".json", ".jsonl"};
+  constexpr std::string_view blanks = " \t\r\n";
+  boost::system::error_code error;
+  if (std::ranges::none_of(endings, [&](std::string_view ending) { return path.ends_with(ending); }) ||
+      !boost::filesystem::is_regular_file(path, error)) {
+    return false;
+  }
+  std::string text(std::size_t{64} << 10, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
+    return false;
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first != text.npos && (text[first] == '{' || text[first] == '[')
+             ? std::string_view("}]").find(text[text.find_last_not_of(blanks)]) == text.npos
+             : text.find('\n') == text.npos;
+}
+
+/// Whether a trial may appear at the path: nothing exists there yet, or too little to tell.
 bool may_come(const std::string& path) {
   boost::system::error_code error;
-  return is_remote_path(path) ||
+  return is_remote_path(path) || is_begun(path) ||
          (!boost::filesystem::exists(path, error) && error != boost::system::errc::filename_too_long);
 }
 
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
                               std::string& missing) {
+  const bool early = may_come(path);  // asked before, for it may come meanwhile
   try {
     return Trial::open(path, options);
   } catch (const MissingCollectionFiles& error) {
     missing = error.ended ? "" : "has no data yet, waiting for it";
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found || !may_come(path)) {
+    if (error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
       throw;
     }
-    missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
+    missing = is_begun(path) ? "has no data yet, waiting for it"
+                             : "does not exist yet; waiting for it" + meant_instead(path, hint);
   }
   return std::nullopt;
 }
@@ -208,14 +233,26 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
     }
   }
   WaitOutcome outcome = WaitOutcome::timed_out;
-  try {
-    if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
-      return trial;
+  const Clock::time_point since = Clock::now();
+  for (bool over = false; !over;) {
+    const bool early = may_come(path);
+    try {
+      if (!is_begun(path)) {
+        if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
+          return trial;
+        }
+        break;
+      }
+    } catch (const ReadError& error) {  // it came too early, or an earlier trial used up the time
+      if (asks_once || error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
+        throw;
+      }
     }
-  } catch (const ReadError& error) {  // an earlier trial used up the time
-    if (asks_once || error.problem.kind != ProblemKind::not_found || !may_come(path)) {
-      throw;
-    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const Clock::time_point now = Clock::now();
+    const bool idle = following.idle && now - since >= *following.idle;
+    outcome = wait.stop.stop_requested() ? WaitOutcome::stopped : idle ? WaitOutcome::idle : WaitOutcome::timed_out;
+    over = outcome != WaitOutcome::timed_out || (wait.deadline && now >= *wait.deadline);
   }
   if (asks_once) {
     messages.fail("Timeout", path + ": there is no trial yet", ExitStatus::timed_out);

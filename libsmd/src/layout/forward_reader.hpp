@@ -122,10 +122,23 @@ struct FileHead {
 /// A file that is read as it grows.
 struct GrowingFile {
   std::string path;
-  std::optional<storage::FileStamp> stamp;  ///< Taken when it was last read; nullopt: it must be read again.
-  std::uint64_t offset = 0;                 ///< Of what was not read.
-  FileHead head;                            ///< Read only if the file may be looked at again.
+  /// Taken before it was last read, and before it was compared with `head`; nullopt: it must be read again.
+  std::optional<storage::FileStamp> stamp;
+  std::uint64_t offset = 0;  ///< Of what was not read.
+  FileHead head;             ///< Read only if the file may be looked at again.
 
+  /// Takes the head of `file` before it is read. Returns false if it is not what was read up to `offset`; the next look
+  /// then takes it for another file. A file that may be written anew while it is read: again afterwards.
+  [[nodiscard]] bool take_head(const storage::File& file) {
+    if (head.count == FileHead::most_bytes) {
+      return true;
+    }
+    const FileHead now(file, FileHead::most_bytes);  // before what was known is compared: that is then of the same file
+    const bool same = head.count == 0 ? offset == 0 : FileHead(file, head.count) == head;
+    head = same ? now : FileHead();
+    stamp = same ? stamp : storage::FileStamp();  // which no file has
+    return same;
+  }
   /// Returns whether `now` is the stamp of the file that was read, whatever was written to it.
   [[nodiscard]] bool is(const storage::FileStamp& now) const {
     constexpr std::size_t device_and_inode = 2;

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metric logs and run files of W&B that grow: whatever a look sees, each value comes once.
+#include "base/crc32.hpp"
 #include "layout/layout_kind.hpp"
 #include "layout/metrics/look_at_metrics.hpp"
 #include "layout/wandb/run_file.hpp"
+#include "support/memory_file.hpp"
 #include "support/temp_dir.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -40,12 +44,13 @@ class Log {
     dir_.write("new", bytes);
     std::filesystem::rename(dir_ / "new", dir_ / name_);
   }
-  /// Adds the numbers that are new to `values`.
-  Found look(bool as_it_stands = false, unsigned jobs = 1) {
+  /// Adds the numbers that are new to `values`. `meanwhile` is called when the first block was read.
+  Found look(bool as_it_stands = false, unsigned jobs = 1, const std::function<bool()>& meanwhile = {}) {
     const auto storage = storage::open_local_with_links(dir_.path());
     LookRequest request;
     request.as_it_stands = as_it_stands;
     request.jobs = jobs;
+    request.stop = &meanwhile;
     auto found = layout_->look(**storage, request, listing_.get(), collections_);
     REQUIRE(found);
     listing_ = found->listing;
@@ -93,6 +98,24 @@ Values grown_by(std::size_t bytes, const std::string& name, std::string_view tex
   }
   CHECK_FALSE(log.damaged());
   return log.values();
+}
+
+/// A run file with records of one item each.
+std::string run_file(const std::vector<std::pair<std::string, std::string>>& items) {
+  const auto field = [](std::string tag, const std::string& bytes) {
+    return tag + static_cast<char>(bytes.size()) + bytes;
+  };
+  std::string file = ":W&B\xE1\xBE";
+  file += '\0';
+  for (const auto& [name, json] : items) {
+    const std::string record = field("\x12", field("\x0A", field("\x0A", name) + field("\x82\x01", json)));
+    const std::string summed = "\x01" + record;
+    const std::uint32_t sum = crc32(std::as_bytes(std::span(summed)));
+    const auto length = static_cast<std::uint16_t>(record.size());
+    file.append(reinterpret_cast<const char*>(&sum), sizeof sum);
+    file.append(reinterpret_cast<const char*>(&length), sizeof length) += summed;
+  }
+  return file;
 }
 
 std::string recorded(const std::string& name) {
@@ -263,6 +286,8 @@ TEST_CASE("JSON lines and an array that grow byte by byte give each value once")
   const Values right = {{"a.b", 1, 2}, {"a.c", 2, -100}};
   for (const std::size_t bytes : {1, 5, 1000}) {
     CHECK(grown_by(bytes, "metrics.jsonl", lines) == right);
+    CHECK(grown_by(bytes, "scalars.json", lines) == right);
+    CHECK(grown_by(bytes, "metrics.json", "[" + lines.substr(0, lines.find('\n')) + "]").size() == 1);
     CHECK(grown_by(bytes, "metrics.jsonl",
                    "[" + lines.substr(0, lines.find('\n')) + ", " + lines.substr(lines.find('\n')) + "]") == right);
   }
@@ -303,6 +328,30 @@ TEST_CASE("a log that is overwritten is read again, however little of it was see
   log.write_over("step,loss\n1,9\n2,8\n3,7\n");
   log.look();
   CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 1, 9}, {"loss", 2, 4}, {"loss", 2, 8}, {"loss", 3, 7}});
+}
+
+TEST_CASE("a log that is overwritten while it is read is read again") {
+  const Values right = {{"loss", 1, 5}, {"loss", 1, 9}, {"loss", 2, 4}, {"loss", 2, 8}, {"loss", 3, 7}};
+  for (const bool known : {false, true}) {
+    Log log(metrics_layout(), "metrics.csv");
+    log.append("step,loss\n1,5\n");
+    if (known) {
+      log.look();
+    }
+    log.append("2,4\n");
+    log.look(false, 1, [&] {
+      log.write_over("step,loss\n1,9\n2,8\n3,7\n");
+      return false;
+    });
+    log.look();
+    CHECK(log.values() == right);
+  }
+  GrowingFile file;
+  CHECK(file.take_head(smd::test::MemoryFile("one")));
+  file.offset = 3;
+  CHECK(file.take_head(smd::test::MemoryFile("one and more")));
+  CHECK_FALSE(file.take_head(smd::test::MemoryFile("another that is longer")));
+  CHECK_FALSE(file.is({1, 2}));
 }
 
 TEST_CASE("a job that begins its log anew is followed at once, though the log is shorter") {
@@ -440,6 +489,24 @@ TEST_CASE("with a follower the choice of the step is that of the first row") {
   CHECK(grown_by(1, "metrics.csv", text) == Values{{"loss", 1, 1}, {"loss", 1, 2}});
 }
 
+TEST_CASE("a fraction before any step tells a follower what is no step, as it tells others") {
+  for (const auto& log :
+       {std::pair("metrics.csv", "epoch,loss\n,8\n0.25,4\n0.5,3\n1.0,2\n1.5,1\n"),
+        std::pair("metrics.csv", "step,iter,loss\n0.5,10,4\n1.5,20,3\n2,30,2\n"),
+        std::pair("metrics.jsonl", "{\"epoch\":0.25,\"loss\":4}\n{\"epoch\":1,\"loss\":3}\n"),
+        std::pair("metrics.jsonl", "{\"step\":0.5,\"iter\":10,\"loss\":4}\n{\"step\":1,\"iter\":20,\"loss\":3}\n")}) {
+    CAPTURE(log.second);
+    const auto& [name, text] = log;
+    Log whole(metrics_layout(), name);
+    whole.append(text);
+    whole.look(true);
+    CHECK_FALSE(whole.values().empty());
+    for (const std::size_t bytes : {1, 7, 1000}) {
+      CHECK(grown_by(bytes, name, text) == whole.values());
+    }
+  }
+}
+
 TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each value once") {
   const std::string file = "run-q7w2m4xz.wandb";
   const std::string bytes = recorded("wb_old/" + file);
@@ -513,6 +580,20 @@ TEST_CASE("rows of one run share a list of names, in whatever order its records 
   log.append(recorded("wb_healthy/" + file));  // 60 records with two sets of names, in eight orders
   const Found found = log.look(true);
   CHECK(found.loaded.tables.front().name_lists.size() == 2);
+}
+
+TEST_CASE("of a name of a run that had a text, null is NaN once a number came") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  Log log(wandb_layout(), file);
+  log.append(run_file(
+      {{"loss", "\"n/a\""}, {"loss", "null"}, {"loss", "1"}, {"loss", "null"}, {"name", "\"x\""}, {"name", "null"}}));
+  const Found found = log.look(true);
+  const Values values = log.values();
+  REQUIRE(values.size() == 2);
+  CHECK(values.front() == Values::value_type("loss", 2, 1));
+  CHECK(std::isnan(std::get<double>(values.back())));
+  CHECK(std::ranges::any_of(found.listing->notes.kept(),
+                            [](const auto& note) { return note.text.find("null") != std::string::npos; }));
 }
 
 TEST_CASE("damage in a run file that grows is told once") {

@@ -74,6 +74,9 @@ class MetricTaker {
 
   /// Reads what is new. Returns why the file is refused.
   std::optional<Problem> read(const storage::File& file, unsigned jobs) {
+    if (!request_.as_it_stands && !cursor_.take_head(file)) {
+      return std::nullopt;
+    }
     ForwardReader reader(file, cursor_.offset);
     file_ = &file;
     jobs_ = jobs;
@@ -94,8 +97,8 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
-    if (!request_.as_it_stands && cursor_.head.count < FileHead::most_bytes) {
-      cursor_.head = FileHead(file, cursor_.offset);
+    if (!request_.as_it_stands) {
+      (void)cursor_.take_head(file);
     }
     return refused;
   }
@@ -113,6 +116,8 @@ class MetricTaker {
     }
     return names;
   }
+  /// Returns whether what seemed to be the step had a fraction before any step came.
+  [[nodiscard]] bool began_with_fraction() const noexcept { return began_with_fraction_; }
   /// Returns whether all that was read is what earlier looks returned first.
   [[nodiscard]] bool same() const noexcept { return same_; }
   /// Returns whether the numbers that earlier looks returned are still there.
@@ -696,6 +701,7 @@ class MetricTaker {
         if (!step && cell.is_number && std::isfinite(cell.number) && !cursor_.keeps_step) {
           cursor_.fractions.emplace(cursor_.names[cell.column], offset);
           ++cursor_.contradicted;
+          began_with_fraction_ = began_with_fraction_ || !cursor_.last_step;
         } else if (!step && (!cell.text.empty() || (cell.is_number && !std::isnan(cell.number)))) {
           ++cursor_.all_rows;
           return damage(offset, fmt::format("the row is left out: its {} is no whole number",
@@ -792,6 +798,7 @@ class MetricTaker {
   std::uint32_t previous_ = no_id;       ///< The column of the previous name.
   std::vector<std::uint32_t> place_of_;  ///< By column: its place in the header, or in `cells_`.
   bool same_ = true;
+  bool began_with_fraction_ = false;
   unsigned unclosed_ = 0;  ///< Objects of an array that are not closed.
 };
 
@@ -821,9 +828,9 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
 }
 
 /// Chooses the log of a folder. Returns a problem if it has none that is one.
-/// `known`: the one of the last look, or empty.
-Status choose_file(storage::Storage& storage, const Opening& place, std::string_view known, MetricCursor& cursor,
-                   ProblemList& notes) {
+/// `known`: what the last look knew, or null. `grows`: what is not finished may become one.
+Status choose_file(storage::Storage& storage, const Opening& place, const MetricCursor* known, bool grows,
+                   MetricCursor& cursor, ProblemList& notes) {
   if (!place.file.empty()) {
     cursor.path = place.file;
     return ok();
@@ -842,13 +849,13 @@ Status choose_file(storage::Storage& storage, const Opening& place, std::string_
     if (!there) {
       continue;
     }
-    if (i >= first_doubtful_log && name != known) {
+    if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
       const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
       const auto why = form_of(text) == MetricForm::csv ? std::optional<std::string>("is not JSON lines")
                        : text.empty()                   ? std::nullopt
-                                                        : metric_log_problem(text, false);
+                                                        : metric_log_problem(text, false, grows);
       if (why) {
         refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why});
         continue;
@@ -930,7 +937,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
   ProblemList notes(limits::problems_per_trial);
   MetricCursor chosen;
   const MetricCursor* const known = before == nullptr ? nullptr : before->cursor.get();
-  const Status status = choose_file(storage, place, known == nullptr ? std::string_view() : known->path, chosen, notes);
+  const Status status = choose_file(storage, place, known, !request.as_it_stands, chosen, notes);
   if (!status) {
     return status.problem();
   }
@@ -948,7 +955,7 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     problem.file = chosen.path;
     return problem;
   }
-  const bool continues =
+  bool continues =
       known != nullptr && !request.everything && known->path == chosen.path && goes_on(**opened, *known, stamp);
   found.afresh = known != nullptr && !continues;
   std::map<std::string, ReturnedNumbers, std::less<>> returned;
@@ -978,16 +985,20 @@ Outcome<Found> look_at_metrics(storage::Storage& storage, const LookRequest& req
     if (auto refused = taker.read(**opened, storage.remote() ? 1 : request.jobs)) {
       return *std::move(refused);
     }
-    // Choices about the whole file: they were made at its first row, and are right unless this one shows more.
-    const bool decides = !continues && request.as_it_stands && place.step_name.empty();
+    // Choices about the whole file: they were made at its first row, and are right unless this one shows more. A
+    // follower keeps them once it has a step.
+    const bool decides =
+        place.step_name.empty() && (taker.began_with_fraction() || (!continues && request.as_it_stands));
     if (decides && cursor->contradicted != 0 && cursor->contradicted * rows_for_a_fraction <= cursor->all_rows &&
         cursor->step_column && !counts_epochs(cursor->names[*cursor->step_column])) {
       keeps_step = true;
+      continues = false;
       continue;
     }
     if (decides && (cursor->fractions != fractions || cursor->step_names != taker.step_names())) {
       fractions = cursor->fractions;
       step_names = taker.step_names();
+      continues = false;
       continue;
     }
     if (!taker.returned_all()) {

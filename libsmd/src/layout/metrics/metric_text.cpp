@@ -224,7 +224,7 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
   return number ? text::whole_of(*number) : std::nullopt;
 }
 
-std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step) {
+std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step, bool grows) {
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);
   if (!form) {
@@ -250,6 +250,9 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   }
   const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
   const std::string_view object = text.substr(0, length.value_or(0));
+  if (grows && !length && (text.empty() || (text.front() == '{' && text.find('\n') == text.npos))) {
+    return std::nullopt;
+  }
   if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
     return "is one JSON document, and not JSON lines: an object takes several lines";
   }

@@ -95,7 +95,8 @@ inline constexpr std::string_view no_header =
     "takes numbers from other text";
 
 /// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
-/// of steps.
-[[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step);
+/// of steps. `grows`: what is not finished may become one.
+[[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step,
+                                                            bool grows = false);
 
 }  // namespace smd::detail::layout

@@ -518,6 +518,7 @@ class LogReader {
       if (file.compressed || file.uncertain || (stamp && file.stamp && !file.goes_on(storage_, *stamp, file.offset))) {
         return false;
       }
+      file.stamp = stamp;
       changed_.push_back(at->second);
     }
     std::sort(changed_.begin(), changed_.end());
@@ -641,7 +642,7 @@ class LogReader {
 
   void read_file(std::uint32_t id, EventTaker& taker, WorkersOfRun& workers) {
     LogFile& file = cursor_.files[id];
-    file.stamp = storage_.file_stamp(file.path);
+    file.stamp = file.stamp ? file.stamp : storage_.file_stamp(file.path);
     const std::optional<Problem> rest_before = std::exchange(file.rest, std::nullopt);
     const bool was_cut = std::exchange(file.cut, false);
     const auto opened = open(file);
@@ -652,8 +653,8 @@ class LogReader {
       }
       return;
     }
-    if (!request_.as_it_stands && !file.compressed && file.head.count < FileHead::most_bytes) {
-      file.head = FileHead(**opened, FileHead::most_bytes);
+    if (!request_.as_it_stands && !file.compressed && !file.take_head(**opened)) {
+      return;
     }
     // What is inflated has one reader.
     RecordScanner scanner(**opened, file.offset, storage_.remote(), file.compressed ? 1 : request_.jobs);

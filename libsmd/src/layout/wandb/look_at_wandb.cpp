@@ -57,12 +57,15 @@ class WandbTaker {
   /// Reads what is new in a file. Returns why the file is refused.
   std::optional<Problem> read(storage::Storage& storage, std::uint32_t id) {
     WandbFile& file = cursor_.files[id];
-    file.stamp = storage.file_stamp(file.path);
+    file.stamp = file.stamp ? file.stamp : storage.file_stamp(file.path);
     file.rest.reset();
     auto opened = storage.open(file.path);
     if (!opened) {
       file.stamp.reset();
       file.rest = opened.problem();
+      return std::nullopt;
+    }
+    if (!request_.as_it_stands && !file.take_head(**opened)) {
       return std::nullopt;
     }
     if (file.offset == 0) {
@@ -77,9 +80,6 @@ class WandbTaker {
         return std::nullopt;
       }
       file.offset = first.size();
-    }
-    if (!request_.as_it_stands && file.head.count < FileHead::most_bytes) {
-      file.head = FileHead(**opened, FileHead::most_bytes);
     }
     file_ = id;
     rows_.begin_file(cursor_.table, {}, file.path, id, 0);
@@ -272,7 +272,7 @@ class WandbTaker {
 
   [[nodiscard]] static bool is_tensor(const WandbFacts& facts, const FlatJson::Value& value) noexcept {
     return facts.role == Role::tensor && value.kind != FlatJson::Kind::text && value.kind != FlatJson::Kind::other &&
-           !(value.kind == FlatJson::Kind::null && facts.text);
+           !(value.kind == FlatJson::Kind::null && facts.text && !facts.known_whole);
   }
   [[nodiscard]] static bool is_number(const FlatJson::Value& value) noexcept {
     return value.kind == FlatJson::Kind::number || value.kind == FlatJson::Kind::null;
@@ -346,7 +346,7 @@ class WandbTaker {
     }
     for (const FlatJson::Value& value : values_.values()) {
       if (value.kind == FlatJson::Kind::number && values_.name(value).size() <= limits::name_bytes) {
-        cursor_.pending.push_back({"system/" + std::string(values_.name(value)), record_.time, value.number});
+        cursor_.pending.emplace(record_.time, SystemMetric{"system/" + std::string(values_.name(value)), value.number});
       }
     }
     return ok();
@@ -355,30 +355,26 @@ class WandbTaker {
   /// Places system metrics that were measured before a time: at the newest step at or before theirs, else at the first.
   /// Of several of one name at a step the last counts.
   void place_system_metrics(double before) {
-    if (cursor_.pending.empty() || cursor_.times.empty()) {
+    if (cursor_.times.empty()) {
       return;
     }
-    std::vector<SystemMetric> later;
-    std::map<std::pair<std::size_t, std::string>, const SystemMetric*> placed;  // by index in `times`, name
-    for (const SystemMetric& metric : cursor_.pending) {
-      if (!(metric.time < before)) {
-        later.push_back(metric);
-        continue;
-      }
-      const auto after = std::upper_bound(cursor_.times.begin(), cursor_.times.end(), metric.time,
+    const auto later = cursor_.pending.lower_bound(before);
+    std::map<std::pair<std::size_t, std::string_view>, std::pair<double, double>> placed;  // by index in `times`, name
+    for (auto metric = cursor_.pending.cbegin(); metric != later; ++metric) {
+      const auto after = std::upper_bound(cursor_.times.begin(), cursor_.times.end(), metric->first,
                                           [](double time, const auto& step) { return time < step.first; });
       const auto at = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - cursor_.times.begin(), 1) - 1);
-      placed[{at, metric.name}] = &metric;
+      placed[{at, metric->second.name}] = {metric->first, metric->second.value};
     }
-    for (const auto& [place, metric] : placed) {
-      Series& series = rows_.series_of(id_of(metric->name));
+    for (const auto& [place, measured] : placed) {
+      Series& series = rows_.series_of(id_of(place.second));
       const std::int64_t step = cursor_.times[place.first].second;
       if (!series.has_value || step > series.last_step) {
         rows_.begin_value(series, ValueKind::system, step);
-        rows_.add_number(series.name, Dtype::float64, std::bit_cast<std::uint64_t>(metric->value), metric->time);
+        rows_.add_number(series.name, Dtype::float64, std::bit_cast<std::uint64_t>(measured.second), measured.first);
       }
     }
-    cursor_.pending = std::move(later);
+    cursor_.pending.erase(cursor_.pending.begin(), later);
   }
 
   Status take_config() {
@@ -560,7 +556,7 @@ std::optional<std::vector<std::uint32_t>> changed_files(storage::Storage& storag
       changed.push_back(id);
       continue;
     }
-    const WandbFile& file = cursor.files[id];
+    WandbFile& file = cursor.files[id];
     const auto stamp = storage.file_stamp(file.path);
     if (stamp && stamp == file.stamp) {
       continue;
@@ -572,6 +568,7 @@ std::optional<std::vector<std::uint32_t>> changed_files(storage::Storage& storag
         (stamp && file.stamp && !file.goes_on(storage, *stamp, std::min(file.offset, storage::size_of(*file.stamp))))) {
       return std::nullopt;
     }
+    file.stamp = stamp;
     changed.push_back(id);
   }
   return changed;

@@ -29,7 +29,7 @@ struct WandbFacts {
   enum class Role : std::uint8_t { tensor, timestamp, own_step, nothing };
   Role role = Role::tensor;
   std::size_t rank = 0;       ///< Among the names that could be the step of all records.
-  bool text = false;          ///< It had a text as a value: its nulls are no numbers.
+  bool text = false;          ///< It had a text as a value: its nulls are no numbers until one came.
   bool known_whole = false;   ///< `whole` was asked for.
   std::optional<bool> loss;   ///< Whether it is the name of a loss; nullopt: nobody has asked.
   bool whole = false;         ///< Its numbers are int64.
@@ -50,7 +50,6 @@ struct StepCandidate {
 /// System metrics whose step is not yet known.
 struct SystemMetric {
   std::string name;
-  double time = 0;
   double value = 0;
 };
 
@@ -68,7 +67,7 @@ struct WandbCursor : SeriesCursor {
   std::optional<std::int64_t> last_step;
   std::uint64_t media = 0;
   std::vector<std::pair<double, std::int64_t>> times;  ///< When the last steps began.
-  std::vector<SystemMetric> pending;
+  std::multimap<double, SystemMetric> pending;         ///< By time.
 };
 
 /// Immutable once shared.
