@@ -33,7 +33,7 @@ def expected_scalar(name, tensor):
     worker = min(tensor["workers"])
     steps = tensor["workers"][worker]["steps"]
     values = [number(value) for value in tensor["workers"][worker]["values"]]
-    known = [(value, step) for value, step in zip(values, steps) if not math.isnan(value)]
+    known = [(value, step) for value, step in zip(values, steps) if math.isfinite(value)]
     pick = min if least_is_best(name, tensor) else max
     best = pick((value for value, _ in known), default=None)
     step = min((step for value, step in known if value == best), default=None)

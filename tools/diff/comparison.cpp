@@ -44,11 +44,7 @@ std::string_view meaning_of(const TensorEntry& entry) {
 }
 
 /// Whether equal elements of two values mean something else: quantised integers, indices of sparse tensors.
-bool mean_otherwise(const PairedEntry& entry) {
-  const std::string_view a = meaning_of(*entry.a);
-  const std::string_view b = meaning_of(*entry.b);
-  return !a.empty() && !b.empty() && a != b;
-}
+bool mean_otherwise(const PairedEntry& entry) { return meaning_of(*entry.a) != meaning_of(*entry.b); }
 
 class Comparison {
  public:
@@ -284,8 +280,10 @@ class Comparison {
       row.a = {&first->shape, std::string(to_string(*first->dtype))};
       row.b = {&first->shape_b, std::string(to_string(*first->dtype_b))};
       if (mean_otherwise(entry)) {
-        row.a.dtype.append(", ").append(meaning_of(*entry.a));
-        row.b.dtype.append(", ").append(meaning_of(*entry.b));
+        for (const auto& [side, of] : {std::pair(&row.a, &entry.a), std::pair(&row.b, &entry.b)}) {
+          const std::string_view meaning = meaning_of(**of);
+          side->dtype.append(meaning.empty() ? "" : ", ").append(meaning);
+        }
       }
     }
     if (compared != nullptr) {

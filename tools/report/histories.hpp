@@ -61,7 +61,7 @@ struct TensorHistory {
   std::optional<std::uint64_t> elements = {};  ///< The most that a value had; nullopt: no value was read.
   std::uint64_t nan = 0;                       ///< Over all steps.
   std::uint64_t inf = 0;
-  std::optional<GlobalStep> first_not_finite = {};  ///< The first step with NaN or an infinity.
+  std::optional<GlobalStep> first_not_finite = {};  ///< The first step with NaN or an infinity, of any worker.
 
   [[nodiscard]] bool scalar() const noexcept { return elements && *elements == 1; }
 };

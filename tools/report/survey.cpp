@@ -181,9 +181,7 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
 void Survey::set_required_tensors(StepNeeds& step) {
   for (const auto& [unit, tensor, first] : surveyed(step)) {
     if (!first) {
-      if (may_be_scalar(unit)) {
-        step.measure(unit, measured_mean);
-      }
+      step.measure(unit, measured_mean);
       continue;
     }
     for (std::size_t i = 0; i < measures; ++i) {
@@ -231,8 +229,13 @@ void Survey::invoke_at_step(StepView& step) {
     if (first) {
       gather(step, unit, tensor);
       step.evaluated();
-    } else if (const auto number = may_be_scalar(unit) ? step.measure(unit, measured_mean) : std::nullopt) {
-      gather_worker(unit, tensor, *number);
+    } else if (const auto number = step.measure(unit, measured_mean)) {
+      if (std::optional<GlobalStep>& at = history_of(tensor).first_not_finite; !at && !std::isfinite(*number)) {
+        at = unit.step();
+      }
+      if (may_be_scalar(unit)) {
+        gather_worker(unit, tensor, *number);
+      }
     }
   }
   gather_time(step);

@@ -51,7 +51,7 @@ std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& n
       const std::int64_t step = part.step(i).value;
       const bool better =
           !facts->best || (least ? value < best : value > best) || (value == best && step < facts->best_step);
-      if (!std::isnan(value) && better) {
+      if (std::isfinite(value) && better) {
         best = value;
         facts->best = {part.number(i), part.dtype()};
         facts->best_step = step;

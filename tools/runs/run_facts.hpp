@@ -27,7 +27,7 @@ struct ScalarFacts {
     [[nodiscard]] Cell cell() const;
   };
   Number last;
-  std::optional<Number> best;  ///< Nullopt if every value is NaN.
+  std::optional<Number> best;  ///< Nullopt if no value is finite.
   std::int64_t best_step = 0;
 
   [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }

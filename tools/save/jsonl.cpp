@@ -27,9 +27,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Calls visit(line) with each line as soon as it is there. The last line may lack its newline, but not if a stop
-/// request cut it off.
-void for_each_line(const Interruption& interruption, const std::function<void(const std::string&)>& visit) {
+/// Calls visit(line, end) with each line as soon as it is there, and with the one of `ends` that ended it. The last
+/// line may lack its end, but not if a stop request cut it off.
+void for_each_line(const Interruption& interruption, std::string_view ends,
+                   const std::function<void(const std::string&, std::string_view)>& visit) {
   const std::stop_token stop = interruption.token();
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
@@ -49,10 +50,11 @@ void for_each_line(const Interruption& interruption, const std::function<void(co
       break;
     }
     std::string_view rest(block.data(), static_cast<std::size_t>(got));
-    for (std::size_t newline = rest.find('\n'); newline != rest.npos; newline = rest.find('\n')) {
-      line.append(rest.substr(0, newline));
-      rest.remove_prefix(newline + 1);
-      visit(line);
+    const auto next = [&] { return ends.size() == 1 ? rest.find(ends.front()) : rest.find_first_of(ends); };  // faster
+    for (std::size_t end = next(); end != rest.npos; end = next()) {
+      line.append(rest.substr(0, end));
+      visit(line, rest.substr(end, 1));
+      rest.remove_prefix(end + 1);
       line.clear();
     }
     line.append(rest);
@@ -61,7 +63,7 @@ void for_each_line(const Interruption& interruption, const std::function<void(co
     }
   }
   if (!line.empty() && !interruption.asked()) {
-    visit(line);
+    visit(line, {});
   }
 }
 
@@ -167,7 +169,7 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
   std::uint64_t number = 0;
   std::uint64_t saved = 0;
   std::uint64_t empty = 0;
-  for_each_line(interruption, [&](const std::string& line) {
+  for_each_line(interruption, "\n", [&](const std::string& line, std::string_view) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       ++empty;
@@ -272,9 +274,13 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   std::uint64_t texts = 0;
   constexpr std::size_t most_told = 100;
   std::string first_text;
-  for_each_line(interruption, [&](const std::string& line) {
-    pass_on(line + "\n", passes_on);
-    const auto groups = pattern.groups(std::string_view(line).substr(0, line.find_last_not_of('\r') + 1));
+  // Progress bars overwrite their line after a carriage return.
+  for_each_line(interruption, "\r\n", [&](const std::string& line, std::string_view end) {
+    pass_on(line + std::string(end), passes_on);
+    if (line.empty()) {  // as between the two that end a line of a DOS file
+      return;
+    }
+    const auto groups = pattern.groups(line);
     std::optional<std::int64_t> at = options.step;
     for (const auto& [name, text] : groups) {
       at = name == "step" ? step_in(text.value_or(std::string_view())) : at;

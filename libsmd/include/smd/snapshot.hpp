@@ -136,8 +136,8 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] bool has_collection(std::string_view name) const;
   /// Returns the problems with the files that define collections.
   [[nodiscard]] std::span<const Problem> collection_problems() const noexcept;
-  /// Returns a warning if fewer workers have a collections file than the job said would save; else nullopt. While the
-  /// job runs, the missing files may still appear.
+  /// Returns a warning if fewer workers have a collections file than the job said would save or, once it has ended,
+  /// index files; else nullopt. While the job runs, the missing files may still appear.
   [[nodiscard]] std::optional<Problem> missing_collections_files() const;
   /// Returns one flag for each tensor: whether the query selects it. `steps`, if given, is the number of steps that
   /// matching the query's own patterns may take (by default `limits::pattern_question_steps`); the steps taken are

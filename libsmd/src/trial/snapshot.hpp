@@ -267,8 +267,8 @@ void sort_each_once(std::vector<Item>& items) {
 /// at a time, until at most `window` are left (docs/format.md).
 [[nodiscard]] std::size_t given_up(std::size_t waiting, std::size_t window) noexcept;
 
-/// Returns a warning if fewer workers have a collections file than the job stated, or if that number is not positive.
-/// `place`: the layout's folder of collections files.
+/// Returns a warning if fewer workers have a collections file than the job stated or, once it has ended, index files,
+/// or if that number is not positive. `place`: the layout's folder of collections files.
 [[nodiscard]] std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::string_view place);
 
 }  // namespace smd::detail::trial

@@ -121,6 +121,14 @@ TEST_CASE("losses of before the start are looked back at, once the distance is r
   CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "3"}, {"start_step", "4"}})).empty());  // against 1
 }
 
+TEST_CASE("a loss that was saved without value and mean is named") {
+  RuleTrial trial({{"losses", {"loss", "other"}}});
+  trial.step(0, {{"loss", {1}}, {saved("min", "other"), {1}}}).step(1, {{"loss", {2}}, {saved("min", "other"), {1}}});
+  CHECK(trial.run(loss_not_decreasing, {{"num_steps", "1"}}).warnings ==
+        std::vector<std::string>{
+            "1 of 2 tensors has no value or reduction that the rule can use and was skipped: other"});
+}
+
 TEST_CASE("what turns out to be no loss before the start is looked past") {
   RuleTrial trial;
   trial.step(0, {{"z", {1}}}).step(1, {{"z", {1, 2}}}).step(2, {{"z", {}}}).step(3, {{"z", {1, 2}}});

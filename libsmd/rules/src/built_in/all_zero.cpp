@@ -15,10 +15,9 @@ class AllZero final : public UnitRule {
 
  private:
   void need(StepNeeds& step, const Unit& unit) override {
-    if (unit.has_value()) {
-      step.computed(unit, zeros);
-      step.computed(unit, elements);
-    } else if (threshold_ == 100) {
+    step.computed(unit, zeros);
+    step.computed(unit, elements);
+    if (!unit.has_value() && threshold_ == 100) {
       for (const std::string_view name : deciding(unit)) {
         step.saved(unit, name);
       }

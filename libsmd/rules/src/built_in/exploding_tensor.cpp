@@ -27,15 +27,12 @@ class ExplodingTensor final : public UnitRule {
 
  private:
   void need(StepNeeds& step, const Unit& unit) override {
-    if (unit.has_value()) {
-      step.computed(unit, nan_count);
-      if (!only_nan_) {
-        step.computed(unit, inf_count);
-      }
-      return;
+    step.computed(unit, nan_count);
+    if (!only_nan_) {
+      step.computed(unit, inf_count);
     }
     for (const std::string_view name : unit.reductions()) {
-      if (tells(name)) {
+      if (!unit.has_value() && tells(name)) {
         step.saved(unit, name);
       }
     }

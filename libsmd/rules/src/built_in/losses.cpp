@@ -48,6 +48,8 @@ std::vector<Unit> Losses::units(const StepTensors& step) const {
     for (const Unit& unit : selection ? step.units(*selection) : std::span<const Unit>()) {
       if (by_collection(step, unit) == collections && possible(step, unit)) {
         units.push_back(unit);
+      } else if (collections) {
+        RuleAccess::context(step).lacks(unit);
       }
     }
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
-#include "framework/nothing_evaluated.hpp"
+#include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 
 #include <smd/trial.hpp>
@@ -27,6 +27,7 @@ class SimilarAcrossRuns final : public Rule {
         step.value(unit);
         step.value(other);
       } else {
+        RuleAccess::context(step).lacks(unit);
         for (const std::string_view name : unit.reductions()) {
           if (other.has_reduction(name)) {
             step.saved(unit, name);
@@ -114,6 +115,8 @@ class SimilarAcrossRuns final : public Rule {
       step.trigger(unit, "shape", static_cast<double>(a->view().size()), ">", 0);
     } else if (const Distance difference = compare(a->view(), b->view(), tolerance); difference.far > 0) {
       step.trigger(unit, "value", static_cast<double>(difference.far), ">", 0);
+    } else if (StepContext::meaning_of(unit) != StepContext::meaning_of(other)) {
+      step.trigger(unit, "meaning", static_cast<double>(a->view().size()), ">", 0);
     }
   }
 
@@ -148,8 +151,9 @@ RuleDescription similar_across_runs_rule() {
       .summary = "a value differs from the other trial's",
       .condition =
           "per tensor and worker at a step that both trials have in the same mode, a here and b there:\n"
-          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; where one side has no "
-          "raw value, reduction: the same of the reductions saved by both\n"
+          "shape: the shapes differ; value: #{elements : not |a - b| <= 1e-8 + 1e-5 x |b|} > 0; meaning: equal "
+          "elements of another scale or zero point, or of sparse tensors of another size; where one side has no raw "
+          "value, reduction: the same of the reductions saved by both\n"
           "Equal infinities are close, and so are two NaN. Steps and tensors of one trial alone are no difference; "
           "such tensors are a warning.",
       .frameworks = "all",

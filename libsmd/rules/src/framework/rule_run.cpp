@@ -183,6 +183,7 @@ void RuleRun::resolve() {
   }
   matched_.resize(snapshot.tensors());
   numbers_seen_.resize(snapshot.tensors());
+  lacking_.resize(snapshot.tensors());
 }
 
 bool RuleRun::wants(const SnapshotStep& step) {
@@ -397,6 +398,19 @@ std::vector<std::string> RuleRun::skipped() const {
         held == Held::no_elements ? (one ? "has no elements" : "have no elements")
                                   : fmt::format("{} {}", one ? "is" : "are", held == Held::text ? "text" : "complex"),
         one ? "was" : "were", first_names(names)));
+  }
+  std::vector<std::string_view> lacking;
+  for (std::uint32_t tensor = 0; tensor < lacking_.size() && result().steps_evaluated > 0; ++tensor) {
+    if (lacking_[tensor] && !matched_[tensor]) {
+      lacking.push_back(base_->snapshot().tensor(tensor));
+    }
+  }
+  if (!lacking.empty()) {
+    std::ranges::sort(lacking);
+    texts.push_back(fmt::format("{} of {} {} no value or reduction that the rule can use and {} skipped: {}",
+                                lacking.size(), counted(result().tensors_matched + lacking.size(), "tensor"),
+                                lacking.size() == 1 ? "has" : "have", lacking.size() == 1 ? "was" : "were",
+                                first_names(lacking)));
   }
   return texts;
 }

@@ -90,6 +90,8 @@ class RuleRun {
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
   void note_unread(const StepContext& plan);
+  /// Notes that something that the rule needs of a tensor was not saved at a step.
+  void note_lacking(std::uint32_t tensor) { lacking_[tensor] = true; }
   /// Notes that the rule requested something of earlier steps, which may lie before its range.
   void note_look_back() noexcept { looked_back_ = true; }
 
@@ -103,7 +105,7 @@ class RuleRun {
   void note_unread_files();
   /// Returns, for people, which of the requested tensors were skipped at all steps because rules look at real numbers
   /// alone. Without text if the rule looks at every tensor: text is saved beside numbers, and nobody expects a result
-  /// of it.
+  /// of it. If something was evaluated, also those that were not saved as the rule needs them.
   [[nodiscard]] std::vector<std::string> skipped() const;
   void settle_status();
   /// Calls `call`, which runs code of the rule. An exception ends only this rule, unless `EvaluationOptions::rethrow`
@@ -136,6 +138,7 @@ class RuleRun {
   std::deque<StepContext> plans_;
   std::vector<bool> matched_;       // by tensor id of the base trial
   std::vector<bool> numbers_seen_;  // likewise
+  std::vector<bool> lacking_;       // likewise
   Unread unread_;
   struct SkippedTensors {
     const EvaluatedTrial* trial = nullptr;

@@ -63,6 +63,11 @@ std::optional<std::uint32_t> StepContext::saved_position(const Unit& unit, std::
   return std::nullopt;
 }
 
+std::string StepContext::meaning_of(const Unit& unit) {
+  const Place place = unit.trial_->snapshot().place(unit.row_, value_position(unit).value(), nullptr);
+  return place.type ? place.type->meaning : std::string();
+}
+
 std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reduction& reduction) {
   if (unit.trial_->snapshot().reductions() == 0) {
     return std::nullopt;  // no reduction of any tensor was saved: the name is not needed
@@ -71,10 +76,16 @@ std::optional<std::string> StepContext::saved_as(const Unit& unit, const Reducti
   return unit.has_reduction(name) ? std::optional(std::move(name)) : std::nullopt;
 }
 
+void StepContext::lacks(const Unit& unit) {
+  if (unit.trial_ == &run.base()) {
+    run.note_lacking(unit.tensor_);
+  }
+}
+
 void StepContext::want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
                        const Reduction& reduction, bool keep) {
   if (!position) {
-    return;
+    return lacks(unit);
   }
   const std::uint32_t slot = window.slot(*unit.trial_, unit.row_, *position);
   switch (kind) {

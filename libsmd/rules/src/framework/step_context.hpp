@@ -47,9 +47,13 @@ class StepContext {
   /// Returns the position of a unit's raw value, or of a saved reduction, in its row; nullopt if it was not saved.
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
   [[nodiscard]] static std::optional<std::uint32_t> saved_position(const Unit& unit, std::string_view reduction);
+  /// Returns what the elements of a unit's value mean: `ValueType::meaning`.
+  [[nodiscard]] static std::string meaning_of(const Unit& unit);
   /// Returns the name under which a reduction of a unit was saved; nullopt if it was not.
   [[nodiscard]] static std::optional<std::string> saved_as(const Unit& unit, const Reduction& reduction);
-  /// Requests a record; does nothing without a position.
+  /// Notes a unit of which something that the rule needs was not saved.
+  void lacks(const Unit& unit);
+  /// Requests a record; without a position, `lacks` it.
   void want(const Unit& unit, std::optional<std::uint32_t> position, RecordRequest::Kind kind,
             const Reduction& reduction = {}, bool keep = false);
   /// Returns what a request read; null if there was no such request, or no numbers.
