@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import pickle
 import re
 import shutil
 import struct
@@ -24,7 +25,9 @@ import zipfile
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
-from torch_file import LAYOUT, REBUILD_SPARSE, Called, Pickler, Quantised, Storage, Tensor, write_pt
+from torch_file import (FLOAT32, LAYOUT, REBUILD, REBUILD_SPARSE, REBUILD_TYPE, BytesStorageMetadata, Called,
+                        ChunkStorageMetadata, Metadata, MetadataIndex, Pickler, Quantised, Repeated, Storage, StorageInfo, Tensor,
+                        TensorStorageMetadata, write_pt)
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -508,19 +511,25 @@ class Made(unittest.TestCase):
 
     def test_a_young_short_file_is_not_yet_there(self):
         content = safetensors({"a": [1, 2], "b": [3]})
-        path = self.write("run/step_1/model.safetensors", content[:-1], age=5)
+        path = self.write("run/step_3/model.safetensors", content[:-1], age=5)
         self.write("run/step_2/model.safetensors", content)
         run_folder = os.path.join(self.folder, "run")
         header = self.write("header/model.safetensors", content[:20], age=5)
         _, errors = run("smd-ls", os.path.dirname(header), status=1)
         self.assertTrue("StepNotYetAvailable" in errors[0] and "model.safetensors: byte" in errors[0], errors)
         _, errors = run("smd-ls", "-v", run_folder)
-        self.assertTrue(any("step_1/model.safetensors" in line for line in errors), errors)
+        self.assertTrue(any("step_3/model.safetensors" in line for line in errors), errors)
         _, errors = run("smd-ls", run_folder)
-        self.assertEqual(len([line for line in errors if "'step_1' is not complete yet" in line]), 1, errors)
+        self.assertEqual(len([line for line in errors if "'step_3' is not complete yet" in line]), 1, errors)
         os.utime(path, (time.time() - 120,) * 2)
         _, errors = run("smd-ls", run_folder, status=4)
-        self.assertTrue(any("Damaged" in line and "step_1/model.safetensors" in line for line in errors), errors)
+        self.assertTrue(any("Damaged" in line and "step_3/model.safetensors" in line for line in errors), errors)
+        os.utime(path)
+        self.write("run/step_4/model.safetensors", content)  # so nobody writes to the one before any more
+        _, errors = run("smd-ls", run_folder, status=4)
+        self.assertTrue(any("Damaged" in line and "step_3/model.safetensors" in line for line in errors), errors)
+        row, = rows("smd-ls", "--check", run_folder, status=4)
+        self.assertIn("not copied, to its end", row["problem"])
 
     def test_sets_beside_their_own_shards(self):
         self.write("run/model.safetensors", safetensors({"a": [1]}))
@@ -605,8 +614,13 @@ class Made(unittest.TestCase):
         _, errors = run("smd-ls", folder)
         self.assertTrue(any("global_step" in line for line in errors), errors)
         self.write("run/checkpoint-5/trainer_state.json", whole[:-1], age=5)  # it may still be written
-        out, errors = run("smd-ls", folder)
-        self.assertEqual((out, errors), (b"a\n", []))
+        for later in (False, True):
+            if later:  # a step after it is complete: nobody writes to it any more
+                self.write("run/checkpoint-6/model.safetensors", safetensors({"a": [1]}))
+                self.write("run/checkpoint-6/trainer_state.json", whole.replace(b"5", b"6"))
+            out, errors = run("smd-ls", "-n", "a", folder, status=4 if later else 0)
+            self.assertEqual((out, len(errors)), (b"a\n", 1))
+            self.assertIn("Damaged" if later else "trainer_state.json' is not complete yet: its log is left out", errors[0])
 
     def test_entries_of_a_log_without_a_whole_step_are_said(self):
         entries = [{"loss": 2, "step": 10}, {"loss": 3}, {"loss": 4, "step": 15.5}, {"loss": 1, "step": 20}]
@@ -614,6 +628,14 @@ class Made(unittest.TestCase):
         _, errors = run("smd-ls", os.path.join(self.folder, "run"))
         self.assertEqual([line for line in errors if "which are left out: 2" in line], errors)
         self.assertEqual(len(errors), 1)
+
+    def test_values_of_a_log_that_are_no_number_are_said(self):
+        for name, values, count in (("texts", ["NaN"] * 3, 3), ("nulls", [2, None, None], 2)):
+            entries = [{"loss": value, "learning_rate": 1, "step": step} for step, value in enumerate(values)]
+            self.write(f"{name}/trainer_state.json", json.dumps({"global_step": 3, "log_history": entries}).encode())
+            _, errors = run("smd-ls", os.path.join(self.folder, name))
+            self.assertEqual([line for line in errors if f"no number, and left out: {count}" in line], errors)
+            self.assertEqual(len(errors), 1)
 
     def test_a_log_that_each_checkpoint_repeats_is_followed_once(self):
         def save(step):
@@ -868,11 +890,15 @@ class Made(unittest.TestCase):
 
         by_axis = *(Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2"))), 0
         a, axis = write("a.pt", 0.5, 0), write("axis.pt", *by_axis)
+        plain = self.write("plain.pt", zipped(pickled({"w": Tensor(Storage("int8", "0", 2), (2,), (1,))}), b"\1\2"))
         self.assertIn("tensor 'w': scale 0.5, zero point 0", "".join(run("smd-ls", "-v", a)[1]))
-        for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3)),
+        for one, same, *others in ((a, write("same.pt", 0.5, 0), write("scale.pt", 0.25, 0), write("zero.pt", 0.5, 3), plain),
                                    (axis, write("again.pt", *by_axis), write("scales.pt", *by_axis, scales=(1, 2)))):
             run("smd-diff", one, same)
+            run("smd-rule", one, "-r", "SimilarAcrossRuns", "--other", same)
             for other in others:
+                result = rows("smd-rule", one, "-r", "SimilarAcrossRuns", "--other", other, status=1)[-1]
+                self.assertEqual((result["check"], result["value"]), ("meaning", 2))
                 row, = rows("smd-diff", "--ignore-dtype", one, other, status=1)
                 self.assertEqual((row["state"], row["differing"]), ("differs", None))
                 table = run("smd-diff", "-f", "table", one, other, status=1)[0].decode()
@@ -907,6 +933,85 @@ class Made(unittest.TestCase):
         many = Tensor(Storage("float32", "0", 8), (1,) * 65, (1,) * 65)
         row, = rows("smd-ls", "--check", self.write("many.pt", zipped(pickled({"w": many}), bytes(8))), status=4)
         self.assertIn("more than 64", row["problem"])
+
+    def test_a_damaged_bin_of_a_model(self):
+        """Its name tells what it was to be; that of a tokenizer does not."""
+        sound = zipped(pickled({"w": float_tensor(0, 2)}), bytes(8))
+        self.write("run/step_1/pytorch_model.bin", sound)
+        for name in ("pytorch_model.bin", "adapter_model.bin", "custom-00002-of-00002.bin", "tokenizer.bin"):
+            path = self.write(f"run/step_2/{name}", b"\xaf" + sound[1:])
+            known = name != "tokenizer.bin"
+            told = rows("smd-ls", "--check", os.path.join(self.folder, "run"), status=4 if known else 0)
+            self.assertEqual(f"step_2/{name}" in [row["file"] for row in told], known, told)
+            os.remove(path)
+        index = {"weight_map": {"w": "pytorch_model-00001-of-00002.bin", "v": "pytorch_model-00002-of-00002.bin"}}
+        self.write("shards/pytorch_model.bin.index.json", json.dumps(index).encode())
+        self.write("shards/pytorch_model-00001-of-00002.bin", sound)
+        path = self.write("shards/pytorch_model-00002-of-00002.bin", b"\xaf" + sound[1:])
+        row, = rows("smd-ls", "--check", os.path.dirname(path), status=4)
+        self.assertIn("is neither a file of PyTorch", row["problem"])
+
+    def test_a_number_with_the_name_of_a_tensor(self):
+        path = self.write("step.pt", zipped(pickled({"state_dict": {"step": float_tensor(0, 2)}, "step": 3}), bytes(8)))
+        _, errors = run("smd-ls", path)
+        self.assertTrue(any("number 'step' is left out" in line for line in errors), errors)
+
+    def test_constants_of_a_frozen_module(self):
+        """They are all that it has."""
+        content = io.BytesIO(zipped(pickled({"training": False})))
+        with zipfile.ZipFile(content, "a") as archive:
+            archive.writestr("archive/constants.pkl", pickled((float_tensor(0, 2), float_tensor(1, 1))))
+            archive.writestr("archive/constants/0", np.float32([1, np.nan]).tobytes())
+            archive.writestr("archive/constants/1", np.float32([5]).tobytes())
+        path = self.write("frozen.pt", content.getvalue())
+        self.assertEqual({row["tensor"]: row["value"] for row in rows("smd-tensor", path, "constants.1")}, {"constants.1": [5]})
+        result, = rows("smd-rule", path, "-r", "ExplodingTensor", status=1)
+        self.assertEqual(result["tensor"], "constants.0")
+
+    def test_values_that_hide_behind_others(self):
+        """A wrapper that is none hides no tensor; the attributes of one are its own; a storage of no tensor is named."""
+        one, two, alone = float_tensor(0, 2), float_tensor(1, 2), Storage("float32", "2", 8)
+        values = {"local": {"_local_tensor": None, "w": one},
+                  "type": Called(REBUILD_TYPE, REBUILD, Tensor, one.parts, {"scale": two}),
+                  "masked": np.ma.masked_array([1.0, np.nan], [0, 0]), "alone": alone,
+                  "record": np.rec.array([(1.0, 2)], dtype=[("x", "f8"), ("y", "f8")])}
+        path = self.write("hidden.pt", zipped(pickled(values), *[np.float32([1, np.nan]).tobytes()] * 3))
+        names = {row["tensor"] for row in rows("smd-ls", path)}
+        self.assertEqual(names, {"local.w", "type", "type.scale", "masked", "record"})
+        self.assertTrue(math.isnan(number(rows("smd-tensor", path, "masked")[0]["value"][1])))
+        _, errors = run("smd-ls", path)
+        self.assertEqual([line for line in errors if "1 storage is of no listed tensor, and not read: 2" in line], errors)
+
+    def test_an_array_with_very_many_names(self):
+        """Its bytes are not copied for each."""
+        for protocol in (2, 3):
+            array = pickle.dumps(np.zeros(16_000_000, "u1"), protocol)[2:-1]
+            path = self.write("array.pt", zipped(b"\x80\3](" + array + b"q\xff" + b"h\xff" * 100_000 + b"e."))
+            begun = time.monotonic()
+            run("smd-ls", "-l", path, status=(0, 4))
+            self.assertLess(time.monotonic() - begun, 30)
+
+    def test_what_a_distributed_checkpoint_describes(self):
+        """Each part that it stores is one of a tensor; parts that only a hostile file can have take no time."""
+        part = zipped(pickled(float_tensor(0, 2)), bytes(8))
+        stored = {MetadataIndex(fqn="w", offset=(0,)): StorageInfo(relative_path="__0_0.distcp", offset=0, length=len(part)),
+                  MetadataIndex(fqn="b"): StorageInfo(relative_path="__0_0.distcp", offset=0, length=len(part))}
+        chunks = [ChunkStorageMetadata(offsets=(0,), sizes=(2,))]
+        tensor = TensorStorageMetadata(properties={"dtype": FLOAT32}, size=(2,), chunks=chunks)
+        no_bytes = BytesStorageMetadata()
+        many = [ChunkStorageMetadata(offsets=(at,), sizes=(3000 - 2 * at,)) for at in range(1500)]
+        bad = TensorStorageMetadata(properties={"dtype": FLOAT32}, size=(3000,), chunks=many)
+        places = {MetadataIndex(fqn="w", offset=(at,)): next(iter(stored.values())) for at in range(1500)}
+        for name, places, described, told in (
+                ("whole", stored, {"w": tensor, "b": no_bytes}, None), ("none", stored, None, "no state_dict_metadata"),
+                ("lost", stored, {"b": no_bytes}, "tensor 'w': storage_data"),
+                ("bare", stored, {"w": StorageInfo(), "b": no_bytes}, "tensor 'w'"),
+                ("many", places, Repeated(("w", bad), 20_000), "tensor 'w': its chunks")):
+            state = {"state_dict_metadata": described} if described else {}
+            self.write(f"{name}/.metadata", pickled(Metadata(storage_data=places, **state)))
+            folder = os.path.dirname(self.write(f"{name}/__0_0.distcp", part))
+            found = rows("smd-ls", "--check", folder, status=4 if told else 0)
+            self.assertEqual([told in row["problem"] for row in found], [True] if told else [], found)
 
     def test_check_says_once_that_there_is_no_checksum(self):
         for name in ("one", "two"):

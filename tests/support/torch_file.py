@@ -9,8 +9,8 @@ import types
 import zipfile
 
 
-def of_torch(module, name, is_class):
-    made = type(name, (), {}) if is_class else types.FunctionType((lambda: None).__code__, {}, name)
+def of_torch(module, name, is_class, *bases):
+    made = type(name, bases, {}) if is_class else types.FunctionType((lambda: None).__code__, {}, name)
     made.__module__, made.__qualname__ = module, name
     setattr(sys.modules.setdefault(module, types.ModuleType(module)), name, made)
     return made
@@ -19,10 +19,25 @@ def of_torch(module, name, is_class):
 REBUILD = of_torch('torch._utils', '_rebuild_tensor_v2', False)
 REBUILD_QUANTISED = of_torch('torch._utils', '_rebuild_qtensor', False)
 REBUILD_SPARSE = of_torch('torch._utils', '_rebuild_sparse_tensor', False)
+REBUILD_TYPE = of_torch('torch._tensor', '_rebuild_from_type_v2', False)
+FLOAT32 = of_torch('torch', 'float32', True)
 LAYOUT = of_torch('torch.serialization', '_get_layout', False)
 STORAGES = {dtype: (of_torch('torch', name, True), size) for dtype, name, size in
             (('float32', 'FloatStorage', 4), ('bfloat16', 'BFloat16Storage', 2), ('float16', 'HalfStorage', 2),
-             ('float64', 'DoubleStorage', 8), ('int64', 'LongStorage', 8), ('qint8', 'QInt8Storage', 1))}
+             ('float64', 'DoubleStorage', 8), ('int64', 'LongStorage', 8), ('int8', 'CharStorage', 1),
+             ('qint8', 'QInt8Storage', 1))}
+
+
+
+class Described:
+    def __init__(self, **state):
+        self.__dict__.update(state)
+
+
+Metadata, TensorStorageMetadata, BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex, StorageInfo = (
+    of_torch('torch.distributed.checkpoint.metadata', name, True, Described)
+    for name in ('Metadata', 'TensorStorageMetadata', 'BytesStorageMetadata', 'ChunkStorageMetadata', 'MetadataIndex',
+                 'StorageInfo'))
 
 Storage = collections.namedtuple('Storage', 'dtype key bytes')
 
@@ -50,6 +65,14 @@ class Called:
 
     def __reduce__(self):
         return self.parts
+
+
+class Repeated:
+    def __init__(self, pair, count):
+        self.pairs = [pair] * count
+
+    def __reduce__(self):
+        return collections.OrderedDict, (), None, None, iter(self.pairs)
 
 
 class Pickler(pickle.Pickler):

@@ -13,6 +13,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -122,8 +123,9 @@ struct LostElements final : storage::ElementSource {
 /// Walks through a pickle's values. A value that occurs in several places has all their names.
 class Describer {
  public:
-  Describer(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop)
-      : pickle_(pickle), storages_(storages), file_(file), stop_(stop), state_(pickle.nodes()) {
+  Describer(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop,
+            wire::FileTensorsMaker& tensors)
+      : pickle_(pickle), storages_(storages), file_(file), stop_(stop), tensors_(tensors), state_(pickle.nodes()) {
     // Each value may be visited some times, and each has a name. More is for files that are made to have very many.
     constexpr std::uint64_t always = std::uint64_t{16} << 20;
     constexpr std::uint64_t for_each_byte = 16;
@@ -149,12 +151,13 @@ class Describer {
     top_ = pickle_.root();
     walk(top_);
     take_facts(children);
-    if (!storages_.members.empty()) {
-      file_.source =
-          std::make_shared<const MemberSource>(std::move(storages_.members), storages_.swapped, storages_.is_archive);
-    }
-    file_.tensors = storages_.find ? std::move(tensors_).make(file_.source)
-                                   : std::move(tensors_).make(std::make_shared<const LostElements>());
+    tell_others();
+  }
+  void run_constants() && {
+    main_ = tensors_.size() == 0;  // of a frozen module they are the model
+    name_ = "constants";
+    walk(pickle_.root());
+    tell_others();
   }
 
  private:
@@ -197,6 +200,38 @@ class Describer {
   }
   void tensor_problem(Ref value, const std::string& why) {
     problem(value, "tensor '" + printable(shown_name()) + "': " + why);
+  }
+
+  /// Returns what a storage is, which is then known to be that of a tensor.
+  std::optional<StorageFacts> storage_of_tensor(Ref storage) {
+    if (pickle_.kind(storage) == Kind::persistent) {
+      state_[storage] = barren;
+    }
+    return storage_facts(pickle_, storage);
+  }
+  /// Names storages of no tensor that is listed: they stand alone, or where no tensor is looked for.
+  void tell_others() {
+    std::set<std::string_view> keys;
+    for (const State state : {unseen, barren}) {
+      for (Ref node = 0; (state == unseen || !keys.empty()) && node < pickle_.nodes(); ++node) {
+        if (pickle_.kind(node) != Kind::persistent || state_[node] != state) {
+          continue;
+        }
+        const auto storage = storage_facts(pickle_, node);
+        if (state == barren && storage) {
+          keys.erase(storage->key);
+        } else if (storage && storage->bytes != 0) {
+          keys.insert(storage->key);
+        }
+      }
+    }
+    // Of modules three attributes are read: that others have tensors too is usual.
+    if (!keys.empty() && storages_.find && !over_ && !has_modules_) {
+      file_.problems.add(
+          make_problem(ProblemKind::remark,
+                       text::counted(keys.size(), "storage") + (keys.size() == 1 ? " is" : " are") +
+                           " of no listed tensor, and not read: " + text::first_names({keys.begin(), keys.end()})));
+    }
   }
 
   // What contains others.
@@ -254,22 +289,8 @@ class Describer {
       std::erase_if(children, [&](const Pickle::Pair& child) { return pickle_.text(child.key) == "_metadata"; });
     }
     spend(children.size());
-    drop_replaced(children);
+    drop_replaced(pickle_, children);
     return children;
-  }
-  void drop_replaced(std::vector<Pickle::Pair>& children) const {
-    const auto is_appended = [](const Pickle::Pair& child) { return child.key == Pickle::appended; };
-    const auto keyed = std::stable_partition(children.begin(), children.end(), is_appended);
-    const std::span<Pickle::Pair> pairs(keyed, children.end());
-    const auto key_of = [&](std::uint32_t i) {
-      const std::string_view text = pickle_.text(pairs[i].key);
-      return text.data() != nullptr
-                 ? text
-                 : std::string_view(reinterpret_cast<const char*>(&pairs[i].key), sizeof pairs[i].key);
-    };
-    for (const auto& [first, again] : text::repeated_names(static_cast<std::uint32_t>(pairs.size()), key_of)) {
-      pairs[first].value = std::exchange(pairs[again].value, Pickle::nothing);
-    }
   }
 
   [[nodiscard]] Ref child(const std::vector<Pickle::Pair>& children, std::string_view key) const {
@@ -347,6 +368,8 @@ class Describer {
     const Object object = object_of(value);
     if (!take(object)) {
       walk_object(object);
+    } else {
+      walk(object.state);  // of a tensor, its attributes
     }
     --depth_;
     state_[value] = found_ == found_before && !cut_ && !over_ ? barren : unseen;
@@ -355,11 +378,17 @@ class Describer {
 
   void walk_object(const Object& object) {
     const std::vector<Pickle::Pair> children = children_of(object);
-    if (const Ref local = child(children, "_local_tensor"); local != Pickle::nothing) {
+    const std::size_t before = found_;
+    if (const Ref local = child(children, "_local_tensor"); pickle_.kind(object.node) == Kind::call) {
       const bool part = std::exchange(part_, true);
       walk(local);
       part_ = part;
-    } else if (is_module(children)) {
+    }
+    if (found_ != before) {
+      return;  // what else a wrapper has describes the tensor
+    }
+    if (is_module(children)) {
+      has_modules_ = true;
       for (const std::string_view kind : {"_parameters", "_buffers", "_modules"}) {
         walk_children(children_of(object_of(child(children, kind))));
       }
@@ -374,6 +403,7 @@ class Describer {
     switch (object.meaning) {
       case Meaning::first:
         walk(first[0]);
+        walk(first[3]);  // the attributes of a parameter
         return true;
       case Meaning::tensor:
       case Meaning::quantised:
@@ -437,7 +467,7 @@ class Describer {
   }
 
   void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
-    const auto storage = storage_facts(pickle_, arguments[0]);
+    const auto storage = storage_of_tensor(arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
     type_.meaning = object.meaning == Meaning::quantised ? quantiser(pickle_.first_items(arguments[4])) : dense_size_;
     why_.clear();
@@ -553,8 +583,8 @@ class Describer {
   }
 
   /// Tells the elements of a tensor from others without reading them, if the file can.
-  [[nodiscard]] std::string checksum_of(Ref tensor) const {
-    const auto storage = storage_facts(pickle_, pickle_.first_items(object_of(tensor).arguments)[0]);
+  [[nodiscard]] std::string checksum_of(Ref tensor) {
+    const auto storage = storage_of_tensor(pickle_.first_items(object_of(tensor).arguments)[0]);
     const auto index = storage && storages_.is_archive ? storages_.find(storage->key) : std::nullopt;
     return index ? " (checksum " + std::to_string(storages_.members[*index].crc) + ")" : std::string();
   }
@@ -587,10 +617,11 @@ class Describer {
 
   /// Sets `type_` and `swapped_` from a dtype of NumPy. Returns false if it is no dtype, or that of texts.
   bool set_numpy_type(Ref dtype) {
-    const std::string_view code = pickle_.meaning(dtype) == Meaning::numpy_dtype
-                                      ? pickle_.text(pickle_.first_items(pickle_.arguments(dtype))[0])
-                                      : std::string_view();
-    const auto name = code.starts_with('V') ? std::optional<std::string_view>("void") : dtype_in(numpy_codes, code);
+    const bool is_dtype = pickle_.meaning(dtype) == Meaning::numpy_dtype;
+    const Ref type = is_dtype ? pickle_.first_items(pickle_.arguments(dtype))[0] : Pickle::nothing;
+    const std::string_view code = pickle_.text(type);
+    const bool has_fields = code.starts_with('V') || class_name(pickle_, type) == "record";
+    const auto name = has_fields ? std::optional<std::string_view>("void") : dtype_in(numpy_codes, code);
     set_type(name.value_or(""));
     swapped_ = false;
     for (const Pickle::Pair& pair : pickle_.pairs(dtype)) {
@@ -599,14 +630,20 @@ class Describer {
     return name.has_value();
   }
 
-  /// Returns bytes that stand there, are empty, or must be decoded; nullopt if a value is none of these.
-  [[nodiscard]] std::optional<std::string> bytes_of(Ref value) const {
-    if (pickle_.kind(value) == Kind::bytes || pickle_.meaning(value) != Meaning::encode) {
-      return pickle_.kind(value) == Kind::bytes ? std::optional(std::string(pickle_.text(value))) : std::nullopt;
+  /// Returns bytes that stand there, are empty, or must be decoded; nullopt if a value is none of these. Valid until
+  /// the next call.
+  [[nodiscard]] std::optional<std::string_view> bytes_of(Ref value) {
+    if (pickle_.kind(value) == Kind::bytes) {
+      return pickle_.text(value);
     }
-    std::string bytes;
+    const std::string_view text = pickle_.text(pickle_.first_items(pickle_.arguments(value))[0]);
+    if (pickle_.meaning(value) != Meaning::encode || !spend(text.size())) {
+      return std::nullopt;
+    }
+    std::string& bytes = decoded_;
+    bytes.clear();
     bool high = false;
-    for (const char c : pickle_.text(pickle_.first_items(pickle_.arguments(value))[0])) {
+    for (const char c : text) {
       const auto byte = static_cast<unsigned char>(c);
       if (high ? (byte & 0xC0) != 0x80 : byte > 0x7F && (byte & 0xFE) != 0xC2) {
         return std::nullopt;  // no Latin-1
@@ -636,10 +673,10 @@ class Describer {
       add(object, count ? nullptr : "its size cannot be understood");
       return false;
     }
-    auto bytes = bytes_of(stored);
+    const auto bytes = bytes_of(stored);
     const std::uint64_t item = item_size(type_.dtype);
     if (!bytes || !count || bytes->size() / item != *count || bytes->size() % item != 0) {
-      add(object, "the type, shape and bytes of this array disagree");
+      add(object, over_ ? nullptr : "the type, shape and bytes of this array disagree");
       return true;
     }
     if (by_state ? pickle_.boolean(state[3]) == true : pickle_.text(state[3]) == "F") {
@@ -676,15 +713,17 @@ class Describer {
     }
     const Pickle::First arguments = pickle_.first_items(pickle_.arguments(value));
     const bool scalar = pickle_.meaning(value) == Meaning::numpy_scalar && set_numpy_type(arguments[0]);
-    auto bytes = scalar && type_.unread_type.empty() && is_real(type_.dtype) ? bytes_of(arguments[1]) : std::nullopt;
-    if (!bytes || bytes->size() != item_size(type_.dtype) || type_.dtype == Dtype::boolean) {
+    const auto held =
+        scalar && type_.unread_type.empty() && is_real(type_.dtype) ? bytes_of(arguments[1]) : std::nullopt;
+    if (!held || held->size() != item_size(type_.dtype) || type_.dtype == Dtype::boolean) {
       return std::nullopt;
     }
+    std::string bytes(*held);
     if (swapped_) {
-      std::ranges::reverse(*bytes);
+      std::ranges::reverse(bytes);
     }
     double number = 0;
-    copy_as_doubles({type_.dtype, {}, std::as_bytes(std::span(*bytes))}, 0, {&number, 1});
+    copy_as_doubles({type_.dtype, {}, std::as_bytes(std::span(bytes))}, 0, {&number, 1});
     const bool whole = !is_floating(type_.dtype) && number > -exact && number < exact;
     return whole ? Number(static_cast<std::int64_t>(number)) : Number(number);
   }
@@ -728,9 +767,9 @@ class Describer {
   Storages& storages_;
   TorchFile& file_;
   const Stop& stop_;
-  std::vector<State> state_;  ///< Of nodes.
+  wire::FileTensorsMaker& tensors_;
+  std::vector<State> state_;  ///< Of nodes; of a storage, `barren` if it is that of a tensor.
   std::uint64_t budget_ = 0;
-  wire::FileTensorsMaker tensors_;
   ValueType type_;                      ///< Of the tensor that is looked at,
   wire::FileTensors::Position tensor_;  ///< where its elements are,
   std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
@@ -738,9 +777,11 @@ class Describer {
   bool not_yet_ = false;                ///< which is only that the file is cut before them.
   bool swapped_ = false;                ///< The array's elements are big-endian.
   std::string key_;                     ///< See `key_text`.
+  std::string decoded_;                 ///< See `bytes_of`.
 
   Ref top_ = Pickle::nothing;
   Ref root_ = Pickle::nothing;  ///< The key of the model, which was walked through first.
+  bool has_modules_ = false;
   bool main_ = true;
   bool part_ = false;
   std::string name_;  ///< Of the value that is walked through.
@@ -753,8 +794,35 @@ class Describer {
 
 }  // namespace
 
+void drop_replaced(const Pickle& pickle, std::vector<Pickle::Pair>& children) {
+  const auto is_appended = [](const Pickle::Pair& child) { return child.key == Pickle::appended; };
+  const auto keyed = std::stable_partition(children.begin(), children.end(), is_appended);
+  const std::span<Pickle::Pair> pairs(keyed, children.end());
+  const auto key_of = [&](std::uint32_t i) {
+    const std::string_view text = pickle.text(pairs[i].key);
+    return text.data() != nullptr ? text
+                                  : std::string_view(reinterpret_cast<const char*>(&pairs[i].key), sizeof pairs[i].key);
+  };
+  for (const auto& [first, again] : text::repeated_names(static_cast<std::uint32_t>(pairs.size()), key_of)) {
+    pairs[first].value = std::exchange(pairs[again].value, Pickle::nothing);
+  }
+}
+
 void describe(const Pickle& pickle, Storages& storages, TorchFile& file, const Stop& stop) {
-  Describer(pickle, storages, file, stop).run();
+  wire::FileTensorsMaker tensors;
+  Describer(pickle, storages, file, stop, tensors).run();
+  if (storages.constants != nullptr) {
+    storages.folder = "constants/";
+    storages.pickle_begin = storages.constants_begin;
+    storages.pickle_is_stored = false;
+    Describer(*storages.constants, storages, file, stop, tensors).run_constants();
+  }
+  if (!storages.members.empty()) {
+    file.source =
+        std::make_shared<const MemberSource>(std::move(storages.members), storages.swapped, storages.is_archive);
+  }
+  file.tensors = storages.find ? std::move(tensors).make(file.source)
+                               : std::move(tensors).make(std::make_shared<const LostElements>());
 }
 
 }  // namespace smd::detail::pytorch

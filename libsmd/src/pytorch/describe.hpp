@@ -23,6 +23,9 @@ struct Storages {
   std::uint64_t pickle_begin = 0;  ///< Where the pickle begins in the file, for messages.
   bool pickle_is_stored = false;   ///< In one of the members, whose bytes can be read as elements.
   bool is_archive = false;         ///< Its members have checksums.
+  /// What a TorchScript archive has beside its object, or null: a tuple of tensors, with a folder of its own.
+  const Pickle* constants = nullptr;
+  std::uint64_t constants_begin = 0;  ///< As `pickle_begin`.
 };
 
 /// What a pickle tells of a storage.
@@ -40,6 +43,10 @@ struct StorageFacts {
 
 /// Returns the element type that PyTorch names so (`float32`); nullopt if elements of the type are not read.
 [[nodiscard]] std::optional<Dtype> torch_dtype(std::string_view name) noexcept;
+
+/// Of several values with one key keeps only the last, as in Python: it takes the place of the first, and each of the
+/// others is `nothing`. What is appended comes first.
+void drop_replaced(const Pickle& pickle, std::vector<Pickle::Pair>& pairs);
 
 /// Adds tensors and facts of a pickle to `file`. Without `Storages::find` no tensor can be read, and none is a problem;
 /// in a file that is cut, none is a problem whose storage is missing.

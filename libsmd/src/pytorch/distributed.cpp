@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace smd::detail::pytorch {
@@ -55,9 +56,10 @@ bool tile(const Shape& shape, const std::vector<const Chunk*>& chunks, std::size
   for (const Chunk* const chunk : chunks) {
     const auto first = std::ranges::lower_bound(bounds, chunk->offsets[axis]) - bounds.begin();
     for (auto i = static_cast<std::size_t>(first); bounds[i] < chunk->offsets[axis] + chunk->sizes[axis]; ++i) {
-      if (budget-- == 0) {
+      if (budget == 0) {
         return false;
       }
+      --budget;
       slices[i].push_back(chunk);
     }
   }
@@ -88,13 +90,24 @@ class MetadataReader {
         which.offsets.clear();
         which.index = pickle_.integer(pickle_.find(key, "index")).value_or(0);
       }
-      places_[std::move(which)] = place;
+      places_[std::move(which)] = {place, false};
     }
     wire::FileTensorsMaker tensors;
-    for (const auto& [key, object] : pickle_.pairs(pickle_.find(pickle_.root(), "state_dict_metadata"))) {
+    const Ref described = pickle_.find(pickle_.root(), "state_dict_metadata");
+    if (pickle_.kind(described) == Kind::none) {
+      return checkpoint_.problems.add(damaged("has no state_dict_metadata", pickle_.offset(pickle_.root())));
+    }
+    std::vector<Pickle::Pair> objects = pickle_.pairs(described);
+    drop_replaced(pickle_, objects);
+    for (const auto& [key, object] : objects) {
       const Ref parts = pickle_.find(object, "chunks");
-      if (parts == Pickle::nothing) {
-        continue;  // bytes
+      const GlobalName* const made = pickle_.global(pickle_.callee(object));
+      const bool bytes = parts == Pickle::nothing && made != nullptr && made->name == "BytesStorageMetadata";
+      if (bytes) {
+        told_.insert(pickle_.text(key));
+      }
+      if (bytes || object == Pickle::nothing) {
+        continue;
       }
       ValueType type;
       wire::FileTensors::Position where;
@@ -111,14 +124,23 @@ class MetadataReader {
       }
       tensors.add(name, type, where);
     }
+    for (const auto& [which, place] : places_) {
+      if (!place.used && told_.insert(which.tensor).second) {
+        tell(which.tensor, damaged("storage_data has a part of it that state_dict_metadata lacks"));
+      }
+    }
     checkpoint_.tensors = std::move(tensors).make(nullptr);
   }
 
  private:
   void tell(std::string_view name, Problem problem) {
+    told_.insert(name);
     problem.text.insert(0, "tensor '" + printable(name) + "': ");
     checkpoint_.problems.add(std::move(problem));
   }
+
+  /// Takes from what may still be done; also of a part that many tensors share.
+  void spend(std::uint64_t steps) noexcept { budget_ -= std::min(budget_, steps); }
 
   /// Returns why a tensor cannot be read; null if it can.
   const char* read_type(std::string_view name, Ref object, ValueType& type) {
@@ -136,7 +158,12 @@ class MetadataReader {
 
   /// The same.
   const char* read_chunks(std::string_view name, const Shape& shape, Ref parts, std::vector<Chunk>& chunks) {
-    for (const Ref part : pickle_.items(parts)) {
+    if (budget_ == 0) {
+      return "its chunks take too long to look at";
+    }
+    const std::vector<Ref> items = pickle_.items(parts);
+    spend(items.size());
+    for (const Ref part : items) {
       if (const char* const why = read_chunk_of(name, shape, part, chunks)) {
         return why;
       }
@@ -144,15 +171,18 @@ class MetadataReader {
     std::ranges::sort(chunks, [](const Chunk& a, const Chunk& b) { return a.offsets < b.offsets; });
     std::erase_if(chunks, [](const Chunk& chunk) { return element_count(chunk.sizes) == 0; });
     const std::vector<const Chunk*> filled = mapped(chunks, [](const Chunk& chunk) { return &chunk; });
-    std::uint64_t budget = limits::pickle_nodes;
     const bool empty = element_count(shape) == 0;
-    return (empty ? filled.empty() : tile(shape, filled, 0, budget)) ? nullptr : "its chunks do not tile it";
+    return (empty ? filled.empty() : tile(shape, filled, 0, budget_)) ? nullptr
+           : budget_ == 0                                             ? "its chunks take too long to look at"
+                                                                      : "its chunks do not tile it";
   }
 
   /// The type is an attribute, or the first item of a state that is a tuple.
-  [[nodiscard]] Ref dtype_of(Ref properties) const {
+  [[nodiscard]] Ref dtype_of(Ref properties) {
     Ref dtype = pickle_.find(properties, "dtype");
-    for (const auto& [key, value] : pickle_.pairs(properties)) {
+    const std::vector<Pickle::Pair> pairs = budget_ == 0 ? std::vector<Pickle::Pair>() : pickle_.pairs(properties);
+    spend(pairs.size());
+    for (const auto& [key, value] : pairs) {
       dtype = dtype == Pickle::nothing && key == Pickle::state ? pickle_.first_items(value)[0] : dtype;
     }
     return dtype;
@@ -172,10 +202,12 @@ class MetadataReader {
     if (!inside || place == places_.end()) {
       return inside ? "a chunk has no place" : "a chunk reaches beyond it, or cannot be understood";
     }
-    chunk.file = pickle_.text(pickle_.find(place->second, "relative_path"));
-    const auto offset = pickle_.integer(pickle_.find(place->second, "offset"));
-    const auto length = pickle_.integer(pickle_.find(place->second, "length"));
-    if (pickle_.kind(pickle_.find(place->second, "transform_descriptors")) != Kind::none) {
+    const Ref stored = place->second.stored;
+    place->second.used = true;
+    chunk.file = pickle_.text(pickle_.find(stored, "relative_path"));
+    const auto offset = pickle_.integer(pickle_.find(stored, "offset"));
+    const auto length = pickle_.integer(pickle_.find(stored, "length"));
+    if (pickle_.kind(pickle_.find(stored, "transform_descriptors")) != Kind::none) {
       return "its chunks are transformed (transform_descriptors), which is not read";
     }
     if (!is_plain_name(chunk.file) || !offset || !length || *offset < 0 || *length < 0) {
@@ -257,7 +289,13 @@ class MetadataReader {
   const Pickle& pickle_;
   const Stop& stop_;
   TorchFile& checkpoint_;
-  std::map<ChunkKey, Ref> places_;
+  struct StoredChunk {
+    Ref stored = Pickle::nothing;
+    bool used = false;  ///< A tensor has it.
+  };
+  std::map<ChunkKey, StoredChunk> places_;
+  std::set<std::string_view> told_;              ///< Names of what is no tensor, and of tensors with a problem.
+  std::uint64_t budget_ = limits::pickle_nodes;  ///< Steps that may still be taken to look at chunks.
   std::map<std::string, OpenFile> files_;
 };
 

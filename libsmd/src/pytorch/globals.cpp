@@ -43,6 +43,7 @@ constexpr KnownNames known_names[] = {
     {"torch.jit._pickle", Meaning::opaque, "build_intlist build_tensorlist restore_type_tag"},
     {"numpy.core.multiarray", Meaning::numpy_scalar, "scalar"},
     {"numpy.core.multiarray", Meaning::numpy_array, "_reconstruct"},
+    {"numpy.ma.core", Meaning::numpy_array, "_mareconstruct"},
     {"numpy.core.numeric", Meaning::numpy_from_buffer, "_frombuffer"},
     {"numpy", Meaning::numpy_dtype, "dtype"},
     {"numpy", Meaning::opaque, "ndarray"},
@@ -50,28 +51,31 @@ constexpr KnownNames known_names[] = {
 
 /// Modules that run programs, open files or sockets, or evaluate text; also as a part of any dotted name.
 constexpr std::string_view dangerous_modules =
-    "_ctypes _pickle _posixsubprocess _socket asyncio bdb cPickle cloudpickle code codeop commands ctypes dill doctest "
-    "ftplib http httplib imp importlib joblib marshal nt os pdb pickle pip pkgutil popen2 posix pty requests runpy "
-    "shelve shutil smtplib socket socketserver ssl subprocess sys telnetlib tempfile timeit urllib urllib2 webbrowser "
-    "zipimport";
+    "_aix_support _ctypes _frozen_importlib _frozen_importlib_external _imp _pickle _posixsubprocess _socket "
+    "_testcapi _winapi _xxinterpchannels _xxsubinterpreters asyncio bdb cPickle cloudpickle code codeop commands "
+    "ctypes dill doctest ensurepip ftplib http httplib httpx imaplib imp importlib joblib marshal nt os pdb pickle "
+    "pip pkgutil popen2 poplib posix psutil pty requests runpy shelve shutil smtplib socket socketserver ssl "
+    "subprocess sys telnetlib tempfile timeit urllib urllib2 webbrowser zipimport";
 
 /// The same of modules whose names other packages have too: what follows begins the whole dotted name.
 constexpr std::string_view dangerous_prefixes =
-    "bz2 cProfile dbm distutils fileinput gzip idlelib linecache lzma mmap multiprocessing numpy.ctypeslib "
-    "numpy.distutils numpy.f2py profile pydoc setuptools sqlite3 tarfile torch._dynamo torch._inductor "
-    "torch.distributed.rpc torch.fx._lazy_graph_module torch.fx.graph_module torch.hub torch.multiprocessing torch.ops "
-    "torch.package torch.utils.cpp_extension trace xmlrpc zipfile";
+    "bz2 cProfile dbm distutils fileinput gzip hydra.utils idlelib linecache logging.config lzma mmap multiprocessing "
+    "numpy.ctypeslib numpy.distutils numpy.f2py profile pydoc setuptools sqlite3 tarfile torch._dynamo "
+    "torch._inductor torch.distributed.rpc torch.fx._lazy_graph_module torch.fx.graph_module torch.hub "
+    "torch.jit.unsupported_tensor_ops torch.multiprocessing torch.ops torch.package torch.utils.bottleneck "
+    "torch.utils.collect_env torch.utils.cpp_extension trace xmlrpc zipfile";
 
 /// Functions and classes of any module that do, and attributes that lead to such.
 constexpr std::string_view dangerous_functions =
     "CodeType DataSource FileIO FileOpener FileStore FunctionType PackageExporter PackageImporter PyTorchFileReader "
     "PyTorchFileWriter TCPStore __base__ __bases__ __builtins__ __class__ __code__ __dict__ __func__ __getattr__ "
-    "__getattribute__ __globals__ __import__ __loader__ __mro__ __self__ __subclasses__ _load_from_bytes attrgetter "
-    "breakpoint chmod compile compile_file delattr download_url_to_file eval exec exec_command execfile exit from_file "
-    "fromfile fromregex genfromtxt getattr globals input load load_inline load_library load_state_dict_from_url "
-    "load_url loads loadtxt locals memmap methodcaller mkdir myeval open open_code open_memmap popen quit read_bytes "
-    "read_text rmdir rmtree runcall runctx runstring save savetxt savez savez_compressed setattr spawnv_passfds "
-    "symlink_to system tofile touch unlink vars write_bytes write_text";
+    "__getattribute__ __globals__ __import__ __loader__ __mro__ __self__ __subclasses__ _get_command_stdout "
+    "_load_from_bytes attrgetter breakpoint chmod compile compile_file delattr download_url_to_file eval exec "
+    "exec_command execfile exit from_file fromfile fromregex genfromtxt getattr globals input load load_inline "
+    "load_library load_state_dict_from_url load_url loads loadtxt locals memmap methodcaller mkdir myeval open "
+    "open_code open_memmap popen quit read_bytes read_pickle read_text rmdir rmtree runcall runctx runstring save "
+    "savetxt savez savez_compressed setattr spawnv_passfds symlink_to sympify system tofile touch unlink unsafe_load "
+    "vars write_bytes write_text";
 
 /// What module `torch` itself has for data, besides the types that are read, and classes of storages and tensors.
 constexpr std::string_view torch_words =

@@ -137,32 +137,40 @@ class TorchFileReader {
     if (!order) {
       return;
     }
-    auto bytes = read("data.pkl", limits::pickle_bytes);
-    const auto begin = content_begin(section_.file, members[*data]);
-    Loaded loaded;
-    if (!bytes || !begin) {
-      return;
-    }
-    const bool stored = members[*data].method == 0;
-    loaded.bytes = *std::move(bytes);
-    loaded.begin = stored ? *begin : 0;
-    parse(loaded, false);
-    if (loaded.pickle.length() == 0) {
-      if (file_.cut) {  // a member that ends too soon is whole, and wrong
-        file_.problems.add(*std::exchange(file_.cut, std::nullopt));
+    const auto load_member = [&](const char* name, const Member& member) {
+      auto loaded = std::make_unique<Loaded>();
+      auto bytes = read(name, limits::pickle_bytes);
+      const auto begin = content_begin(section_.file, member);
+      if (bytes && begin) {
+        loaded->bytes = *std::move(bytes);
+        loaded->begin = member.method == 0 ? *begin : 0;
+        parse(*loaded, false);
+        if (file_.cut && loaded->pickle.length() == 0) {  // a member that ends too soon is whole, and wrong
+          file_.problems.add(*std::exchange(file_.cut, std::nullopt));
+        }
       }
+      return loaded;
+    };
+    const auto loaded = load_member("data.pkl", members[*data]);
+    if (loaded->pickle.length() == 0) {
       return;
     }
     Storages storages;
-    storages.find = [&](std::string_view key) { return archive->find("data/" + std::string(key)); };
+    const auto more = archive->find("constants.pkl");
+    const auto constants = more ? load_member("constants.pkl", members[*more]) : std::make_unique<Loaded>();
+    storages.constants = constants->pickle.length() != 0 ? &constants->pickle : nullptr;
+    storages.constants_begin = constants->begin;
+    storages.find = [&](std::string_view key) { return archive->find(std::string(storages.folder).append(key)); };
     storages.folder = "data/";
     storages.swapped = *order == "big";
-    storages.pickle_begin = loaded.begin;
-    storages.pickle_is_stored = stored;
+    storages.pickle_begin = loaded->begin;
+    storages.pickle_is_stored = members[*data].method == 0;
     storages.is_archive = true;
     storages.members = std::move(archive->members);
-    storages.members[*data].begin = *begin;
-    describe(loaded.pickle, storages, file_, stop_);
+    if (storages.pickle_is_stored) {
+      storages.members[*data].begin = loaded->begin;
+    }
+    describe(loaded->pickle, storages, file_, stop_);
   }
 
   /// Names what a cut archive would have contained: its first member is `data.pkl`, and may be whole.

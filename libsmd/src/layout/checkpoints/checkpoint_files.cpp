@@ -114,7 +114,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
     read_safetensors(**file, first, result);
   } else if (pytorch::may_be_torch_file(first) && (known == nullptr || known->kind != wire::FileKind::npz)) {
     take(pytorch::read_torch_file({**file, 0, size}, stop), result);
-  } else if (path.ends_with(doubtful_ending) && !wire::may_stand_for_checkpoint(known)) {
+  } else if (is_doubtful(path) && !wire::may_stand_for_checkpoint(known)) {
     result.foreign = true;
   } else if (known != nullptr && (!named_safetensors || size >= wire::safetensors_length_bytes)) {
     if (known->kind == wire::FileKind::empty) {

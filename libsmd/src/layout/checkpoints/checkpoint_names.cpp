@@ -140,6 +140,24 @@ bool is_checkpoint_file(std::string_view name) noexcept {
          name.ends_with(distributed_ending);
 }
 
+bool is_doubtful(std::string_view path) noexcept {
+  const TensorFileName name = split_tensor_file_name(path);
+  return name.ending == doubtful_ending && name.of == 0 && rank_of_model(name.stem) == no_model;
+}
+
+std::string_view newer_stem(std::string_view stem) noexcept {
+  constexpr std::string_view older = "pytorch_";
+  return stem.starts_with("pytorch_model") ? stem.substr(older.size()) : stem;
+}
+
+std::size_t rank_of_model(std::string_view stem) noexcept {
+  constexpr std::array<std::string_view, no_model> known = {distributed_name, "model", "diffusion_pytorch_model",
+                                                            "adapter_model", "pytorch_lora_weights"};
+  const auto* const found =
+      std::ranges::find_if(known, [&](std::string_view one) { return newer_stem(stem).starts_with(one); });
+  return static_cast<std::size_t>(found - known.begin());
+}
+
 std::string joined(std::string_view folder, std::string_view name) {
   std::string path(folder);
   return path.append(path.empty() ? "" : "/").append(name);

@@ -31,6 +31,17 @@ inline constexpr std::string_view doubtful_ending = ".bin";
 /// Returns whether a name is that of an index of shards.
 [[nodiscard]] bool is_shard_index(std::string_view name) noexcept;
 
+/// Returns whether only the first bytes of a file tell whether it is a checkpoint's: it has the doubtful ending, and
+/// neither the name of a model nor that of a shard.
+[[nodiscard]] bool is_doubtful(std::string_view path) noexcept;
+
+/// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.
+[[nodiscard]] std::string_view newer_stem(std::string_view stem) noexcept;
+
+/// Returns the rank of a set by its stem among those that may be the model; `no_model`: it is none of them.
+[[nodiscard]] std::size_t rank_of_model(std::string_view stem) noexcept;
+inline constexpr std::size_t no_model = 5;
+
 /// Returns whether a file of that name makes its folder one of checkpoints; one with the doubtful ending, if its first
 /// bytes do not say otherwise.
 [[nodiscard]] bool is_checkpoint_file(std::string_view name) noexcept;

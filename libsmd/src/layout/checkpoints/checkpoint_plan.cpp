@@ -4,7 +4,6 @@
 #include "text/escape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <span>
@@ -143,12 +142,6 @@ struct Candidate {
   std::optional<NamedStep> told;    ///< The number of a candidate with a label.
   bool by_name = false;             ///< The number is that of its name.
 };
-
-/// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.
-std::string_view newer_stem(std::string_view stem) noexcept {
-  constexpr std::string_view older = "pytorch_";
-  return stem.starts_with("pytorch_model") ? stem.substr(older.size()) : stem;
-}
 
 /// Returns the number of a checkpoint: the step that its trainer or the file itself states, else that of its name.
 std::optional<NamedStep> number_of(const std::optional<std::int64_t>& state, const StatedStep& stated,
@@ -441,12 +434,9 @@ CheckpointPlan plan_single_file(const std::string& file, const StatedStep& state
 
 std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
                                     const std::vector<bool>& has_whole_index) {
-  constexpr std::array<std::string_view, 5> known = {distributed_name, "model", "diffusion_pytorch_model",
-                                                     "adapter_model", "pytorch_lora_weights"};
   const auto rank = [&](std::size_t i) {
-    const auto prefix =
-        std::ranges::find_if(known, [&](std::string_view one) { return newer_stem(sets[i]->stem).starts_with(one); });
-    return std::tuple(prefix - known.begin(), sets[i]->stem.size(), std::string_view(sets[i]->stem), sets[i]->of == 0);
+    const std::string_view stem = sets[i]->stem;
+    return std::tuple(rank_of_model(stem), stem.size(), stem, sets[i]->of == 0);
   };
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < sets.size(); ++i) {
@@ -462,7 +452,7 @@ std::optional<std::size_t> main_set(const std::vector<const TensorSet*>& sets,
   }
   const std::size_t best =
       *std::ranges::min_element(candidates, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
-  return std::get<0>(rank(best)) == static_cast<std::ptrdiff_t>(known.size()) ? std::nullopt : std::optional(best);
+  return std::get<0>(rank(best)) == no_model ? std::nullopt : std::optional(best);
 }
 
 }  // namespace smd::detail::layout

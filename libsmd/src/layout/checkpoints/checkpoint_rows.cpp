@@ -191,7 +191,10 @@ class RowFiller {
       }
       const std::uint32_t id = noted(tables_.names.add(fact.name), ValueKind::number, fresh);
       if (last_file_[id] == &place) {
-        continue;  // a tensor has the name
+        problems_.add(make_problem(ProblemKind::remark,
+                                   "number '" + printable(fact.name) + "' is left out: a tensor has its name",
+                                   place.path));
+        continue;
       }
       last_file_[id] = &place;
       type = type ? type : row.add_type({ValueForm::number, Dtype::float64});

@@ -163,6 +163,9 @@ class CheckpointLook {
       return read;
     }
     for (const std::string& path : states) {
+      last_state_ = std::max(last_state_, listing_->steps.find(path)->step.value_or(-1));
+    }
+    for (const std::string& path : states) {
       tell_state(path, *folders);
     }
     // Those that may state the step of a checkpoint, or be none of tensors.
@@ -217,11 +220,24 @@ class CheckpointLook {
         return;  // removed with its checkpoint, whose files are reported
       }
       problem = damaged(leads_nowhere);
+    } else if (const auto named = step_of_name(folder_of(path));
+               problem.kind == ProblemKind::not_yet && request_.as_it_stands && named &&
+               named->unit == StepUnit::step && named->number < last_state_) {
+      problem.kind = ProblemKind::damaged;
     } else if (problem.kind == ProblemKind::not_yet) {
       look_again_after(age_of(storage_.written_at(path).value_or(long_ago)));
       listing_->steps.read_again(path);
+      tell_left_out(path, "its log");
     }
     problems_.add(in_file(std::move(problem), path));
+  }
+
+  /// Says what does not count because a file is young and ends too soon. A follower waits for it.
+  void tell_left_out(const std::string& path, const char* what) {
+    if (request_.as_it_stands) {
+      problems_.add(
+          make_problem(ProblemKind::remark, "'" + printable(path) + "' is not complete yet: " + what + " is left out"));
+    }
   }
 
   /// Makes a follower look again when a file of that age is no longer young.
@@ -304,6 +320,15 @@ class CheckpointLook {
   void list_rows() {
     std::vector<CheckpointRow> rows;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      const auto is_whole = [&](const TensorSet& set) {
+        return std::ranges::none_of(set.files, [&](const TensorFile& file) {
+          const auto header = listing_->headers.find(file.path);
+          return header->header.cut || header->unreadable;
+        });
+      };
+      last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
+    }
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
       list_rows_of(checkpoint, rows);
     }
     std::unordered_multimap<std::int64_t, const CheckpointRow*> known;  // by step
@@ -349,7 +374,7 @@ class CheckpointLook {
         check_shards(set, *listing_, problems_);
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
-          growing = tell_problems_of(file) || growing;
+          growing = tell_problems_of(file, checkpoint.step) || growing;
           const auto header = listing_->headers.find(file.path);
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
           rows.push_back(
@@ -359,19 +384,20 @@ class CheckpointLook {
     }
     if (growing) {
       rows.resize(first);  // the checkpoint counts when it is whole
-      if (request_.as_it_stands && plan_.checkpoints.size() > 1) {
-        problems_.add(make_problem(ProblemKind::remark, "'" + printable(checkpoint.path) +
-                                                            "' is not complete yet: the checkpoint is left out"));
+      if (plan_.checkpoints.size() > 1) {
+        tell_left_out(checkpoint.path, "the checkpoint");
       }
     }
   }
 
-  /// Reports the problems of a file. Returns true if it may still be written to.
-  bool tell_problems_of(const TensorFile& file) {
+  /// Reports the problems of a file. Returns true if it may still be written to: as long as no later step is complete,
+  /// unless it is followed.
+  bool tell_problems_of(const TensorFile& file, std::int64_t step) {
     const auto header = listing_->headers.find(file.path);
     const auto age = age_of(header->written);
     const bool named_alone = !place_.file.empty();
-    const bool growing = header->header.cut && age < young && !(named_alone && request_.as_it_stands);
+    const bool ended = request_.as_it_stands && (named_alone || step < last_whole_);
+    const bool growing = header->header.cut && age < young && !ended;
     tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
     if (growing) {
       look_again_after(age);
@@ -479,6 +505,8 @@ class CheckpointLook {
   std::shared_ptr<CheckpointListing> listing_;
   CheckpointPlan plan_;
   ProblemList problems_;
+  std::int64_t last_state_ = -1;  ///< The greatest step of a trainer_state.json,
+  std::int64_t last_whole_ = -1;  ///< and of a checkpoint all of whose files are complete.
   std::optional<std::chrono::steady_clock::time_point> due_;
   bool nothing_new_ = false;
 };
@@ -546,8 +574,11 @@ class CheckpointsLayout final : public Layout {
       const auto known = own.headers.find(file.path);
       const TensorFileHeader read = known ? TensorFileHeader() : read_header(storage, file.path);
       const TensorFileHeader& header = known ? *known : read;
-      if (!beside) {
-        tell_problems(file, header, age_of(header.written) < young && !alone, alone, report);
+      const auto is_it = [&](const CheckpointRow& row) { return row.path == file.path; };
+      if (!beside) {  // the look has no row of a file that may still be written to
+        const bool growing =
+            header.header.cut && age_of(header.written) < young && std::ranges::none_of(own.rows, is_it);
+        tell_problems(file, header, growing, alone, report);
       }
       if (header.torch) {
         check_torch_file(storage, file.path, header, report);
@@ -648,7 +679,7 @@ bool is_tensor_file(const Opening& what, std::span<const std::byte> first) {
   const std::string_view name = what.file;
   const wire::KnownFile* const known = wire::known_file(first, name);
   const bool untold = known == nullptr || known->kind == wire::FileKind::empty || known->kind == wire::FileKind::text;
-  const bool unknown = untold && !tensor_ending(name).empty() && !name.ends_with(doubtful_ending);
+  const bool unknown = untold && !tensor_ending(name).empty() && !is_doubtful(name);
   return wire::looks_like_safetensors(first) || unknown || (known != nullptr && known->kind == wire::FileKind::pytorch);
 }
 

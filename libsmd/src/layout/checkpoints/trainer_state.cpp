@@ -108,8 +108,7 @@ std::optional<std::int64_t> global_step_of(std::string_view json) {
 
 Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function<bool()>* stop) {
   TrainerLog log;
-  std::unordered_map<std::string, std::uint32_t> ids;    // of names
-  std::unordered_map<std::string, std::uint64_t> texts;  // by name
+  std::unordered_map<std::string, std::uint32_t> ids;  // of names
   std::vector<TrainerLog::Number> numbers;
   // An entry's step is one of its numbers, in most cases the last.
   const auto read_entry = [&](text::JsonValue& entry) {
@@ -126,7 +125,7 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
         }
         numbers.emplace_back(id->second, number->real);
       } else {
-        texts[std::string(key)] += value.is_null() ? 0 : 1;
+        ++log.texts;
       }
     });
     if (step) {
@@ -140,13 +139,9 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
     if (key == "log_history") {
       log = {};
       ids.clear();
-      texts.clear();
       value.items(read_entry);
     }
   });
-  for (const auto& [name, count] : texts) {
-    log.texts += ids.contains(name) ? count : 0;
-  }
   return error ? Outcome<TrainerLog>(json_problem(*error, json)) : std::move(log);
 }
 

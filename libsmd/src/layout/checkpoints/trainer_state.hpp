@@ -25,7 +25,7 @@ class TrainerLog {
 
   std::vector<std::string> names;  ///< As TensorBoard shows them: `train/loss`, `eval/loss`.
   std::uint64_t without_step = 0;  ///< Entries with numbers whose step is no whole number. They were not added.
-  std::uint64_t texts = 0;         ///< Values that are no number, of names that have numbers.
+  std::uint64_t texts = 0;         ///< Values that are no number: texts, null, lists, ….
 
   /// Adds an entry of the log: its numbers in their order.
   void add(std::int64_t step, std::span<const Number> numbers);
