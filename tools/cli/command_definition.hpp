@@ -23,12 +23,6 @@ struct ExitNote {
   std::string_view meaning;
 };
 
-/// A section of the manual page beyond the generated ones: title in capitals, and paragraphs separated by blank lines.
-struct Prose {
-  std::string_view title;
-  std::string_view text;
-};
-
 /// Columns of one kind of rows, by the names that `--columns` takes.
 struct ColumnTable {
   std::string when;  ///< The option that shows them: `--steps`; empty: shown if no other is asked for.
@@ -53,7 +47,8 @@ struct OptionGroup {
   std::vector<const OptionSpec*> options;
 };
 
-/// Everything about a command but its code. All texts are literals; the spans point at static arrays.
+/// Everything about a command but its code, and text for the manual page alone, which is in `man/NAME.1.in`. All texts
+/// are literals; the spans point at static arrays.
 struct CommandDefinition {
   std::string_view name;      ///< `smd-ls`
   std::string_view synopsis;  ///< After the name: `[OPTION]... TRIAL...`
@@ -64,9 +59,7 @@ struct CommandDefinition {
   std::vector<std::span<const OptionSpec>> option_tables;  ///< Own tables first, then the shared ones.
   std::span<const std::string_view> formats;               ///< What `-f` takes, shared ones included.
   std::vector<ExitNote> exit_notes;
-  std::span<const Prose> prose{};
   std::vector<std::string_view> see_also{};  ///< `smd-tensor(1)`, …
-  std::vector<Example> more_examples{};      ///< For the manual page only.
   /// All columns. A function, so that only manual pages and completions pay for building them.
   std::vector<ColumnTable> (*columns)() = nullptr;
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 namespace smd::tool::diff {
@@ -96,61 +95,6 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
   return ExitStatus::yes;
 }
 
-namespace {
-
-constexpr std::array<Prose, 7> prose = {{
-    {.title = "STATES",
-     .text =
-         "A row is printed for each tensor, step and worker that is not equal, with --all for each. equal: all "
-         "elements are; differs: some are not, or dtype_a and dtype_b tell that the same ones mean something else "
-         "(another scale or zero point, another size of a sparse tensor); dtype: equal as numbers, but of two element "
-         "types; shape: of two "
-         "shapes, so that elements cannot be compared; only_a, only_b: saved in one trial only; unread: one of the "
-         "two cannot be read, and a message says why. Names must be the same; workers too with -w all, else the "
-         "first worker of each trial is compared.\n\n"
-         "Where a tensor was saved as statistics, without values, in both trials, the saved statistics are "
-         "compared: size is then their number, and a statistic that one trial lacks differs. Where both saved "
-         "shapes alone, the shapes are. A tensor that has a value in one trial, and none in the other, is only_a "
-         "or only_b, with a warning."},
-    {.title = "STATISTICS",
-     .text =
-         "Elements differ unless |a - b| <= atol + rtol |b|, as in numpy.isclose. NaN equals NaN, unless "
-         "--no-equal-nan is given, and an infinity the same infinity. Of a pair of which one number is not finite, "
-         "max_abs is infinite; all other statistics are over pairs of finite numbers, in double precision, "
-         "including pairs within the tolerance: max_abs is the largest |a - b|, max_rel the largest |a - b| / |b|, "
-         "mean_abs and rmse the mean of |a - b| and the root of the mean square, l2_a, l2_b and l2_diff roots of "
-         "sums of squares, rel_l2 is l2_diff / l2_a, the change in proportion to what A has, and cosine the sum of "
-         "products / (l2_a l2_b). 0 / 0 counts as "
-         "0; a cosine with zeros alone is NA. 64-bit integers are subtracted without rounding. Booleans count as 0 "
-         "and 1; text has only size, differing and first. first is the index of the first element that differs, in "
-         "C order. shape_a, shape_b, dtype_a and dtype_b are NA where neither the index nor a header tells them and "
-         "the value was not read.\n\n"
-         "A table shows the columns that tell most, and shapes and element types of rows whose state they explain; "
-         "--columns shows others. Other formats have all columns."},
-    {.title = "STEPS",
-     .text = "Without -s, all steps that both trials have are compared; if each trial has one step, these two, "
-             "whatever their numbers. With -m the steps of that mode are matched by mode step. -s chooses steps of "
-             "both; with --steps-b it chooses those of A, and as many of B are matched with them in order. With one "
-             "trial, -s N,M compares its step N, as A, with its step M, as B. first, last and negative numbers count "
-             "each tensor's own steps. Steps of one trial that the other lacks are not compared, and a note says so."},
-    {.title = "POOLING",
-     .text = "What --by leaves out is pooled: the elements of all such values count as one array, so that --by step "
-             "is the distance of two models, step by step. Pairs that cannot be compared element by element are not in "
-             "the pool, and a warning says so. A pool with such pairs is never equal."},
-    {.title = "SUMMARY",
-     .text =
-         "--summary counts tensors: equal means equal at all steps, only_a and only_b are those that are nowhere in "
-         "both; all others count as differing, except those that could not be read. Of those that differ, dtype are "
-         "equal as numbers at all steps, and shape have elements that cannot be compared. first_step is the first step "
-         "of A at which something is not equal."},
-    {.title = "PICTURES",
-     .text = "-f svg draws max_abs, l2_diff and rel_l2 over A's steps, a chart each: with --by step one curve of all "
-             "that is selected, with --by tensor,step one for each tensor. What is equal counts as 0."},
-    {.title = "READING PICTURES", .text = picture_prose},
-}};
-
-}  // namespace
-
 const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-diff",
@@ -172,7 +116,6 @@ const CommandDefinition& definition() {
                      {ExitStatus::usage, "wrong usage"},
                      {ExitStatus::unreadable, "cannot read or write"},
                      {ExitStatus::damaged, "damaged data; what can be read was compared"}},
-      .prose = prose,
       .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-trial(5)"},
       .columns = column_tables,
   };

@@ -45,6 +45,26 @@ class Roff {
 /// Capitalises the first letter and adds a full stop, unless the text has one.
 [[nodiscard]] std::string as_sentence(std::string_view text);
 
+// sections.cpp
+
+using Slots = std::map<std::string, std::string, std::less<>>;
+
+/// A part of a text file: a line `.Sh TITLE`, and what follows it.
+struct TextSection {
+  std::string title;
+  std::string text;  ///< Paragraphs of one line each, separated by blank lines.
+};
+
+using Sections = std::vector<TextSection>;
+
+/// Parses a text file, in which lines that begin with `.\"` are comments, and fills its slots. If there are `titles`,
+/// the sections have no others.
+/// @throws std::runtime_error for a malformed line, and for an unknown slot.
+[[nodiscard]] Sections sections(std::string_view text, const Slots& slots, std::span<const std::string> titles);
+
+/// Returns the text of a section; empty if there is no such section.
+[[nodiscard]] std::string_view text_of(const Sections& sections, std::string_view title) noexcept;
+
 // facts.cpp
 
 /// A limit of <smd/limits.hpp>, in a form for readers.
@@ -64,8 +84,13 @@ struct StatusFact {
 
 [[nodiscard]] std::span<const StatusFact> statuses() noexcept;
 
-/// Returns the text that a manual page has before a group of options; empty if there is none.
-[[nodiscard]] std::string_view group_note(std::string_view group, std::string_view command) noexcept;
+/// Returns the tags of messages: `AccessDenied, …`.
+[[nodiscard]] std::string tag_list();
+
+/// Returns the text that a manual page has before a group of options; empty if there is none. `notes` are those of all
+/// groups.
+[[nodiscard]] std::string_view group_note(const Sections& notes, std::string_view group,
+                                          std::string_view command) noexcept;
 
 /// Returns the text about every command's exit statuses.
 [[nodiscard]] std::string status_note();
@@ -83,20 +108,16 @@ struct RuleWords {
 
 [[nodiscard]] std::vector<RuleWords> rule_words();
 
-/// Returns the built-in rules as subsections of a manual page.
-[[nodiscard]] std::string rule_sections();
+/// Returns the built-in rules as subsections of a manual page. `choices` are those made where AWS's descriptions are
+/// silent or contradict themselves, by the rules' names.
+[[nodiscard]] std::string rule_sections(const Sections& choices);
 /// As above, for a Markdown document, preceded by a table of all rules.
-[[nodiscard]] std::string rule_chapters();
-
-/// Returns the choices made where the descriptions of a rule are silent or contradictory; empty if there are none.
-[[nodiscard]] std::string_view rule_choice(std::string_view rule) noexcept;
+[[nodiscard]] std::string rule_chapters(const Sections& choices);
 
 // slots.cpp
 
-using Slots = std::map<std::string, std::string, std::less<>>;
-
-/// Returns a text with each `@NAME@` (capitals and `_`) replaced; a slot whose text ends in a newline replaces its
-/// line's newline.
+/// Returns a text with each `@NAME@` (capitals and `_`) replaced, unless it is within a word, as in `loss@STEP@WORKER`;
+/// a slot whose text ends in a newline replaces its line's newline.
 /// @throws std::runtime_error for an unknown slot.
 [[nodiscard]] std::string filled(std::string_view text, const Slots& slots);
 
@@ -126,15 +147,18 @@ using Slots = std::map<std::string, std::string, std::less<>>;
 /// The date of all pages: that of the last visible change.
 inline constexpr std::string_view manual_date = "November 21, 2026";
 
-/// Returns the manual page of a command, section 1, in mdoc.
-[[nodiscard]] std::string command_page(const tool::CommandDefinition& definition);
+/// Returns the manual page of a command, section 1, in mdoc. `own` are its sections beyond the generated ones, and
+/// under EXAMPLES, more examples: purpose and command in turn.
+/// @throws std::runtime_error for a purpose without a command.
+[[nodiscard]] std::string command_page(const tool::CommandDefinition& definition, const Sections& own,
+                                       const Sections& group_notes);
 
 /// Returns a hand-written page with its slots filled: `@DATE@`, `@VERSION@`, `@LIMITS@`, `@RULES@`.
 /// @throws std::runtime_error for an unknown slot.
-[[nodiscard]] std::string filled_page(std::string_view page);
+[[nodiscard]] std::string filled_page(std::string_view page, const Sections& choices);
 
 /// As above, for a Markdown document: `@LIMITS@`, `@STATUSES@` and `@NOTES@` (the meaning of statuses for each
 /// command) are tables.
-[[nodiscard]] std::string filled_document(std::string_view text, const Definitions& commands);
+[[nodiscard]] std::string filled_document(std::string_view text, const Definitions& commands, const Sections& choices);
 
 }  // namespace smd::docgen

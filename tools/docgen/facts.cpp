@@ -40,20 +40,6 @@ constexpr std::array<StatusFact, 8> status_table = {{
     {ExitStatus::timed_out, "timed out"},
 }};
 
-std::string messages_note() {
-  std::string tags;
-  for (const tool::MessageTag& tag : tool::message_tags()) {
-    if (!tag.meaning.empty()) {
-      tags += (tags.empty() ? "" : ", ") + std::string(tag.tag);
-    }
-  }
-  return "Messages go to standard error, as the command's name, a tag that does not change between versions, the cause "
-         "and what to do. The tags, most of them exceptions of the reference implementation, are " +
-         tags +
-         "; what is no error has warning, note, info or debug in their place. A text that comes again is shown three "
-         "times, then counted.";
-}
-
 }  // namespace
 
 std::span<const Limit> limits() {
@@ -142,31 +128,18 @@ std::string status_order() {
                           [](ExitStatus status) { return std::to_string(static_cast<int>(status)); });
 }
 
-std::string_view group_note(std::string_view group, std::string_view command) noexcept {
-  if (group == tool::group::selection && command != "smd-rule" && command != "smd-wait" && command != "smd-save") {
-    return "Names, patterns and collections unite; without any of them all tensors are taken. Everything else narrows. "
-           "Patterns are PCRE2 with UTF-8, found anywhere in the name as by Python's re.search; a pattern that is "
-           "wrong, or too costly to match, is an error and never \"no match\".\n\n"
-           "A step SPEC is a number N, which must have been saved, or a range A:B or A:B:S, of which those that were "
-           "saved are taken: B does not belong to it, and open ends are allowed. first, last and all (or :) may be "
-           "given instead. Negative numbers count saved steps from the end: -1 is the last, -3: are the last three. "
-           "Numbers count the steps of the mode given by -m; without it they are global steps, over all modes.";
+std::string tag_list() {
+  std::string tags;
+  for (const tool::MessageTag& tag : tool::message_tags()) {
+    tool::append_part(tags, tag.meaning.empty() ? std::string_view() : tag.tag);
   }
-  if (group == tool::group::output) {
-    return "A table on a terminal and tab-separated text elsewhere, if nothing else is asked for. Numbers are the "
-           "shortest text that reads back equal in the value's own type, always with a point and without grouping; "
-           "only tables round to 6 digits. A missing value is NA in text and null in JSON; lists are joined by commas "
-           "in text. A single column of a table or of tsv is printed as bare lines without a header; csv remains csv. "
-           "Rows come in the order of trials as given, then step, tensor (by bytes), worker, whatever the number of "
-           "threads.\n\n"
-           "In tsv, tabs, newlines, carriage returns and backslashes are written \\t, \\n, \\r and \\\\. On a "
-           "terminal, control characters in names are shown as \\xNN.";
-  }
-  if (group == tool::group::messages) {
-    static const std::string text = messages_note();
-    return text;
-  }
-  return {};
+  return tags;
+}
+
+std::string_view group_note(const Sections& notes, std::string_view group, std::string_view command) noexcept {
+  // These three select in ways of their own, which their options explain.
+  const bool own_ways = command == "smd-rule" || command == "smd-wait" || command == "smd-save";
+  return group == tool::group::selection && own_ways ? std::string_view() : text_of(notes, group);
 }
 
 }  // namespace smd::docgen

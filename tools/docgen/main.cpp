@@ -7,8 +7,10 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "docgen.hpp"
 #include "smd_commands.hpp"
@@ -32,6 +34,23 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Returns the sections of a file in man; errors name it.
+smd::docgen::Sections read_sections(const fs::path& path, const smd::docgen::Slots& slots,
+                                    std::span<const std::string> titles = {}) {
+  const std::string text = read(path);
+  try {
+    return smd::docgen::sections(text, slots, titles);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(path.string() + ": " + error.what());
+  }
+}
+
+/// Returns whether a file in man is a page with slots. The others are parts of pages that docgen makes.
+bool is_page(const fs::path& path) {
+  const fs::path section = path.stem().extension();
+  return path.extension() == ".in" && !section.empty() && section != ".1";
+}
+
 void write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
   std::ofstream file(path.string(), std::ios::binary);
@@ -44,17 +63,36 @@ void write(const fs::path& path, const std::string& text) {
 
 void generate(const fs::path& source, const fs::path& out) {
   const auto all = commands();
-  for (const auto* definition : all) {
-    write(out / "man" / (std::string(definition->name) + ".1"), smd::docgen::command_page(*definition));
+  const fs::path man = source / "man";
+  smd::docgen::Slots shared;
+  for (const auto& [title, text] : read_sections(man / "shared.in", {})) {
+    shared.emplace(title, text);
   }
-  for (const auto& entry : fs::directory_iterator(source / "man")) {
-    if (entry.path().extension() == ".in") {
-      write(out / "man" / entry.path().stem(), smd::docgen::filled_page(read(entry.path())));
+  std::vector<std::string> groups;
+  for (const auto* definition : all) {
+    for (const auto& group : definition->groups()) {
+      groups.emplace_back(group.title);
+    }
+  }
+  std::vector<std::string> rules;
+  for (const auto& rule : smd::docgen::rule_words()) {
+    rules.push_back(rule.names.front());
+  }
+  const auto notes = read_sections(man / "groups.in", {{"TAGS", smd::docgen::tag_list()}}, groups);
+  const auto choices = read_sections(man / "choices.in", {}, rules);
+  for (const auto* definition : all) {
+    const std::string page = std::string(definition->name) + ".1";
+    write(out / "man" / page,
+          smd::docgen::command_page(*definition, read_sections(man / (page + ".in"), shared), notes));
+  }
+  for (const auto& entry : fs::directory_iterator(man)) {
+    if (is_page(entry.path())) {
+      write(out / "man" / entry.path().stem(), smd::docgen::filled_page(read(entry.path()), choices));
     }
   }
   for (const auto& entry : fs::directory_iterator(source / "docs")) {
     if (entry.path().extension() == ".in") {
-      write(out / "docs" / entry.path().stem(), smd::docgen::filled_document(read(entry.path()), all));
+      write(out / "docs" / entry.path().stem(), smd::docgen::filled_document(read(entry.path()), all, choices));
     }
   }
   const fs::path templates = source / "tools/docgen/completions";

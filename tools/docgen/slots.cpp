@@ -6,6 +6,9 @@
 #include <smd/version.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
 #include <iterator>
 #include <stdexcept>
 
@@ -22,14 +25,41 @@ std::size_t name_end(std::string_view text, std::size_t at) {
   return end != std::string_view::npos && end > at && text[end] == '@' ? end : std::string_view::npos;
 }
 
+/// The words for kinds of values, in the order of ArgumentKind.
+constexpr auto kind_words = std::to_array<std::string_view>({
+    "",  // none
+    "",  // text
+    "file",
+    "folder",
+    "trial",
+    "tensor",
+    "collection",
+    "worker",
+    "",  // pattern
+    "step",
+    "step_number",
+    "mode",
+    "choice",  // format
+    "format_file",
+    "choice",
+    "choice",  // columns
+    "choice",  // sort_keys
+    "",        // number
+    "",        // duration
+    "rule",
+    "rule_parameter",
+});
+static_assert(kind_words.size() == static_cast<std::size_t>(ArgumentKind::rule_parameter) + 1);
+
 }  // namespace
 
 std::string filled(std::string_view text, const Slots& slots) {
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = text.find('@'); at != std::string_view::npos; at = text.find('@', at)) {
+    const bool in_word = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;
     const std::size_t end = name_end(text, at + 1);
-    if (end == std::string_view::npos) {
+    if (in_word || end == std::string_view::npos) {
       ++at;
       continue;
     }
@@ -48,46 +78,7 @@ std::string filled(std::string_view text, const Slots& slots) {
   return out + std::string(text.substr(done));
 }
 
-std::string_view kind_word(ArgumentKind kind) noexcept {
-  switch (kind) {
-    case ArgumentKind::file:
-      return "file";
-    case ArgumentKind::folder:
-      return "folder";
-    case ArgumentKind::trial:
-      return "trial";
-    case ArgumentKind::tensor:
-      return "tensor";
-    case ArgumentKind::collection:
-      return "collection";
-    case ArgumentKind::worker:
-      return "worker";
-    case ArgumentKind::step:
-      return "step";
-    case ArgumentKind::step_number:
-      return "step_number";
-    case ArgumentKind::mode:
-      return "mode";
-    case ArgumentKind::format_file:
-      return "format_file";
-    case ArgumentKind::format:
-    case ArgumentKind::choice:
-    case ArgumentKind::columns:
-    case ArgumentKind::sort_keys:
-      return "choice";
-    case ArgumentKind::rule:
-      return "rule";
-    case ArgumentKind::rule_parameter:
-      return "rule_parameter";
-    case ArgumentKind::none:
-    case ArgumentKind::text:
-    case ArgumentKind::pattern:
-    case ArgumentKind::number:
-    case ArgumentKind::duration:
-      break;
-  }
-  return {};
-}
+std::string_view kind_word(ArgumentKind kind) noexcept { return kind_words.at(static_cast<std::size_t>(kind)); }
 
 std::string_view kind_word(const OptionSpec& spec) noexcept {
   const std::string_view word = kind_word(spec.kind);
@@ -178,20 +169,20 @@ std::string limit_list() {
 
 }  // namespace
 
-std::string filled_page(std::string_view page) {
+std::string filled_page(std::string_view page, const Sections& choices) {
   return filled(page, {{"DATE", std::string(manual_date)},
                        {"VERSION", std::string(version())},
                        {"LIMITS", limit_list()},
-                       {"RULES", rule_sections()}});
+                       {"RULES", rule_sections(choices)}});
 }
 
-std::string filled_document(std::string_view text, const Definitions& commands) {
+std::string filled_document(std::string_view text, const Definitions& commands, const Sections& choices) {
   return filled(text, {{"LIMITS", limit_table()},
                        {"STATUSES", table_of_statuses()},
                        {"STATUS_ORDER", status_order()},
                        {"TAGS", tag_table()},
                        {"NOTES", note_table(commands)},
-                       {"RULES", rule_chapters()}});
+                       {"RULES", rule_chapters(choices)}});
 }
 
 }  // namespace smd::docgen

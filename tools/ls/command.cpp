@@ -20,26 +20,6 @@
 namespace smd::tool::ls {
 namespace {
 
-constexpr std::array<Prose, 1> prose = {{
-    {"WHAT IS LISTED",
-     "Names alone are printed by default, one per line, as raw bytes. JSON always has all that is known of a tensor: "
-     "shape, how many steps it was saved at, the first and the last of them, modes, workers, collections, what was "
-     "saved (value, shape, reductions such as abs_mean) and the length of its records in bytes. -l shows the same as "
-     "columns and adds the dtype, for which one record of each tensor is read, and one for each worker and each length "
-     "that its records have. A shape or dtype that differs among them, over steps or workers, is shown as varies.\n\n"
-     "Only steps that all workers have written count, unless --incomplete is given or the job has ended; --summary "
-     "counts all. Its age is that of a job that has not ended: the seconds since the newest file was written. Where "
-     "nothing marks the end of a job, as in TensorBoard's log directories, its status is unknown. superseded counts "
-     "the values that later ones of a restarted job replaced (see --superseded), hparams the records of "
-     "hyperparameters, exit is the code with which a run of W&B ended; -v names the tensors, the hyperparameters and "
-     "the alerts.\n\n"
-     "--check reads every file and record, of checkpoints the headers, and lists what is wrong with them, with file "
-     "and byte offset; -v adds how many records carry no checksum of their contents. Names that do not belong in a "
-     "trial are listed too. The "
-     "status is 4 if anything is listed, also while the job still runs. Notes, which do not change it, name tensors "
-     "without elements, as a partition of ZeRO-3 has them, and tensors with elements of a type that is not read."},
-}};
-
 struct Next {
   std::string command;
   std::string_view purpose;
@@ -119,7 +99,6 @@ const CommandDefinition& definition() {
                      {ExitStatus::damaged,
                       "something in a trial is damaged, or --check found something; the rest was listed"},
                      {ExitStatus::timed_out, "--timeout or --idle ended --follow"}},
-      .prose = prose,
       .see_also = {"smd-tensor(1)", "smd-trial(5)"},
       .columns = column_tables,
   };

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace smd::tool {
@@ -29,15 +28,5 @@ struct Shard {
 
   bool operator==(const Shard&) const = default;
 };
-
-/// For manual pages: what `auto` means.
-inline constexpr std::string_view scheduler_prose =
-    "--shard auto takes the innermost place there is: SLURM_PROCID of SLURM_STEP_NUM_TASKS, if a Slurm step has "
-    "several tasks; else the place among the members of a Slurm array, from SLURM_ARRAY_TASK_ID, "
-    "SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN and SLURM_ARRAY_TASK_STEP; else AWS_BATCH_JOB_ARRAY_INDEX. AWS Batch "
-    "tells a job the array's size in AWS_BATCH_JOB_ARRAY_SIZE, or say auto/N. auto/N takes PARALLEL_SEQ of GNU "
-    "parallel, which does not tell how many jobs there are.\n\n"
-    "Arrays must begin with 0 or 1 and have as many members as there are parts. For members that are submitted again "
-    "by themselves say I/N, such as --shard \"$SLURM_ARRAY_TASK_ID/16\"; members that Slurm requeues keep their place.";
 
 }  // namespace smd::tool

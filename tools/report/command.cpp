@@ -8,7 +8,6 @@
 #include "page.hpp"
 #include "requests/evaluation.hpp"
 
-#include <array>
 #include <chrono>
 #include <optional>
 
@@ -73,46 +72,6 @@ ExitStatus run(const ReportCommandOptions& options, Diagnostics& messages) {
   return ExitStatus::yes;
 }
 
-namespace {
-
-constexpr std::array<Prose, 4> prose = {{
-    {.title = "THE PAGE",
-     .text =
-         "One HTML file that holds everything: it opens from disk, can be mailed, prints, follows the reader's light "
-         "or dark, and loads nothing. Its Content-Security-Policy allows the page's own style and script, by their "
-         "digests, and nothing else; names and values of the trial are text, whatever they hold. Without script "
-         "everything is shown; only the conveniences are missing: the readout under the pointer, zoom (drag a "
-         "rectangle; a double click shows the whole again), hiding a curve by a click on its name, and sorting of "
-         "tables. The same trial gives the same bytes.\n\n"
-         "The first screen says whether the run is healthy, what is broken, and what the loss does. Then, each only if "
-         "there is something to show: what the trial is; the results of the rules; losses, training beside validation; "
-         "other scalars; norms of gradients and weights, and how much the weights change in a step; how the elements "
-         "are spread, as percentiles or as the buckets that the job saved; the share of zeros of activations; time per "
-         "step, and losses by worker; a table of tensors; and commands. Of many tensors the worst come first, those "
-         "with findings and then those with NaN or infinities, and the rest is one click away, by layer."},
-    {.title = "CURVES",
-     .text = "Curves are those of the first worker by name that saved a tensor at a step. Saved statistics are used "
-             "where there are any, as smd-reduce does; behind each figure are a table of exact numbers, and the "
-             "command that prints the curve. Curves are thinned to what a screen shows: the least and the greatest "
-             "number of each column are kept. Lines end at NaN, infinities and missing steps, which are marked. "
-             "Percentiles are computed of values of 512 bytes to 8 MiB, at no more than 96 steps evenly spread. The "
-             "update to weight ratio is the root of the sum of squares of what changed since the step before, over "
-             "that of the weights before; large weights, beyond 32 MiB together, are left out, and the page says so."},
-    {.title = "RULES",
-     .text =
-         "Without -r and -C each built-in rule is evaluated that needs neither a parameter nor another trial, and "
-         "those "
-         "that had something to evaluate are shown. A rule goes on after a step that triggered, so that all findings "
-         "are marked in the figures. Statistics and rules are evaluated together, so that each record is read once; "
-         "saved histograms are read separately. Nothing stops a job: that is for smd-rule. The present, for rules that "
-         "use the clock, is when the trial was last written; with --follow it is this machine's clock."},
-    {.title = "FOLLOWING",
-     .text = "With -F the page is rewritten, whole, at most each --interval (default: 2s), and reloads itself at that "
-             "interval (default: 5s), until the jobs have ended. A signal ends it with a last page."},
-}};
-
-}  // namespace
-
 const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-report",
@@ -136,14 +95,7 @@ const CommandDefinition& definition() {
                      {ExitStatus::damaged, "damaged data; the page shows the rest, and says so"},
                      {ExitStatus::timed_out,
                       "with --follow, the job went on after --timeout, or no step came within --idle"}},
-      .prose = prose,
       .see_also = {"smd-ls(1)", "smd-reduce(1)", "smd-rule(1)", "smd-rules(7)", "smd-trial(5)"},
-      .more_examples = {{.purpose = "The rules of a SageMaker job, as an artefact of CI",
-                         .command = "smd-report run -C job.json -o report.html"},
-                        {.purpose = "Only the last part of a long run, and one rule with a parameter",
-                         .command = "smd-report run -s 30: -r LossNotDecreasing -p num_steps=50 -o end.html"},
-                        {.purpose = "A custom heading",
-                         .command = "smd-report run --title 'digits, learning rate 0.1' -o run.html"}},
   };
   return definition;
 }

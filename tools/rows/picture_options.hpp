@@ -20,15 +20,6 @@ inline constexpr std::string_view svg_format = "svg";
 /// The formats of rows, and svg.
 [[nodiscard]] std::span<const std::string_view> row_and_picture_format_names() noexcept;
 
-/// What manual pages say of all pictures.
-inline constexpr std::string_view picture_prose =
-    "An SVG picture opens in any browser and prints; it follows the reader's light or dark, and holds no script and "
-    "nothing that is loaded. Colours are distinguishable for the colour-blind too; a screen reader gets the first, "
-    "last, least and greatest number of each curve, exactly. Lines end at NaN, infinities and steps that are missing, "
-    "which are marked at their step. A curve of many points is drawn with the least and the greatest of each pixel, so "
-    "that no spike is lost. Of more than 24 curves, seven are coloured and named: those with NaN or infinities, then "
-    "those that end highest and lowest; a browser shows the name of any curve under the pointer.";
-
 /// The options of `-f svg`.
 struct PictureOptions {
   ScaleKind scale = ScaleKind::linear;  ///< --log

@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -20,31 +19,6 @@ namespace smd::tool::runs {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::array<Prose, 3> prose = {{
-    {"WHICH RUNS",
-     "The runs below each PLACE are those that smd-ls --find lists. "
-     "Each has a row: trial, its path; run, its path below PLACE; layout and status, which is unreadable for a "
-     "run that cannot be read; age, in seconds since its newest file was written, unless it ended; steps, how "
-     "many were saved, and last_step; duration, in seconds from the first to the last record; rate, the steps in "
-     "a second over the last hundred that were saved; disk, the bytes of its files; with --until-step, eta.\n\n"
-     "A table shows first what tells the runs apart; columns that do not fit the terminal are named below it. "
-     "JSON has the objects scalars, with last, best and step of each name, and hp."},
-    {"SCALARS",
-     "Then come the chosen scalars: of each its last value (NAME), the best one (NAME:min or NAME:max) and the "
-     "step of the best (NAME@best); of equal values the first. NaN is never the best. Without -n, -e or -c the "
-     "scalars are the losses, at most four: those that most runs have; of a run, the first 32 are looked at. -x "
-     "drops some. Of several workers, the first by name counts. A scalar that is called like one of the columns "
-     "above is scalar.NAME.\n\n"
-     "The least value is the best of what is in the collection losses, or has a word loss, error, err, wer or "
-     "perplexity in its name; the greatest, where a word is acc, accuracy, auc, bleu, dice, f1, iou, map, miou, "
-     "precision, psnr, r2, recall, return, reward, rouge, score or ssim, also with digits behind; else the least. "
-     "Words are letters and digits between other characters, in any case. --min and --max decide otherwise."},
-    {"HYPERPARAMETERS",
-     "Then hp.KEY, for each hyperparameter whose values differ between the runs; one that a run lacks differs. "
-     "--hp all shows all of them. They are what the job logged for TensorBoard's page of hyperparameters or for W&B, "
-     "or what a file beside a metric log has."},
-}};
 
 std::vector<ColumnTable> column_tables() {
   static const std::vector<Column> columns = fixed_columns();
@@ -179,7 +153,6 @@ const CommandDefinition& definition() {
                       "a place or a run cannot be read; its row says so, and the others are printed"},
                      {ExitStatus::damaged, "something in a run is damaged; the rest was used"},
                      {ExitStatus::timed_out, "--timeout or --idle ended --follow while a job was running"}},
-      .prose = prose,
       .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-report(1)", "smd-trial(5)"},
       .columns = column_tables,
   };

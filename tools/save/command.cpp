@@ -17,58 +17,12 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <utility>
 #include <variant>
 
 namespace smd::tool::save {
 
 namespace {
-
-constexpr std::array<Prose, 3> prose = {{
-    {.title = "VALUES",
-     .text = "A number is saved as a float64 without dimensions. @FILE.npy is NumPy's format, @FILE.npz saves one "
-             "tensor NAME/KEY for each key (KEY alone if NAME is empty), and - reads .npy from standard input. NAME "
-             "ends at the first =@, else at the last =.\n\n"
-             "With --jsonl, numbers without a dtype are float64. NaN, Infinity and -Infinity may be without quotes, as "
-             "Python's json writes them, or in quotes; other text is refused unless the dtype is string. What "
-             "smd-tensor --jsonl writes can be read back: value, dtype and shape are the same. A key that is not known "
-             "is refused with its line; trial, which smd-tensor writes, is not used. A step is written when the next "
-             "one begins or the input ends, so tensors of one step belong next to each other."},
-    {.title = "WHAT IS SAVED",
-     .text = "Without --config everything given is saved, in the collections named and in those whose patterns have "
-             "the name (weights, biases, gradients, losses). With it, the collections and steps of the configuration "
-             "decide, as in a training program (losses, if it selects nothing); collections named by -c are saved too, "
-             "at the steps of the hook. These are steps of the mode, which are numbered by how many were saved so far: "
-             "a job that runs smd-save anew for each step must give --mode-step, otherwise an interval is never "
-             "reached. Tensors in losses and metrics are always saved themselves, and never reduced, unless a "
-             "collection of the configuration that has them says so.\n\n"
-             "The configuration may be a CreateTrainingJob request or the reply of describe-training-job; of a job "
-             "without a DebugHookConfig nothing is saved, and a warning says so. The same holds for dry_run, and for "
-             "workers that include_workers leaves out. Its S3OutputPath and LocalPath are not used: TRIAL says where "
-             "to save. Nor are those of TensorBoardOutputConfig and tensorboard_dir: files for TensorBoard go to the "
-             "folder tensorboard in TRIAL. smd-rule --hook-config writes the configuration that rules need."},
-    {.title = "FILES",
-     .text = "Each file appears whole: it is written under a temporary name and renamed, events before their index "
-             "file, the end marker last. --end without data writes the marker and nothing else; saving to a trial that "
-             "has it gives a warning. Where a line or a step could not be saved, --end leaves the marker out, and a "
-             "warning says so: the job must not look complete.\n\n"
-             "Any number of commands and training jobs may save into a trial at the same time. Each puts a step in its "
-             "place under a lock of the trial's directory (flock(2)), and waits for the others, as long as "
-             "--lock-timeout says. Of two that save the same step of the same worker the later one is refused, or "
-             "joins it with --append. The numbers of steps within a mode are counted before that: commands that run at "
-             "the same time give --mode-step. Where the file system locks files only (NFS), an empty file lock.smd "
-             "stays in the trial. Where it has no locks, nothing is saved without --no-lock.\n\n"
-             "On S3 each file is one object, which appears whole and in the same order: put by one request up to 64 "
-             "MiB, larger ones in parts. Requests that fail temporarily are tried again (AWS_MAX_ATTEMPTS); what "
-             "cannot be written is an error, with status 3, and no index file names it. There are no locks: two "
-             "commands must not save as the same worker at the same time. The bucket must exist. Required permissions: "
-             "s3:PutObject, s3:ListBucket, s3:GetObject and s3:AbortMultipartUpload.\n\n"
-             "SIGHUP, SIGINT and SIGTERM end the input of --jsonl: what had come is put in its place, the last step "
-             "with the tensors that it has, but no end marker. There are two seconds for that; what S3 has not taken "
-             "by then is not saved, and a message says so. Without --jsonl, a step that is not in its place yet is "
-             "left out. A second signal removes temporary files and ends the command at once."},
-}};
 
 /// The time to put in its place, after a signal, what had come. A slower server may never answer.
 constexpr std::chrono::seconds time_to_put{2};
@@ -166,7 +120,6 @@ const CommandDefinition& definition() {
                       "cannot read or write, or others have held the trial's lock for too long"},
                      {ExitStatus::damaged,
                       "an array or a line of input is damaged; with --jsonl the others were saved"}},
-      .prose = prose,
       .see_also = {"smd-ls(1)", "smd-rule(1)", "smd-trial(5)"},
   };
   return definition;

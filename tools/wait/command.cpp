@@ -181,30 +181,6 @@ ExitStatus run(const WaitCommandOptions& options, Diagnostics& messages) {
   return ExitStatus::yes;
 }
 
-namespace {
-
-constexpr std::array<Prose, 1> prose = {{
-    {"CONDITIONS",
-     "All conditions must hold, for each trial; with --any, one. Without any, the job must have begun to save: all "
-     "collections files are there, or, of logs and checkpoints, a step is. smd-wait waits for a path that does not "
-     "exist yet.\n\n"
-     "Steps count when all workers have written them, or later ones, or the job is over. The job counts as ended if "
-     "nothing changed for SMDEBUG_TRAINING_END_DELAY_REFRESH seconds (1) after its marker. Waiting ends at once when a "
-     "condition can no longer come true.\n\n"
-     "Nothing is printed when the conditions hold: the status says it. With --after, -f (or --json and the like), -o "
-     "or "
-     "--columns, and where the conditions do not hold, there is one record for each condition: the step that it is "
-     "about (of --after, the one that came; of --count, the last one counted), its state (AVAILABLE, UNAVAILABLE, "
-     "NOT_YET_AVAILABLE), and the reason if it is not available: StepUnavailable, NoMoreData or Timeout.\n\n"
-     "--timeout limits the whole wait, --idle the time without a new complete step, both with status 124. --timeout 0 "
-     "asks once.\n\n"
-     "With -m, the numbers given to -s and --after are mode steps, while the record's step is always the global one. "
-     "In a loop with --after, use --columns mode_step: s=-1; while s=$(smd-wait run -m train --after $s --columns "
-     "mode_step); do smd-tensor run loss -m train -s $s; done."},
-}};
-
-}  // namespace
-
 const CommandDefinition& definition() {
   static const CommandDefinition definition = {
       .name = "smd-wait",
@@ -229,7 +205,6 @@ const CommandDefinition& definition() {
                      {ExitStatus::damaged, "something in a trial is damaged"},
                      {ExitStatus::no_more_data, "the job ended first (NoMoreData)"},
                      {ExitStatus::timed_out, "not yet, and the time is up"}},
-      .prose = prose,
       .see_also = {"smd-ls(1)", "smd-tensor(1)", "smd-trial(5)"},
       .columns = [] { return std::vector{column_table("", columns)}; },
   };
