@@ -59,8 +59,9 @@ constexpr auto own_options = in_group(
                 "is found, the named group step is the step (default: that of --step), and every other named "
                 "group a number: 'iter (?<step>\\d+): loss (?<loss>\\S+)'. A group that took no part, is empty, "
                 "or is - or None or NA is not saved; nan and inf are numbers; a comma or semicolon behind a number "
-                "is not part of it. Lines of one step belong "
-                "together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
+                "is not part of it. A carriage return ends a line too: each state of a progress bar is one. Lines of "
+                "one step "
+                "belong together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
                 "Lines whose step is no whole number are left out; a warning counts them. "
                 "If no line gives a number, the status is 1."),
         flag(no_letter, "tee", "with --lines: write what is read to standard output, too"),
