@@ -979,17 +979,16 @@ class Made(unittest.TestCase):
         names = {row["tensor"] for row in rows("smd-ls", path)}
         self.assertEqual(names, {"local.w", "type", "type.scale", "masked", "record"})
         self.assertTrue(math.isnan(number(rows("smd-tensor", path, "masked")[0]["value"][1])))
+        self.assertIn("tensor 'masked': of a masked array", "".join(run("smd-ls", "-v", path)[1]))
         _, errors = run("smd-ls", path)
         self.assertEqual([line for line in errors if "1 storage is of no listed tensor, and not read: 2" in line], errors)
 
     def test_an_array_with_very_many_names(self):
-        """Its bytes are not copied for each."""
+        """Its bytes are not copied for each: that would take longer than the test may."""
         for protocol in (2, 3):
             array = pickle.dumps(np.zeros(16_000_000, "u1"), protocol)[2:-1]
-            path = self.write("array.pt", zipped(b"\x80\3](" + array + b"q\xff" + b"h\xff" * 100_000 + b"e."))
-            begun = time.monotonic()
+            path = self.write("array.pt", zipped(b"\x80\3](" + array + b"q\xff" + b"h\xff" * 400_000 + b"e."))
             run("smd-ls", "-l", path, status=(0, 4))
-            self.assertLess(time.monotonic() - begun, 30)
 
     def test_what_a_distributed_checkpoint_describes(self):
         """Each part that it stores is one of a tensor; parts that only a hostile file can have take no time."""

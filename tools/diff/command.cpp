@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "cli/text.hpp"
 #include "comparison.hpp"
 #include "operands/operands.hpp"
 #include "paired_steps.hpp"
 #include "select/select.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -24,16 +21,6 @@ SelectionNeeds needs() {
 
 StepRange range_of(const SelectionOptions& options) {
   return options.steps ? range_to_read_of_tensors(options, *options.steps) : StepRange();
-}
-
-/// Returns the most workers that saved one of the selected tensors.
-std::size_t most_workers(const ComparedTrial& side) {
-  std::size_t most = 0;
-  for (const TensorSummary& of :
-       side.selection.empty() ? std::vector<TensorSummary>() : side.trial.summaries(side.selection.tensors)) {
-    most = std::max(most, of.workers.size());
-  }
-  return most;
 }
 
 }  // namespace
@@ -67,11 +54,9 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
         !joining.empty()) {
       messages.note(joining);
     }
-    if (!options.selection.worker && !options.selection.all_workers && !options.output.quiet) {
-      if (const std::size_t workers = std::min(most_workers(a), most_workers(b)); workers > 1) {
-        messages.note(fmt::format("{} {} not compared: -w all compares all", counted(workers - 1, "more worker"),
-                                  workers == 2 ? "is" : "are"));
-      }
+    if (!options.selection.worker && !options.selection.all_workers &&
+        std::max(a.trial.writers().size(), b.trial.writers().size()) > 1) {
+      messages.note("the first worker of each trial is compared: -w all compares all");
     }
     view->begin();
     compare_trials(a, b, options, *view, messages);

@@ -48,6 +48,8 @@ class Roff {
 // sections.cpp
 
 using Slots = std::map<std::string, std::string, std::less<>>;
+/// Whether a name can be that of a slot: it has capitals and `_` alone.
+[[nodiscard]] bool is_slot(std::string_view name) noexcept;
 
 /// A part of a text file: a line `.Sh TITLE`, and what follows it.
 struct TextSection {

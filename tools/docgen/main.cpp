@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions for the option tables into
+// docgen SOURCE_DIR OUT_DIR: writes the manual pages and completions, of the option tables and man/*.in, into
 // OUT_DIR/{man,completions}, and the documents in docs with tables of such facts. Runs at build time only.
+#include <algorithm>
 #include <boost/filesystem/directory.hpp>
 #include <boost/filesystem/operations.hpp>
 #include <cstdio>
@@ -66,6 +67,9 @@ void generate(const fs::path& source, const fs::path& out) {
   const fs::path man = source / "man";
   smd::docgen::Slots shared;
   for (const auto& [title, text] : read_sections(man / "shared.in", {})) {
+    if (!smd::docgen::is_slot(title)) {
+      throw std::runtime_error((man / "shared.in").string() + ": a title here has capitals and _ alone: " + title);
+    }
     shared.emplace(title, text);
   }
   std::vector<std::string> groups;
@@ -86,6 +90,11 @@ void generate(const fs::path& source, const fs::path& out) {
           smd::docgen::command_page(*definition, read_sections(man / (page + ".in"), shared), notes));
   }
   for (const auto& entry : fs::directory_iterator(man)) {
+    const fs::path page = entry.path().stem();
+    const auto is_it = [&](const auto* definition) { return page.stem().string() == definition->name; };
+    if (entry.path().extension() == ".in" && page.extension() == ".1" && std::none_of(all.begin(), all.end(), is_it)) {
+      throw std::runtime_error(entry.path().string() + ": there is no such command");
+    }
     if (is_page(entry.path())) {
       write(out / "man" / entry.path().stem(), smd::docgen::filled_page(read(entry.path()), choices));
     }

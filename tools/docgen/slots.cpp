@@ -25,6 +25,12 @@ std::size_t name_end(std::string_view text, std::size_t at) {
   return end != std::string_view::npos && end > at && text[end] == '@' ? end : std::string_view::npos;
 }
 
+}  // namespace
+
+bool is_slot(std::string_view name) noexcept { return name_end(std::string(name) + "@", 0) == name.size(); }
+
+namespace {
+
 /// The words for kinds of values, in the order of ArgumentKind.
 constexpr auto kind_words = std::to_array<std::string_view>({
     "",  // none

@@ -237,14 +237,13 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
   for (bool over = false; !over;) {
     const bool early = may_come(path);
     try {
-      if (!is_begun(path)) {
-        if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
-          return trial;
-        }
-        break;
+      if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
+        return trial;
       }
+      break;
     } catch (const ReadError& error) {  // it came too early, or an earlier trial used up the time
-      if (asks_once || error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
+      if ((asks_once && !is_begun(path)) || error.problem.kind != ProblemKind::not_found ||
+          !(early || may_come(path))) {
         throw;
       }
     }

@@ -16,7 +16,7 @@ constexpr std::array<Reduction, measures> measured = {{{.kind = ReductionKind::l
                                                        {.kind = ReductionKind::min},
                                                        {.kind = ReductionKind::max},
                                                        {.kind = ReductionKind::zero_fraction}}};
-constexpr Reduction measured_mean = measured[static_cast<std::size_t>(Measure::mean)];
+constexpr auto mean_measure = static_cast<std::size_t>(Measure::mean);
 constexpr std::array<Reduction, 3> counted = {
     {{.kind = ReductionKind::count}, {.kind = ReductionKind::nan}, {.kind = ReductionKind::inf}}};
 constexpr std::array<double, 5> percents = {5, 25, 50, 75, 95};
@@ -43,9 +43,13 @@ constexpr std::array<Reduction, fan_names.size()> spread = [] {
   return all;
 }();
 
-// Fractions are only computed: no saved statistic has their name.
-bool is_measured(const Unit& unit, std::size_t measure) {
-  return measure != static_cast<std::size_t>(Measure::zero_fraction) || unit.has_value();
+bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
+
+// Fractions are only computed: no saved statistic has their name. Of a value of a worker that is not the first, only
+// scalars are shown.
+bool is_measured(const Unit& unit, bool first, std::size_t measure) {
+  return !unit.has_value() ? measure != static_cast<std::size_t>(Measure::zero_fraction)
+                           : first || (measure == mean_measure && may_be_scalar(unit));
 }
 
 // The statistic whose curve the page draws; of the others it shows the extremes.
@@ -72,8 +76,6 @@ bool names_activations(std::string_view collection) {
   return std::ranges::any_of(activation_words,
                              [&](std::string_view word) { return collection.find(word) != std::string_view::npos; });
 }
-
-bool may_be_scalar(const Unit& unit) { return unit.has_value() && unit.record_bytes() <= largest_scalar; }
 
 }  // namespace
 
@@ -180,12 +182,8 @@ void Survey::ask_percentiles(StepNeeds& step, const Unit& unit, Track& track) {
 // The evaluator finds answers fastest in the order in which they were asked for, which `gather` keeps.
 void Survey::set_required_tensors(StepNeeds& step) {
   for (const auto& [unit, tensor, first] : surveyed(step)) {
-    if (!first) {
-      step.measure(unit, measured_mean);
-      continue;
-    }
     for (std::size_t i = 0; i < measures; ++i) {
-      if (is_measured(unit, i)) {
+      if (is_measured(unit, first, i)) {
         step.measure(unit, measured[i]);
       }
     }
@@ -193,6 +191,9 @@ void Survey::set_required_tensors(StepNeeds& step) {
       for (const Reduction& reduction : counted) {
         step.computed(unit, reduction);
       }
+    }
+    if (!first) {
+      continue;
     }
     if (unit.record_bytes() > largest_scalar) {
       ask_percentiles(step, unit, tensor.second);
@@ -224,67 +225,74 @@ ModeHistory& Survey::series_of(TensorHistory& history, Mode mode) {
   return at->second;
 }
 
+struct Survey::Measured {
+  std::array<std::optional<double>, measures> numbers = {};
+  std::optional<double> elements = {};
+  std::uint64_t nan = 0;
+  std::uint64_t inf = 0;
+  bool any = false;  ///< Of `numbers`.
+  bool finite = true;
+};
+
+Survey::Measured Survey::measure(StepView& step, const Unit& unit, bool first) {
+  Measured all;
+  for (std::size_t i = 0; i < measures; ++i) {
+    std::optional<double>& number = all.numbers[i];
+    number = is_measured(unit, first, i) ? step.measure(unit, measured[i]) : std::nullopt;
+    all.any = all.any || number;
+    all.finite = all.finite && (!number || std::isfinite(*number));
+  }
+  if (unit.has_value()) {
+    all.elements = step.computed(unit, counted[0]);
+    all.nan = static_cast<std::uint64_t>(step.computed(unit, counted[1]).value_or(0));
+    all.inf = static_cast<std::uint64_t>(step.computed(unit, counted[2]).value_or(0));
+    all.finite = all.elements ? all.nan + all.inf == 0 : all.finite;  // a sum of squares may overflow without them
+  }
+  return all;
+}
+
 void Survey::invoke_at_step(StepView& step) {
   for (const auto& [unit, tensor, first] : surveyed(step)) {
+    const Measured now = measure(step, unit, first);
+    if (!now.finite && !history_of(tensor).first_not_finite) {
+      history_of(tensor).first_not_finite = unit.step();
+    }
+    if (const auto mean = now.numbers[mean_measure]; mean && may_be_scalar(unit)) {
+      gather_worker(unit, tensor, *mean);
+    }
     if (first) {
-      gather(step, unit, tensor);
+      gather(step, unit, tensor, now);
       step.evaluated();
-    } else if (const auto number = step.measure(unit, measured_mean)) {
-      if (std::optional<GlobalStep>& at = history_of(tensor).first_not_finite; !at && !std::isfinite(*number)) {
-        at = unit.step();
-      }
-      if (may_be_scalar(unit)) {
-        gather_worker(unit, tensor, *number);
-      }
     }
   }
   gather_time(step);
   histories_.left_out = too_large_;
 }
 
-void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor) {
+void Survey::gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now) {
   Track& track = tensor.second;
   TensorHistory& history = history_of(tensor);
   ModeHistory& series = series_of(history, unit.mode());
-  std::array<std::optional<double>, measures> numbers;
-  bool any = false;
-  bool finite = true;
   for (std::size_t i = 0; i < measures; ++i) {
-    numbers[i] = is_measured(unit, i) ? step.measure(unit, measured[i]) : std::nullopt;
-    if (numbers[i]) {
-      series.curves[i].add(unit.step(), unit.mode_step(), *numbers[i]);
-      finite = finite && std::isfinite(*numbers[i]);
-      any = true;
+    if (now.numbers[i]) {
+      series.curves[i].add(unit.step(), unit.mode_step(), *now.numbers[i]);
     } else {
       series.curves[i].skip();
     }
   }
-  const std::optional<double> mean = numbers[static_cast<std::size_t>(Measure::mean)];
-  if (unit.has_value()) {
-    const std::optional<double> elements = step.computed(unit, counted[0]);
-    const auto nan = static_cast<std::uint64_t>(step.computed(unit, counted[1]).value_or(0));
-    const auto inf = static_cast<std::uint64_t>(step.computed(unit, counted[2]).value_or(0));
-    if (elements) {
-      history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*elements));
-      history.nan += nan;
-      history.inf += inf;
-      finite = nan + inf == 0;  // a sum of squares may overflow without them
-    }
+  if (now.elements) {
+    history.elements = std::max(history.elements.value_or(0), static_cast<std::uint64_t>(*now.elements));
+    history.nan += now.nan;
+    history.inf += now.inf;
   }
-  if (any) {
-    if (!finite && !history.first_not_finite) {
-      history.first_not_finite = unit.step();
-    }
+  if (now.any) {
     history.first_step = history.steps == 0 ? unit.step() : history.first_step;
     history.last_step = unit.step();
     ++history.steps;
-    if (mean && may_be_scalar(unit)) {
-      gather_worker(unit, tensor, *mean);
-    }
   }
   gather_fan(step, unit, track, series.fan);
   if (track.compared.value_or(false)) {
-    gather_update(step, unit, track, series, finite);
+    gather_update(step, unit, track, series, now.finite);
   }
 }
 

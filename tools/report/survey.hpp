@@ -72,7 +72,9 @@ class Survey final : public Rule {
   [[nodiscard]] Role role_of(std::string_view tensor);
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
-  void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor);
+  struct Measured;  // of a unit, for the page or, if it is not the first, for what is told of all workers
+  [[nodiscard]] static Measured measure(StepView& step, const Unit& unit, bool first);
+  void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now);
   void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan);
   void gather_update(const StepView& step, const Unit& unit, Track& track, ModeHistory& series, bool finite);
   void gather_worker(const Unit& unit, Tracks::value_type& tensor, double number);

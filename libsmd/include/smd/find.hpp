@@ -38,9 +38,9 @@ struct FoundTrial {
 /// one; a checkpoint is a step of the folder around it. Symbolic links are followed, but each folder is visited once,
 /// under its own name; links to `place` or above it, and into /proc, /sys and /dev, are not.
 /// @throws ReadError if `place` itself cannot be read, or the search was stopped; InvalidArgument if there is no such
-/// layout. `problems`, if given, receives the
-/// places that were not searched, in byte order of paths: folders that cannot be read or lie too deep, links that were
-/// not followed (kind remark), and what a limit left out (kind warning).
+/// layout. `problems`, if given, receives the places that were not searched, in byte order of paths: folders that
+/// cannot be read or lie too deep, links that were not followed (kind remark), and what a limit left out (kind
+/// warning).
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
                                                               std::vector<Problem>* problems = nullptr,
                                                               const TrialOptions& options = {});

@@ -30,7 +30,7 @@ struct FollowOptions {
 struct FollowEvent {
   /// `reached`: one more complete step. `ended`: the job is over and all its steps were returned; further calls return
   /// the same. `timed_out`: so do they, unless steps are available. `idle`: no step became available for
-  /// `WaitOptions::idle`.
+  /// `WaitOptions::idle`. `stopped`: a stop was requested.
   WaitOutcome outcome = WaitOutcome::ended;
   /// If `reached`: the step's numbers, as the first worker by name has them.
   GlobalStep step = {};

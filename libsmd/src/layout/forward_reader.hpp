@@ -128,17 +128,17 @@ struct GrowingFile {
   FileHead head;             ///< Read only if the file may be looked at again.
 
   /// Takes the head of `file` before it is read. Returns false if it is not what was read up to `offset`; the next look
-  /// then takes it for another file. A file that may be written anew while it is read: again afterwards.
+  /// then takes it for another file. Call it again after reading if writers overwrite such files.
   [[nodiscard]] bool take_head(const storage::File& file) {
-    if (head.count == FileHead::most_bytes) {
-      return true;
-    }
-    const FileHead now(file, FileHead::most_bytes);  // before what was known is compared: that is then of the same file
-    const bool same = head.count == 0 ? offset == 0 : FileHead(file, head.count) == head;
+    const FileHead now(file, FileHead::most_bytes);  // first: if the file is overwritten then, the comparison fails
+    const bool same = head.count == 0                      ? offset == 0
+                      : head.count == FileHead::most_bytes ? now == head
+                                                           : FileHead(file, head.count) == head;
     head = same ? now : FileHead();
     stamp = same ? stamp : storage::FileStamp();  // which no file has
     return same;
   }
+
   /// Returns whether `now` is the stamp of the file that was read, whatever was written to it.
   [[nodiscard]] bool is(const storage::FileStamp& now) const {
     constexpr std::size_t device_and_inode = 2;

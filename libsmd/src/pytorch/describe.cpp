@@ -698,6 +698,9 @@ class Describer {
       held->has_checksums = storages_.is_archive;  // of the pickle, which was verified
       type_.source = held;
     }
+    if (by_state && pickle_.kind(state[5]) != Kind::none) {
+      type_.meaning = "of a masked array, with what its mask hides";
+    }
     add(object, nullptr);
     return true;
   }
@@ -772,9 +775,9 @@ class Describer {
   std::uint64_t budget_ = 0;
   ValueType type_;                      ///< Of the tensor that is looked at,
   wire::FileTensors::Position tensor_;  ///< where its elements are,
-  std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
   std::string why_;                     ///< and why they cannot be read,
   bool not_yet_ = false;                ///< which is only that the file is cut before them.
+  std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
   bool swapped_ = false;                ///< The array's elements are big-endian.
   std::string key_;                     ///< See `key_text`.
   std::string decoded_;                 ///< See `bytes_of`.

@@ -104,7 +104,7 @@ class MetadataReader {
       const GlobalName* const made = pickle_.global(pickle_.callee(object));
       const bool bytes = parts == Pickle::nothing && made != nullptr && made->name == "BytesStorageMetadata";
       if (bytes) {
-        told_.insert(pickle_.text(key));
+        told_.insert(pickle_.text(key).substr(0, limits::name_bytes));
       }
       if (bytes || object == Pickle::nothing) {
         continue;
@@ -125,8 +125,9 @@ class MetadataReader {
       tensors.add(name, type, where);
     }
     for (const auto& [which, place] : places_) {
-      if (!place.used && told_.insert(which.tensor).second) {
-        tell(which.tensor, damaged("storage_data has a part of it that state_dict_metadata lacks"));
+      const std::string_view name = std::string_view(which.tensor).substr(0, limits::name_bytes);
+      if (!place.used && told_.insert(name).second) {
+        tell(name, damaged("storage_data has a part of it that state_dict_metadata lacks"));
       }
     }
     checkpoint_.tensors = std::move(tensors).make(nullptr);
@@ -272,8 +273,11 @@ class MetadataReader {
       return damaged("the file has no bytes where the chunk should be", file.size());
     }
     TorchFile described = read_torch_file({file, chunk.offset, chunk.offset + chunk.length}, stop_);
-    if (described.cut || !described.problems.empty()) {
-      return described.cut ? *described.cut : described.problems.kept().front();
+    const auto problems = described.problems.kept();
+    const auto fault =
+        std::ranges::find_if(problems, [](const Problem& problem) { return problem.kind != ProblemKind::remark; });
+    if (described.cut || fault != problems.end()) {
+      return described.cut ? *described.cut : *fault;
     }
     const bool one = described.tensors.size() == 1 && described.tensors[0].sound;
     const wire::FileTensor tensor = one ? described.tensors[0] : wire::FileTensor();

@@ -157,7 +157,9 @@ class TorchFileReader {
     }
     Storages storages;
     const auto more = archive->find("constants.pkl");
-    const auto constants = more ? load_member("constants.pkl", members[*more]) : std::make_unique<Loaded>();
+    constexpr std::uint64_t no_constants = 4;  // an empty tuple
+    const bool has_constants = more && members[*more].size > no_constants;
+    const auto constants = has_constants ? load_member("constants.pkl", members[*more]) : std::make_unique<Loaded>();
     storages.constants = constants->pickle.length() != 0 ? &constants->pickle : nullptr;
     storages.constants_begin = constants->begin;
     storages.find = [&](std::string_view key) { return archive->find(std::string(storages.folder).append(key)); };

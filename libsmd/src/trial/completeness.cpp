@@ -183,23 +183,27 @@ std::optional<Problem> missing_collections_files(const Snapshot& snapshot, std::
     return std::nullopt;  // the number of workers is unknown
   }
   const std::int64_t expected = *snapshot.collections->num_workers;
-  auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());
-  const auto warning = [&place](std::string text) {
+  const auto there = static_cast<std::int64_t>(snapshot.collections->workers.size());
+  const auto warning = [place](std::string text) {
     return Problem{ProblemKind::warning, std::string(place), {}, std::move(text)};
   };
   if (expected <= 0) {
     return warning("the collections name " + std::to_string(expected) +
                    " workers; steps count as complete when all workers that wrote anything wrote them");
   }
-  const bool all_defined = there >= expected;
-  there = all_defined ? static_cast<std::int64_t>(snapshot.listing->workers.size()) : there;
-  if (there >= expected || (all_defined && (there == 0 || !snapshot.ended))) {  // steps of a running job wait for it
+  const auto counted = [expected](std::int64_t workers) {
+    return std::to_string(workers) + " of " + std::to_string(expected) + " workers " + (workers == 1 ? "has" : "have");
+  };
+  if (there < expected) {
+    return warning(counted(there) + " a collections file" + (snapshot.ended ? "" : " so far") +
+                   "; what is there is read");
+  }
+  const auto saved = static_cast<std::int64_t>(snapshot.listing->workers.size());
+  if (saved == 0 || saved >= expected || !snapshot.ended) {  // steps of a running job wait for all
     return std::nullopt;
   }
-  place = all_defined ? std::string_view() : place;
-  return warning(std::to_string(there) + " of " + std::to_string(expected) + " workers " +
-                 (there == 1 ? "has" : "have") + (all_defined ? " index files" : " a collections file") +
-                 (snapshot.ended ? "" : " so far") + "; what is there is read");
+  return make_problem(ProblemKind::remark,
+                      counted(saved) + " index files: the others saved nothing, or their files are lost");
 }
 
 }  // namespace smd::detail::trial

@@ -126,7 +126,7 @@ TEST_CASE("a loss that was saved without value and mean is named") {
   trial.step(0, {{"loss", {1}}, {saved("min", "other"), {1}}}).step(1, {{"loss", {2}}, {saved("min", "other"), {1}}});
   CHECK(trial.run(loss_not_decreasing, {{"num_steps", "1"}}).warnings ==
         std::vector<std::string>{
-            "1 of 2 tensors has no value or reduction that the rule can use and was skipped: other"});
+            "1 of 2 tensors was skipped, for want of a value or reduction that the rule can use: other"});
 }
 
 TEST_CASE("what turns out to be no loss before the start is looked past") {

@@ -31,8 +31,11 @@ class ExplodingTensor final : public UnitRule {
     if (!only_nan_) {
       step.computed(unit, inf_count);
     }
+    if (unit.has_value()) {
+      return;
+    }
     for (const std::string_view name : unit.reductions()) {
-      if (!unit.has_value() && tells(name)) {
+      if (tells(name)) {
         step.saved(unit, name);
       }
     }

@@ -60,14 +60,6 @@ class PoorWeightInitialization final : public Rule {
     }
   }
 
-  /// Warns if `gradient_range` was not evaluated, because results of the other conditions would hide that.
-  void summarize(RuleSummary& summary) override {
-    if (histograms_ && !spreads_) {
-      summary.warn(
-          "gradient_range was not evaluated: it needs raw values, and of gradients only histograms were saved");
-    }
-  }
-
  private:
   struct Stale {
     double best;
@@ -100,7 +92,6 @@ class PoorWeightInitialization final : public Rule {
   bool evaluate_gradients(StepView& step) {
     std::map<std::string_view, Measured> workers;
     for (const Unit& unit : step.units(gradients_)) {
-      histograms_ = histograms_ || (!unit.has_value() && unit.has_reduction(saved_histogram));
       const std::optional<double> number = step.computed(unit, gradient_count);
       const std::optional<double> top = step.computed(unit, gradient_high);
       const std::optional<double> bottom = step.computed(unit, gradient_low);
@@ -110,7 +101,6 @@ class PoorWeightInitialization final : public Rule {
     }
     const double bound = parameters().number("distribution_range");
     for (const auto& [worker, spreads] : workers) {
-      spreads_ = true;
       if (const auto& [unit, spread] = *std::ranges::min_element(spreads, less); spread < bound) {
         step.trigger(unit, "gradient_range", spread, "<", bound);
       }
@@ -147,8 +137,6 @@ class PoorWeightInitialization final : public Rule {
   SelectionId gradients_;
   Losses losses_;
   std::int64_t analysed_ = 0;
-  bool histograms_ = false;                                     // gradients were saved only as histograms
-  bool spreads_ = false;                                        // `gradient_range` was evaluated
   std::map<std::pair<std::string, std::string>, Stale> stale_;  // by tensor and worker
 };
 

@@ -407,10 +407,9 @@ std::vector<std::string> RuleRun::skipped() const {
   }
   if (!lacking.empty()) {
     std::ranges::sort(lacking);
-    texts.push_back(fmt::format("{} of {} {} no value or reduction that the rule can use and {} skipped: {}",
+    texts.push_back(fmt::format("{} of {} {} skipped, for want of a value or reduction that the rule can use: {}",
                                 lacking.size(), counted(result().tensors_matched + lacking.size(), "tensor"),
-                                lacking.size() == 1 ? "has" : "have", lacking.size() == 1 ? "was" : "were",
-                                first_names(lacking)));
+                                lacking.size() == 1 ? "was" : "were", first_names(lacking)));
   }
   return texts;
 }
@@ -508,7 +507,8 @@ void RuleRun::note_missing_collections() {
     }
   }
   // While the job runs, the files may still appear.
-  if (const auto missing = base_->snapshot().missing_collections_files(); missing && base_->snapshot().ended()) {
+  if (const auto missing = base_->snapshot().missing_collections_files();
+      missing && missing->kind == ProblemKind::warning && base_->snapshot().ended()) {
     warn(to_string(*missing));
   }
   for (std::string& text : others) {

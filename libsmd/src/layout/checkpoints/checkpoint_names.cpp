@@ -142,7 +142,8 @@ bool is_checkpoint_file(std::string_view name) noexcept {
 
 bool is_doubtful(std::string_view path) noexcept {
   const TensorFileName name = split_tensor_file_name(path);
-  return name.ending == doubtful_ending && name.of == 0 && rank_of_model(name.stem) == no_model;
+  const bool of_pytorch = rank_of_model(name.stem) != no_model && !name.stem.starts_with("model");  // as others' may be
+  return name.ending == doubtful_ending && name.of == 0 && !of_pytorch;
 }
 
 std::string_view newer_stem(std::string_view stem) noexcept {

@@ -32,7 +32,7 @@ inline constexpr std::string_view doubtful_ending = ".bin";
 [[nodiscard]] bool is_shard_index(std::string_view name) noexcept;
 
 /// Returns whether only the first bytes of a file tell whether it is a checkpoint's: it has the doubtful ending, and
-/// neither the name of a model nor that of a shard.
+/// neither a name that only PyTorch's programs give a model, nor that of a shard.
 [[nodiscard]] bool is_doubtful(std::string_view path) noexcept;
 
 /// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.

@@ -390,8 +390,8 @@ class CheckpointLook {
     }
   }
 
-  /// Reports the problems of a file. Returns true if it may still be written to: as long as no later step is complete,
-  /// unless it is followed.
+  /// Reports the problems of a file. Returns true if it may still be written to. If the trial is not followed, that
+  /// ends once a later step is complete.
   bool tell_problems_of(const TensorFile& file, std::int64_t step) {
     const auto header = listing_->headers.find(file.path);
     const auto age = age_of(header->written);

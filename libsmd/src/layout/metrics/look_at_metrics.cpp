@@ -97,7 +97,7 @@ class MetricTaker {
       cursor_.rest = reader.problem();
     }
     cursor_.offset = reader.offset();
-    if (!request_.as_it_stands) {
+    if (!request_.as_it_stands && cursor_.head.count < FileHead::most_bytes) {
       (void)cursor_.take_head(file);
     }
     return refused;

@@ -250,7 +250,8 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   }
   const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
   const std::string_view object = text.substr(0, length.value_or(0));
-  if (grows && !length && (text.empty() || (text.front() == '{' && text.find('\n') == text.npos))) {
+  const bool may_go_on = *form == MetricForm::array || text.find('\n') == text.npos;
+  if (grows && !length && (text.empty() || (text.front() == '{' && may_go_on))) {
     return std::nullopt;
   }
   if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
