@@ -89,8 +89,7 @@ struct StatusFact {
 /// Returns the tags of messages: `AccessDenied, …`.
 [[nodiscard]] std::string tag_list();
 
-/// Returns the text that a manual page has before a group of options; empty if there is none. `notes` are those of all
-/// groups.
+/// Returns the text before a group of options in a manual page; empty if the group has no text. `notes`: of all groups.
 [[nodiscard]] std::string_view group_note(const Sections& notes, std::string_view group,
                                           std::string_view command) noexcept;
 

@@ -72,7 +72,7 @@ class Survey final : public Rule {
   [[nodiscard]] Role role_of(std::string_view tensor);
   [[nodiscard]] bool compares(const Unit& unit, Track& track);
   void ask_percentiles(StepNeeds& step, const Unit& unit, Track& track);
-  struct Measured;  // of a unit, for the page or, if it is not the first, for what is told of all workers
+  struct Measured;  // the numbers of one unit
   [[nodiscard]] static Measured measure(StepView& step, const Unit& unit, bool first);
   void gather(StepView& step, const Unit& unit, Tracks::value_type& tensor, const Measured& now);
   void gather_fan(const StepView& step, const Unit& unit, Track& track, Fan& fan);

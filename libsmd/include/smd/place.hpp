@@ -35,9 +35,9 @@ struct ValueType {
   std::vector<std::int64_t> strides = {};
   /// The element type as the file names it (`F4`), if the library does not read that type; `dtype` then means nothing.
   std::string unread_type = {};
-  /// What elements mean beside their type, in words. Of a quantised tensor: `scale 0.1, zero point 3`; scales along an
-  /// axis are told by their checksums, if the file has them. Of a sparse one's indices: `dense size [3, 2]`. Else
-  /// empty.
+  /// What elements mean beside their type, in words: `scale 0.1, zero point 3` of a quantised tensor, or the checksums
+  /// of scales along an axis, if the file has them; `dense size [3, 2]` of the indices of a sparse tensor. Empty for
+  /// other tensors.
   std::string meaning = {};
   /// Of elements: what the library must know besides to read them, such as their checksum; may be null.
   std::shared_ptr<const detail::storage::ElementSource> source = {};

@@ -630,8 +630,7 @@ class Describer {
     return name.has_value();
   }
 
-  /// Returns bytes that stand there, are empty, or must be decoded; nullopt if a value is none of these. Valid until
-  /// the next call.
+  /// Returns the bytes of a value, decoded if needed; nullopt for other values. Valid until the next call.
   [[nodiscard]] std::optional<std::string_view> bytes_of(Ref value) {
     if (pickle_.kind(value) == Kind::bytes) {
       return pickle_.text(value);

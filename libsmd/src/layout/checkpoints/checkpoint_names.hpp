@@ -38,7 +38,7 @@ inline constexpr std::string_view doubtful_ending = ".bin";
 /// Returns a set's stem as the same set in the newer form has it: `model` for `pytorch_model`.
 [[nodiscard]] std::string_view newer_stem(std::string_view stem) noexcept;
 
-/// Returns the rank of a set by its stem among those that may be the model; `no_model`: it is none of them.
+/// Returns the rank of a set, by its stem, among those that may be the model; `no_model` for other sets.
 [[nodiscard]] std::size_t rank_of_model(std::string_view stem) noexcept;
 inline constexpr std::size_t no_model = 5;
 
