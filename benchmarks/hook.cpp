@@ -145,7 +145,7 @@ void write(int count, const std::string& folder, const std::vector<float>& value
   const smd::Shape shape = {static_cast<std::int64_t>(values.size())};
   smd::HookConfig config{.out_dir = folder, .save_config = smd::SaveConfigMode{.save_interval = 1}};
   if (reductions != nullptr) {
-    config.reduction_config = smd::ReductionConfig::parse(reductions, true);
+    config.reduction_config = smd::parse_reduction_config(reductions, true);
     config.reduction_config->save_raw_tensor = raw;
   }
   smd::Hook hook(config);

@@ -5,8 +5,8 @@
 #include "smd_python.hpp"
 
 #include <smd/column.hpp>
+#include <smd/reduction.hpp>
 #include <smd/trial.hpp>
-#include <smd/value_reducer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -115,7 +115,7 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
       return std::nullopt;
     }
   }
-  const ScalarColumn column = ScalarColumn::read(trial, tensor, {.mode = chosen(mode), .worker = worker});
+  const ScalarColumn column = ScalarColumn::read(trial, tensor, chosen(mode), worker);
   if (!column.problems().empty()) {
     throw ReadError(column.problems().front());
   }
@@ -206,8 +206,7 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
     std::vector<std::size_t> places;
     for (std::size_t k = 0; k < names.size(); ++k) {
       if (was_saved(entry, names[k])) {
-        const ReductionKey key(names[k]);
-        columns[k][i] = owner.reduction_value(entry.step, key.name, key.abs, std::string(entry.worker)).item();
+        columns[k][i] = owner.reduction_value(entry.step, names[k], false, std::string(entry.worker)).item();
       } else if (const std::optional<Reduction> kind = parse_reduction(names[k]); entry.value && kind) {
         wanted.push_back(*kind);
         places.push_back(k);

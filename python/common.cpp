@@ -46,14 +46,12 @@ void translate(std::exception_ptr pointer) {
     std::rethrow_exception(std::move(pointer));
   } catch (const ReadError& e) {
     raise("ReadError", e, py::dict("problem"_a = e.problem));
-  } catch (const WriteError& e) {
-    raise("WriteError", e, py::dict("problem"_a = e.problem));
   } catch (const IndexReaderException& e) {
     raise("IndexReaderException", e, py::dict("problem"_a = e.problem));
-  } catch (const InvalidArgument& e) {
-    raise("InvalidArgument", e);
   } catch (const MatchLimit& e) {
     raise("MatchLimit", e, py::dict("pattern"_a = e.pattern));
+  } catch (const InvalidArgument& e) {
+    raise("InvalidArgument", e);
   } catch (const NoMoreData& e) {
     raise("NoMoreData", e, step_of(e));
   } catch (const StepUnavailable& e) {
@@ -65,10 +63,6 @@ void translate(std::exception_ptr pointer) {
   } catch (const TensorUnavailableForStep& e) {
     raise("TensorUnavailableForStep", e,
           py::dict("tensor"_a = e.tensor, "saved"_a = e.saved, "missing"_a = e.missing, **step_of(e)));
-  } catch (const StepAlreadySaved& e) {
-    raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
-  } catch (const RuleEvaluationConditionMet& e) {
-    raise("RuleEvaluationConditionMet", e, py::dict("rule_name"_a = e.rule, "step"_a = e.step));
   } catch (const MissingCollectionFiles& e) {
     raise("MissingCollectionFiles", e, py::dict("path"_a = e.path, "ended"_a = e.ended));
   } catch (const InvalidWorker& e) {
@@ -127,7 +121,5 @@ py::object to_python(const TensorValue& value) {
   const py::capsule owner(new TensorValue(value), [](void* kept) { delete static_cast<TensorValue*>(kept); });
   return py::array(py::dtype::from_args(name), value.shape(), value.bytes().data(), owner);
 }
-
-py::object to_python(const ReductionKey& key) { return py::make_tuple(key.name, key.abs); }
 
 }  // namespace smd

@@ -122,7 +122,7 @@ class Follower {
 using Bounds = std::pair<std::optional<GlobalStep>, std::optional<GlobalStep>>;
 
 StepRange range_of(const Bounds& steps) {
-  return StepRange::between(steps.first.value_or(GlobalStep(INT64_MIN)), steps.second);
+  return StepRange{.first = steps.first.value_or(GlobalStep(INT64_MIN)), .end = steps.second};
 }
 
 /// Opens a trial with the options of `smd.open`, of which None stands for its default.
@@ -161,7 +161,9 @@ Trial open(const std::string& path, py::dict given) {
   if (!given.empty()) {
     throw py::type_error("open() has no option " + py::repr(py::list(given)[0]).cast<std::string>());
   }
-  trial.range_steps = newest ? StepRange::newest(*newest) : oldest ? StepRange::oldest(*oldest) : range_of(range_steps);
+  trial.range_steps = newest   ? StepRange{.newest = *newest}
+                      : oldest ? StepRange{.oldest = *oldest}
+                               : range_of(range_steps);
   if (superseded != "left_out" && superseded != "only" && superseded != "included") {
     throw InvalidArgument("superseded is left_out, only or included, not '" + superseded + "'");
   }
@@ -255,6 +257,17 @@ std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& te
   return rows;
 }
 
+// As the reference: by name and whether of absolute values.
+std::map<std::pair<std::string, bool>, TensorValue> reduction_values(const Tensor& tensor, StepKey step,
+                                                                     const std::optional<std::string>& worker) {
+  std::map<std::pair<std::string, bool>, TensorValue> values;
+  for (auto& [stored, value] : tensor.reduction_values(step, worker)) {
+    const bool abs = stored.starts_with("abs_");
+    values.emplace(std::pair(stored.substr(abs ? 4 : 0), abs), value);
+  }
+  return values;
+}
+
 void add_tensor(py::module_& module) {
   py::class_<Tensor>(module, "Tensor")
       .def(py::init([](const Trial& trial, const std::string& name) { return trial.tensor(name); }), Unlocked())
@@ -265,7 +278,7 @@ void add_tensor(py::module_& module) {
       .def("_value", &Tensor::value, Unlocked())
       .def("_shape", &Tensor::shape, Unlocked())
       .def("_reduction_value", &Tensor::reduction_value, Unlocked())
-      .def("_reduction_values", &Tensor::reduction_values, Unlocked())
+      .def("_reduction_values", &reduction_values, Unlocked())
       .def("_workers", &Tensor::workers, Unlocked())
       .def("_prev_steps", &Tensor::prev_steps, Unlocked());
 }

@@ -35,10 +35,21 @@ void add_collections(Hook& hook, const std::string& json) {
   }
 }
 
+void translate(std::exception_ptr pointer) {
+  try {
+    std::rethrow_exception(std::move(pointer));
+  } catch (const WriteError& e) {
+    raise("WriteError", e, py::dict("problem"_a = e.problem));
+  } catch (const StepAlreadySaved& e) {
+    raise("StepAlreadySaved", e, py::dict("worker"_a = e.worker, "step"_a = e.step, "can_append"_a = e.can_append));
+  }
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_hook, module) {
   py::module_::import("smd._core");
+  py::register_exception_translator(translate);
   py::class_<Hook>(module, "Hook")
       .def(py::init([](const std::string& json) { return Hook(HookConfig::parse(json, "hook")); }), "json"_a)
       .def(py::init(&load), "path"_a)

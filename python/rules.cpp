@@ -65,6 +65,8 @@ void translate(std::exception_ptr pointer) {
   } catch (const ConfigurationError& e) {
     raise("ConfigurationError", e,
           py::dict("kind"_a = to_string(e.kind), "parameter"_a = e.parameter, "nearest"_a = e.nearest));
+  } catch (const RuleEvaluationConditionMet& e) {
+    raise("RuleEvaluationConditionMet", e, py::dict("rule_name"_a = e.rule, "step"_a = e.step));
   }
 }
 

@@ -34,7 +34,6 @@ namespace py = pybind11;
 [[nodiscard]] pybind11::object to_python(const Problem& problem);
 [[nodiscard]] pybind11::object to_python(const Collection& collection);
 /// Returns name and whether it is of absolute values.
-[[nodiscard]] pybind11::object to_python(const ReductionKey& key);
 
 }  // namespace smd
 
@@ -127,8 +126,6 @@ template <>
 struct type_caster<smd::Problem> : result_caster<smd::Problem> {};
 template <>
 struct type_caster<smd::Collection> : result_caster<smd::Collection> {};
-template <>
-struct type_caster<smd::ReductionKey> : result_caster<smd::ReductionKey> {};
 
 }  // namespace pybind11::detail
 

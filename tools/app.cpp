@@ -116,8 +116,6 @@ void run_guarded(const Command& command, int argc, char** argv, Diagnostics& mes
     say_usage(messages, command.definition().name, error.what());
   } catch (const InvalidArgument& error) {
     say_usage(messages, command.definition().name, error.what());
-  } catch (const MatchLimit& error) {
-    say_usage(messages, command.definition().name, error.what());
   } catch (const Error& error) {
     messages.fail(error);
   } catch (const OutputError& error) {

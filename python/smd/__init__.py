@@ -48,7 +48,7 @@ class InvalidArgument(Error):
     """An argument is not valid, such as a pattern that does not compile."""
 
 
-class MatchLimit(Error):
+class MatchLimit(InvalidArgument):
     """`pattern` needs too many steps to match."""
     pattern: str
 

@@ -56,7 +56,7 @@ Saved run_job(fuzz::Source& source, const std::string& path) {
   config.save_all = true;
   config.end_marker = true;
   if ((flags & 2) != 0) {
-    config.reduction_config = ReductionConfig::parse("min,max,mean,abs_mean,l2", true, (flags & 4) != 0);
+    config.reduction_config = parse_reduction_config("min,max,mean,abs_mean,l2", true, (flags & 4) != 0);
   }
   Hook hook(config);
   Saved saved;
@@ -112,7 +112,7 @@ SMD_FUZZ_ENTRY(hook_round_trip)(const std::uint8_t* data, std::size_t size) {
     const auto [tensor, reduction] = detail::trial::parse_stored_name(key.second);
     const Tensor read = trial.tensor(tensor);
     const GlobalStep step(key.first);
-    const TensorValue value = reduction ? read.reduction_values(step).at(*reduction) : read.value(step);
+    const TensorValue value = reduction ? read.reduction_values(step).at(std::string(*reduction)) : read.value(step);
     SMD_REQUIRE(value.dtype() == given.dtype && value.shape() == given.shape);
     SMD_REQUIRE(std::equal(value.bytes().begin(), value.bytes().end(), given.bytes.begin(), given.bytes.end()));
   }

@@ -98,7 +98,7 @@ void reductions(fuzz::Source& source) {
     SMD_REQUIRE(parse_reduction(to_string(*reduction)) == *reduction);
   }
   (void)tool::reduce::wanted_reductions({std::string(source.rest())}, false, {"mean", "odd name"});
-  (void)ReductionConfig::parse(source.rest());
+  (void)parse_reduction_config(source.rest());
 }
 
 void partials(fuzz::Source& source) {

@@ -50,7 +50,7 @@ StepRange range_to_follow(const FollowSetup& setup) {
   }
   const std::vector<StepNeed::Window> windows = spec.need().windows;
   const auto least = std::ranges::min_element(windows, {}, &StepNeed::Window::first);
-  return least == windows.end() ? StepRange() : StepRange::between(GlobalStep(least->first), std::nullopt);
+  return least == windows.end() ? StepRange() : StepRange{.first = GlobalStep(least->first)};
 }
 
 /// Reports what is missing when no further step comes. `any`: a step came.

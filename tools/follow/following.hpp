@@ -8,7 +8,6 @@
 
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>
-#include <smd/wait.hpp>
 
 #include <chrono>
 #include <cstddef>

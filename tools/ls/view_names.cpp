@@ -107,7 +107,7 @@ constinit const ViewSpec names_view = {
     .details = true,
     .columns = name_columns,
     .range =
-        [](const LsOptions& options) { return only_asks(options) ? StepRange::newest(1) : selected_range(options); },
+        [](const LsOptions& options) { return only_asks(options) ? StepRange{.newest = 1} : selected_range(options); },
     .show = show_names};
 
 }  // namespace smd::tool::ls

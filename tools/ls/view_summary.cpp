@@ -178,7 +178,7 @@ bool show_summary(Trial& trial, Showing& to) {
 
 /// The newest index file alone tells the last step, unless it is damaged or empty.
 StepRange summary_range(const LsOptions& options) {
-  return options.key == "last_step" || options.key == "age" ? StepRange::newest(1) : StepRange();
+  return options.key == "last_step" || options.key == "age" ? StepRange{.newest = 1} : StepRange();
 }
 
 }  // namespace

@@ -201,8 +201,6 @@ void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>
         }
       } catch (const InvalidArgument&) {
         throw;
-      } catch (const MatchLimit&) {
-        throw;
       } catch (const Error& error) {
         messages_.fail(error, path);
       }
@@ -211,8 +209,6 @@ void KeptTrials::open(const std::string& path, const std::function<bool(Trial&)>
       }
     }
   } catch (const InvalidArgument& error) {
-    throw UsageError(error.what());
-  } catch (const MatchLimit& error) {
     throw UsageError(error.what());
   } catch (const Error& error) {
     fail_to_open(error, path, messages_, hint);

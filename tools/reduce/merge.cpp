@@ -245,8 +245,8 @@ class Merger {
       const bool beyond = number.is_number_float() && beyond_64_bits(*partial, i);
       row.statistics.push_back(beyond ? exact(*partial, *wanted_[i].reduction) : statistic_of(number));
     }
-    invalid_if(first_options_ &&
-                   (first_options_->ddof != partial->options.ddof || first_options_->nan != partial->options.nan),
+    invalid_if(first_options_ && (first_options_->ddof != partial->options.ddof ||
+                                  first_options_->omit_nan != partial->options.omit_nan),
                "made with another --ddof or --nan than the first");
     first_options_ = partial->options;
     row.partial = *partial;

@@ -231,7 +231,7 @@ ReduceCommandOptions ReduceCommandOptions::from(const CommandLine& line) {
                                              : SourceChoice::automatic;
   }
   options.reduce.ddof = static_cast<std::uint64_t>(line.integer("ddof", 0, std::int64_t{1} << 53).value_or(0));
-  options.reduce.nan = line.value("nan") == "omit" ? NanPolicy::omit : NanPolicy::propagate;
+  options.reduce.omit_nan = line.value("nan") == "omit";
   options.by_given = line.has("by");
   if (options.by_given) {
     options.by = By::from(line, by_row_words);

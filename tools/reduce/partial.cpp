@@ -66,7 +66,7 @@ std::string to_text(const Partial& partial) {
   for_each(place_of_part(partial), append);
   text += ' ';
   text += partial.how;
-  text += partial.options.nan == NanPolicy::omit ? " omit " : " propagate ";
+  text += partial.options.omit_nan ? " omit " : " propagate ";
   text += std::to_string(partial.options.ddof);
   if (!partial.data) {
     return text + " complex";
@@ -93,7 +93,7 @@ std::optional<Partial> parse_partial(std::string_view text) {
   if (partial.how.find_first_not_of("csb-") != std::string::npos || (nan != "omit" && nan != "propagate")) {
     return std::nullopt;
   }
-  partial.options.nan = nan == "omit" ? NanPolicy::omit : NanPolicy::propagate;
+  partial.options.omit_nan = nan == "omit";
   take(partial.options.ddof);
   skip_spaces(text);
   const std::string_view kind = word(text);

@@ -7,7 +7,7 @@
 #include "select/slice.hpp"
 #include "unavailable.hpp"
 
-#include <smd/value_reducer.hpp>
+#include <smd/reduction.hpp>
 
 #include <algorithm>
 #include <deque>

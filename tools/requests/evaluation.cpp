@@ -98,7 +98,7 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
 
 StepRange range_to_evaluate(const SelectionOptions& selection) {
   const std::optional<PlainRange> range = plain_range(selection);
-  return range && range->end ? StepRange::between(GlobalStep(0), range->end) : StepRange();
+  return range && range->end ? StepRange{.first = GlobalStep(0), .end = range->end} : StepRange();
 }
 
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages) {

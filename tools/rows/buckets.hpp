@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
-#include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
+
+#include <optional>
 #include <vector>
 
 #include "draw/bins.hpp"
 #include "draw/chart.hpp"
+#include "rows/histogram.hpp"
 
 namespace smd::tool {
 

@@ -85,8 +85,6 @@ class LiveTrial {
           trial_, name_, [this](const FollowTick& what) { return tick(what); }, [this] { end(); });
     } catch (const InvalidArgument&) {
       throw;
-    } catch (const MatchLimit&) {
-      throw;
     } catch (const Error&) {
       end();
       throw;

@@ -23,7 +23,7 @@ constexpr std::size_t most_losses = 32;
 
 std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& name, bool least, unsigned jobs,
                                         Diagnostics& messages) {
-  const ScalarColumn column = ScalarColumn::read(trial, name, {.reading = {.jobs = jobs}});
+  const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
   for (const Problem& problem : column.problems()) {
     messages.report_once(problem, trial.path());
   }

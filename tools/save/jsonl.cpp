@@ -182,6 +182,8 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
       ++saved;
     } catch (const InvalidValue& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
+    } catch (const MatchLimit&) {
+      throw;  // the configuration is at fault, not the line
     } catch (const InvalidArgument& error) {
       messages.fail("Damaged", where + error.what(), ExitStatus::damaged);
     } catch (const StepAlreadySaved& error) {

@@ -157,7 +157,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
       refuse_if(std::find(known.begin(), known.end(), name) == known.end(), "--reduce: " + not_one_of(name, known));
       list += name + ",";
     }
-    options.reduction = ReductionConfig::parse(list, !line.has("no-raw"), line.has("shape"));
+    options.reduction = parse_reduction_config(list, !line.has("no-raw"), line.has("shape"));
     refuse_if(line.has("no-raw") && options.reduction->reductions.empty() && !options.reduction->save_shape,
               "--no-raw leaves nothing to save: give --reduce or --shape");
   }

@@ -282,7 +282,7 @@ constexpr std::size_t most_windows = 8;
 
 StepRange range_of(const StepNeed::Window& window) {
   const auto end = window.end ? std::optional(GlobalStep(*window.end)) : std::nullopt;
-  return StepRange::between(GlobalStep(window.first), end);
+  return StepRange{.first = GlobalStep(window.first), .end = end};
 }
 
 StepNeed::Window hull(const std::vector<StepNeed::Window>& windows) {
@@ -395,9 +395,9 @@ std::vector<StepRange> ranges_to_read(const std::optional<StepSpec>& spec, std::
     case StepNeed::Kind::everything:
       break;
     case StepNeed::Kind::newest:
-      return {StepRange::newest(need.count)};
+      return {StepRange{.newest = need.count}};
     case StepNeed::Kind::oldest:
-      return {StepRange::oldest(need.count)};
+      return {StepRange{.oldest = need.count}};
     case StepNeed::Kind::windows:
       if (modes.size() != 1 || modes.front() != Mode::global) {
         break;
@@ -423,7 +423,7 @@ void read_until(Trial& trial, const StepNeed& need, const std::function<bool(std
   const std::size_t listed = steps_worth_reading(trial);
   for (std::size_t count = need.count; !enough(count) && count < listed;) {
     count = std::max<std::size_t>(8 * count, 16);
-    trial.load_range(need.kind == StepNeed::Kind::newest ? StepRange::newest(count) : StepRange::oldest(count));
+    trial.load_range(need.kind == StepNeed::Kind::newest ? StepRange{.newest = count} : StepRange{.oldest = count});
   }
 }
 

@@ -80,7 +80,7 @@ class Smoothing {
     auto found = known_.find(tensor);
     if (found == known_.end()) {
       found = known_.emplace(std::string(tensor), ByWorker()).first;
-      const ScalarColumn column = ScalarColumn::read(trial_, tensor, {.mode = mode_});
+      const ScalarColumn column = ScalarColumn::read(trial_, tensor, mode_);
       for (const ColumnPart& part : column.parts()) {
         Series& series = found->second[std::string(part.worker())];
         for (std::size_t i = 0; i < part.size(); ++i) {

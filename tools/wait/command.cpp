@@ -56,8 +56,6 @@ class Waiting {
       }
     } catch (const InvalidArgument& error) {
       throw UsageError(error.what());
-    } catch (const MatchLimit& error) {
-      throw UsageError(error.what());
     } catch (const Error& error) {
       messages_.fail(error, path);
     }

@@ -120,7 +120,7 @@ Standing of_value(const Condition& condition, const Trial& trial) {
     return never(trial);
   }
   const auto mode = condition.mode == Mode::global ? std::nullopt : std::optional(condition.mode);
-  const ScalarColumn column = ScalarColumn::read(trial, name, {.mode = mode});
+  const ScalarColumn column = ScalarColumn::read(trial, name, mode);
   Standing standing;
   for (const ColumnPart& part : column.parts()) {
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -274,7 +274,7 @@ StepRange range_for(const std::vector<Condition>& conditions) {
         return {};
     }
   }
-  return least == INT64_MAX ? StepRange::newest(1) : StepRange::between(GlobalStep(least), std::nullopt);
+  return least == INT64_MAX ? StepRange{.newest = 1} : StepRange{.first = GlobalStep(least)};
 }
 
 }  // namespace smd::tool::wait

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_text.hpp"
 
-#include "reduce/saved_reductions.hpp"
+#include "saved_reductions.hpp"
 
 #include <fmt/format.h>
 
@@ -41,9 +41,8 @@ std::string steps_text(const SaveConfigMode& config) {
 std::string collection_text(const Collection& collection) {
   std::string reductions = "null";
   if (const auto& config = collection.reduction_config) {
-    reductions =
-        fmt::format(R"({{"save_raw_tensor": {}, "reductions": "{}", "save_shape": {}}})", config->save_raw_tensor,
-                    reduce::reference_reduction_list(config->reductions), config->save_shape);
+    reductions = fmt::format(R"({{"save_raw_tensor": {}, "reductions": "{}", "save_shape": {}}})",
+                             config->save_raw_tensor, reference_reduction_list(config->reductions), config->save_shape);
   }
   const std::string steps = joined(collection.save_config, [](const auto& of_mode) {
     return fmt::format(R"("{}": {})", to_string(of_mode.first), steps_text(of_mode.second));

@@ -17,6 +17,11 @@
 #include <utility>
 
 namespace smd {
+
+// Once, as in error.cpp.
+WriteError::~WriteError() = default;
+StepAlreadySaved::~StepAlreadySaved() = default;
+
 namespace {
 
 std::unique_ptr<detail::hook::Output> value_or_throw(detail::Outcome<std::unique_ptr<detail::hook::Output>> output) {

@@ -68,7 +68,7 @@ std::optional<ReductionConfig> reductions_of(const Section& section) {
   }
   try {
     const std::string names = fmt::format("{}", fmt::join(list.value_or(std::vector<std::string>{}), ","));
-    ReductionConfig config = ReductionConfig::parse(names, false, shape.value_or(false));
+    ReductionConfig config = parse_reduction_config(names, false, shape.value_or(false));
     config.save_raw_tensor = raw.value_or(config.reductions.empty() && !config.save_shape);
     return config;
   } catch (const InvalidArgument& error) {

@@ -3,7 +3,7 @@
 
 #include <smd/limits.hpp>
 
-#include "reduce/saved_reductions.hpp"
+#include "saved_reductions.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "types/refuse.hpp"
@@ -24,8 +24,8 @@ void check_reductions(const ReductionConfig& config, const std::string& whose) {
   detail::refuse_if(!config.save_raw_tensor && !config.save_shape && config.reductions.empty(),
                     whose + ": neither reductions, nor the tensor itself, nor its shape would be saved");
   for (const std::string& name : config.reductions) {
-    if (!reduce::can_be_saved(reduce::plain_reduction_name(name))) {
-      (void)ReductionConfig::parse(name);  // throws, with the nearest name
+    if (!can_be_saved(plain_reduction_name(name))) {
+      (void)parse_reduction_config(name);  // throws, with the nearest name
     }
   }
 }
@@ -186,7 +186,7 @@ void Collections::resolve(Entry& entry) const {
 void Collections::update(Entry& entry) const {
   const bool barred = (mode_ == Mode::eval || mode_ == Mode::predict) && is_training_only(entry.config.name);
   const SaveConfigMode& config = entry.config.save_config.at(mode_);
-  entry.saved_now = !barred && config.should_save_step(mode_step_);
+  entry.saved_now = !barred && should_save_step(config, mode_step_);
 }
 
 void Collections::set_step(Mode mode, std::int64_t mode_step) {
@@ -296,7 +296,7 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
       if (plan_.scalar && !entry.own_reductions) {
         break;  // the hook's reductions do not apply to numbers, though `all` has them for every tensor
       }
-      std::string plain = reduce::plain_reduction_name(reduction);
+      std::string plain = plain_reduction_name(reduction);
       if (std::ranges::find(plan_.reductions, plain) == plan_.reductions.end()) {
         plan_.reductions.push_back(std::move(plain));
       }

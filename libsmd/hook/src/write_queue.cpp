@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "write_queue.hpp"
 
-#include <smd/error.hpp>
+#include <smd/hook.hpp>
 
 #include <iterator>
 #include <new>

@@ -67,13 +67,6 @@ class ColumnPart {
   std::size_t times_apart_ = 0;
 };
 
-/// Which numbers of a tensor are wanted.
-struct ColumnQuery {
-  std::optional<Mode> mode = {};           ///< Nullopt: of all modes.
-  std::optional<std::string> worker = {};  ///< Nullopt: of all workers.
-  ReadOptions reading = {};
-};
-
 /// The single numbers of one tensor over its complete steps, such as a loss or an accuracy. What a log holds is not
 /// copied; what lies in records is read in one go. Movable; safe to read from many threads.
 class SMD_EXPORT ScalarColumn {
@@ -81,8 +74,10 @@ class SMD_EXPORT ScalarColumn {
   /// Returns the column if the trial holds all numbers of the tensor, so that nothing needs to be read or copied;
   /// else nullopt.
   [[nodiscard]] static std::optional<ScalarColumn> held(const Trial& trial, std::string_view tensor);
-  /// Reads in parallel. @throws TensorUnavailable.
-  [[nodiscard]] static ScalarColumn read(const Trial& trial, std::string_view tensor, const ColumnQuery& query = {});
+  /// Reads in parallel, without a mode or a worker those of all. @throws TensorUnavailable.
+  [[nodiscard]] static ScalarColumn read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode = {},
+                                         const std::optional<std::string>& worker = {},
+                                         const ReadOptions& reading = {});
 
   /// Returns the numbers, of which `held` has those of all workers by step. Else the parts of one worker are adjacent.
   [[nodiscard]] std::span<const ColumnPart> parts() const noexcept { return parts_; }

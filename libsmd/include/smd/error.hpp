@@ -15,7 +15,7 @@
 namespace smd {
 
 /// Base class of everything the library throws. `what()` is one line for people, without the tag. The classes have the
-/// names of the reference API, and details as fields.
+/// names of the reference API, and details as fields. Writing and rules have more: see hook.hpp and evaluator.hpp.
 class SMD_EXPORT Error : public std::runtime_error {
  public:
   Error(std::string_view tag, const std::string& message) : std::runtime_error(message), tag_(tag) {}
@@ -38,28 +38,6 @@ class SMD_EXPORT ReadError : public Error {
   Problem problem;
 };
 
-/// A file could not be written, or an existing one in its place could not be removed. The tag is `WriteError`.
-class SMD_EXPORT WriteError : public Error {
- public:
-  explicit WriteError(Problem in_problem)
-      : Error("WriteError", to_string(in_problem)), problem(std::move(in_problem)) {}
-  ~WriteError() override;
-
-  Problem problem;
-};
-
-/// The worker has saved the step before, or another index file names the step's event file.
-class SMD_EXPORT StepAlreadySaved : public Error {
- public:
-  StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step, bool in_can_append = true)
-      : Error("StepAlreadySaved", message), worker(std::move(in_worker)), step(in_step), can_append(in_can_append) {}
-  ~StepAlreadySaved() override;
-
-  std::string worker;
-  GlobalStep step;
-  bool can_append;  ///< False if another index file names the event file: then `ExistingStep::append` does not help.
-};
-
 /// An argument is not valid: a pattern that does not compile, a name or path that is empty or too long.
 class SMD_EXPORT InvalidArgument : public Error {
  public:
@@ -68,10 +46,10 @@ class SMD_EXPORT InvalidArgument : public Error {
 };
 
 /// A pattern needed more steps or memory than `limits.hpp` allows. Different from "no match".
-class SMD_EXPORT MatchLimit : public Error {
+class SMD_EXPORT MatchLimit : public InvalidArgument {
  public:
   MatchLimit(const std::string& message, std::string in_pattern)
-      : Error("Usage", message), pattern(std::move(in_pattern)) {}
+      : InvalidArgument(message), pattern(std::move(in_pattern)) {}
   ~MatchLimit() override;
 
   std::string pattern;
@@ -137,17 +115,6 @@ class SMD_EXPORT NoMoreData : public StepUnavailable {
  public:
   NoMoreData(const std::string& message, StepKey in_step) : StepUnavailable("NoMoreData", message, in_step) {}
   ~NoMoreData() override;
-};
-
-/// The condition of a rule is met.
-class SMD_EXPORT RuleEvaluationConditionMet : public Error {
- public:
-  RuleEvaluationConditionMet(const std::string& message, std::string in_rule, GlobalStep in_step)
-      : Error("RuleEvaluationConditionMet", message), rule(std::move(in_rule)), step(in_step) {}
-  ~RuleEvaluationConditionMet() override;
-
-  std::string rule;
-  GlobalStep step;
 };
 
 /// The path contains no trial (the message says what there is instead), or one whose job has saved nothing yet.

@@ -2,15 +2,32 @@
 #pragma once
 
 #include <smd/export.hpp>
-#include <smd/layout.hpp>
 #include <smd/problem.hpp>
 #include <smd/trial_options.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smd {
+
+/// What differs between the layouts in which a job's data are stored: all that a program need know of a layout.
+struct LayoutTraits {
+  std::string_view name;     ///< `debugger`, `tensorboard`, `wandb`, `checkpoints`, `metrics`; never freed.
+  bool has_modes = false;    ///< Steps have modes; else all have `Mode::global`, and names tell what is training.
+  bool marks_end = false;    ///< A job marks its end. If it does not mark steps, one that was killed does not.
+  bool marks_steps = false;  ///< Index files mark steps, so that each is complete at some moment; else a step can grow.
+  bool has_checksums = false;  ///< A changed element can be found.
+  bool has_headers = false;    ///< Headers tell the type and shape of each value before it is read.
+  bool has_system = false;     ///< Metrics of the machine are in a collection `system`, which no query has by default.
+  bool is_saved = false;       ///< Hooks and smd-save write it.
+};
+
+/// Returns all layouts, in the order in which a folder is looked at.
+[[nodiscard]] SMD_EXPORT std::vector<LayoutTraits> layouts();
 
 /// Where a trial is, and its layout.
 struct FoundTrial {
@@ -44,5 +61,23 @@ struct FoundTrial {
 [[nodiscard]] SMD_EXPORT std::vector<std::string> find_trials(const std::string& place,
                                                               std::vector<Problem>* problems = nullptr,
                                                               const TrialOptions& options = {});
+
+/// What a full check of a trial found.
+struct CheckReport {
+  std::uint64_t index_files = 0;
+  std::uint64_t event_files = 0;
+  std::uint64_t records = 0;
+  std::uint64_t unprotected = 0;  ///< Records without a checksum of their payload.
+  std::uint64_t bytes = 0;
+  bool damaged = false;  ///< At least one problem is damage.
+  LayoutTraits layout;
+};
+
+/// Reads everything in a trial: every index file, every record that an index file names, and the names of all files;
+/// only elements whose type is not read are left out. Ranges, `strict` and `auto_refresh` have no effect.
+/// Passes each problem and note to `report_problem` as it is found.
+/// @throws as `Trial::open`, but damaged collections are a problem, not an error.
+SMD_EXPORT CheckReport check_trial(const std::string& path, const TrialOptions& options,
+                                   const std::function<void(const Problem&)>& report_problem);
 
 }  // namespace smd

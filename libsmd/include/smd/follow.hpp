@@ -4,7 +4,7 @@
 #include <smd/export.hpp>
 #include <smd/step.hpp>
 #include <smd/trial.hpp>
-#include <smd/wait.hpp>
+#include <smd/trial_options.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -15,7 +15,7 @@
 
 namespace smd {
 
-class Extent;
+class Extent;  // see value_reader.hpp
 
 /// What can be computed from the elements of a value. With n elements x, regardless of shape:
 ///
@@ -113,7 +113,7 @@ struct Reduction {
   ReductionKind kind = ReductionKind::mean;
   bool abs = false;    ///< Of |x|. Only of kinds whose `ReductionFacts::abs` is set.
   double percent = 0;  ///< For percentile: 0 … 100.
-  /// Of min, max, median, percentile: NaN are left out whatever `ReduceOptions::nan` says.
+  /// Of min, max, median, percentile: NaN are left out whatever `ReduceOptions::omit_nan` says.
   bool omit_nan = false;
 
   bool operator==(const Reduction&) const = default;
@@ -126,13 +126,10 @@ struct Reduction {
 /// Returns whether the elements must be kept until the end: median and percentiles. All others take constant memory.
 [[nodiscard]] SMD_EXPORT bool needs_values(const Reduction& reduction) noexcept;
 
-enum class NanPolicy : std::uint8_t {
-  propagate,  ///< A NaN among the elements makes every result except counts NaN, as in NumPy.
-  omit,       ///< NaN are left out, as in numpy.nanmean; counts and fractions are of all elements.
-};
-
 struct ReduceOptions {
-  NanPolicy nan = NanPolicy::propagate;
+  /// Leave NaN out, as numpy.nanmean; counts and fractions are of all elements. False: a NaN among the elements makes
+  /// every result except counts NaN, as in NumPy.
+  bool omit_nan = false;
   /// Subtracted from the divisor of std and variance. The divisor is at least 0; if it is 0, they are NaN or infinity.
   std::uint64_t ddof = 0;
 };
@@ -255,55 +252,35 @@ class SMD_EXPORT Reducer {
 [[nodiscard]] SMD_EXPORT std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reduction> wanted,
                                                           const ReduceOptions& options = {});
 
-/// Counts elements in bins of equal width, as `numpy.histogram` of the elements as float64: a bin includes its left
-/// edge, the last one its right edge too. Elements outside the range, and NaN, are counted separately.
-class SMD_EXPORT Histogram {
+/// Reduces open values one after another, and keeps its reducer and results, so that many short values cost no
+/// allocations. With a `ValueReader` in each thread of a `parallel_read`, it reduces any number of values of any size.
+/// Not for concurrent use.
+class SMD_EXPORT ValueReducer {
  public:
-  /// Makes `bins` bins between two finite bounds. Equal bounds are widened by one half in each direction, as in NumPy.
-  /// @throws InvalidArgument if `bins` is 0 or above 2^24, a bound is not finite, or low exceeds high.
-  Histogram(std::uint64_t bins, double low, double high);
+  /// `mergeable`: `reducer` is needed afterwards, so elements that median and percentiles need are always kept.
+  explicit ValueReducer(const ReduceOptions& options = {}, bool mergeable = false)
+      : options_(options), mergeable_(mergeable) {}
 
-  /// Adds the elements of a view. @throws InvalidArgument for strings and complex numbers.
-  void add(const TensorView& view);
-  /// Adds all elements of an open value. Returns false if reading failed; some elements may have been added.
-  [[nodiscard]] bool add(Extent& value);
-  /// @throws InvalidArgument unless bins and bounds are equal.
-  void merge(const Histogram& other);
-  /// Removes all elements.
-  void clear() noexcept;
-
-  [[nodiscard]] const std::vector<double>& edges() const noexcept { return edges_; }  ///< One more than bins.
-  [[nodiscard]] const std::vector<std::uint64_t>& counts() const noexcept { return counts_; }
-  [[nodiscard]] std::uint64_t below() const noexcept { return below_; }
-  [[nodiscard]] std::uint64_t above() const noexcept { return above_; }
-  [[nodiscard]] std::uint64_t nan() const noexcept { return nan_; }
+  /// Reads and reduces a value. Returns false if reading failed. `wanted` is compared by address, and must not change.
+  /// @throws InvalidArgument for strings, and as `Reducer`.
+  [[nodiscard]] bool reduce(Extent& value, const std::vector<Reduction>& wanted);
+  /// The same for elements in memory.
+  void reduce(const TensorView& view, const std::vector<Reduction>& wanted);
+  /// Returns the results for the last value, in the order of what was wanted. Valid until the next call.
+  [[nodiscard]] std::span<const ReducedValue> results();
+  /// Returns the reducer that has the last value. Precondition: mergeable.
+  [[nodiscard]] Reducer& reducer() noexcept { return *reducer_; }
 
  private:
-  std::vector<double> edges_;
-  std::vector<std::uint64_t> counts_;
-  double unit_ = 1;
-  double per_unit_ = 0;
-  std::uint64_t below_ = 0;
-  std::uint64_t above_ = 0;
-  std::uint64_t nan_ = 0;
-};
+  void begin(const std::vector<Reduction>& wanted, std::uint64_t bytes);
 
-/// Statistics of all elements of a value, computed in double precision. As in NumPy, a NaN makes `min`, `max`, `mean`
-/// and `std` NaN; without elements these four are NaN.
-struct Statistics {
-  std::uint64_t size = 0;
-  double min = 0;
-  double max = 0;
-  double mean = 0;
-  double std = 0;          ///< Population standard deviation: the sum of squared distances is divided by the size.
-  std::uint64_t nan = 0;   ///< Elements that are NaN.
-  std::uint64_t inf = 0;   ///< Elements that are positive or negative infinity.
-  std::uint64_t zero = 0;  ///< Elements equal to 0, including -0.0.
+  ReduceOptions options_;
+  bool mergeable_;
+  const std::vector<Reduction>* wanted_ = nullptr;
+  bool needs_values_ = false;
+  bool at_once_ = false;  ///< `results_` are there already.
+  std::optional<Reducer> reducer_;
+  std::vector<ReducedValue> results_;
 };
-
-/// Returns statistics of a view of real numbers. Precondition: `is_real(view.dtype())`.
-/// Mean and deviation by Chan, Golub, LeVeque: "Updating Formulae and a Pairwise Algorithm for Computing Sample
-/// Variances", 1979. min and max of int64 and uint64 beyond 2^53 are rounded to double.
-[[nodiscard]] SMD_EXPORT Statistics statistics(const TensorView& view);
 
 }  // namespace smd

@@ -2,7 +2,6 @@
 #pragma once
 
 /// All of libsmd's public interface.
-#include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/column.hpp>
 #include <smd/custom_rule.hpp>
@@ -16,13 +15,11 @@
 #include <smd/hook.hpp>
 #include <smd/hook_config.hpp>
 #include <smd/hook_needs.hpp>
-#include <smd/layout.hpp>
 #include <smd/limits.hpp>
 #include <smd/log.hpp>
 #include <smd/parallel.hpp>
 #include <smd/place.hpp>
 #include <smd/problem.hpp>
-#include <smd/query.hpp>
 #include <smd/reduction.hpp>
 #include <smd/remote.hpp>
 #include <smd/rule.hpp>
@@ -41,6 +38,4 @@
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>
 #include <smd/value_reader.hpp>
-#include <smd/value_reducer.hpp>
 #include <smd/version.hpp>
-#include <smd/wait.hpp>

@@ -7,7 +7,6 @@
 #include <smd/step.hpp>
 #include <smd/trial.hpp>
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 /// A trial as it was at one moment, for programs that make many queries about the same state: with ids and spans
@@ -39,15 +39,6 @@ struct SavedItem {
   [[nodiscard]] bool is_value() const noexcept { return reduction == no_reduction; }
 };
 
-/// Identifies what one index file lists. Stays the same in later snapshots of the trial.
-struct RowId {
-  GlobalStep step;
-  std::uint32_t worker = 0;  ///< Id of the worker.
-  std::uint64_t file = 0;    ///< Distinguishes several files of one worker and step.
-
-  auto operator<=>(const RowId&) const = default;
-};
-
 /// What one worker saved at one step, as one index file lists it. A light handle: it is valid as long as the snapshot
 /// that returned it, and two handles of the same row are equal.
 class SMD_EXPORT SavedRow {
@@ -57,7 +48,9 @@ class SMD_EXPORT SavedRow {
   [[nodiscard]] Mode mode() const noexcept;
   [[nodiscard]] ModeStep mode_step() const noexcept;
   [[nodiscard]] std::uint32_t worker() const noexcept;  ///< Id of the worker.
-  [[nodiscard]] RowId id() const noexcept;
+  /// Identifies what the index file lists, also in later snapshots of the trial: the step, the id of the worker, and a
+  /// number that distinguishes several files of both.
+  [[nodiscard]] std::tuple<GlobalStep, std::uint32_t, std::uint64_t> id() const noexcept;
 
   bool operator==(const SavedRow&) const = default;
   /// An unspecified order in which the rows of one step are adjacent and ordered by worker.

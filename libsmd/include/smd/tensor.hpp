@@ -8,10 +8,8 @@
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
 
-#include <compare>
-#include <concepts>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,23 +41,36 @@ struct TensorEntry {
   std::optional<std::string> original_name;  ///< The framework's own name, if saved, and not the tensor's.
 };
 
-/// Identifies a saved reduction: `{"mean", true}`, or by its stored name: `"abs_mean"`.
-struct ReductionKey {
-  std::string name;  ///< `mean`, without `abs_`.
-  bool abs = false;
+/// Selects tensors that meet every given condition. `names`, `regex` and `collections` are one condition, as in rules:
+/// a tensor meets it if any of the three selects it. If none of the three is given, every tensor meets it.
+struct TensorQuery {
+  std::optional<StepKey> step = {};           ///< Only tensors saved at this step.
+  std::optional<Mode> mode = {};              ///< Only tensors saved in this mode.
+  std::vector<std::string> names = {};        ///< Exact names; names that were not saved are ignored.
+  std::vector<std::string> regex = {};        ///< Found anywhere in the name, as Python `re.search`.
+  std::vector<std::string> collections = {};  ///< Members, by name or by the collection's own patterns.
+  std::vector<std::string> exclude = {};      ///< Drop names in which one of these patterns is found.
+  bool superseded = false;                    ///< Only tensors with superseded values, whatever the trial shows.
+};
 
-  template <std::convertible_to<std::string_view> Text>
-  ReductionKey(const Text& stored) {  // NOLINT(google-explicit-constructor): a stored name names a reduction
-    const std::string_view text = stored;
-    abs = text.starts_with("abs_");
-    name = text.substr(abs ? 4 : 0);
-  }
-  ReductionKey(std::string_view in_name, bool in_abs) : name(in_name), abs(in_abs) {}
+/// What arrived between two refreshes of a trial whose files grow, as a range of arrival numbers, both ends included.
+struct Arrivals {
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
 
-  /// Returns the stored name: `abs_mean`.
-  [[nodiscard]] std::string stored() const { return (abs ? "abs_" : "") + name; }
+  bool operator==(const Arrivals&) const = default;
+};
 
-  auto operator<=>(const ReductionKey&) const = default;
+/// Selects entries by tensor, step, mode and worker.
+struct EntryQuery {
+  std::vector<std::string> tensors = {};              ///< Exact names; empty: all.
+  std::optional<std::vector<GlobalStep>> steps = {};  ///< Ascending; nullopt: all steps in range.
+  std::optional<Mode> mode = {};                      ///< Only steps of this mode; `global` or nullopt: all.
+  std::vector<std::string> workers = {};              ///< Empty: all. See also `first_worker_only`.
+  bool first_worker_only = false;                     ///< Per tensor and step, only the first worker by name.
+  bool include_incomplete = false;
+  bool superseded = false;  ///< The superseded values, whatever the trial shows.
+  Arrivals arrivals = {};   ///< Only what arrived then, as `FollowEvent::arrivals` gives it.
 };
 
 /// A named series of values in a trial. A light handle, which shares the trial's data and may outlive the `Trial`. Safe
@@ -111,9 +122,9 @@ class SMD_EXPORT Tensor {
   ///         `value`.
   [[nodiscard]] TensorValue reduction_value(StepKey step, std::string_view reduction, bool abs = false,
                                             const std::optional<std::string>& worker = {}) const;
-  /// Returns all reductions that were saved at a step; computes none, as the reference. A key is a name and `abs`:
-  /// `values.at({"mean", true})`, or `values.at("abs_mean")`. @throws as `value`.
-  [[nodiscard]] std::map<ReductionKey, TensorValue> reduction_values(
+  /// Returns all reductions that were saved at a step, by their stored names: `values.at("abs_mean")`. Computes none,
+  /// as the reference. @throws as `value`.
+  [[nodiscard]] std::map<std::string, TensorValue> reduction_values(
       StepKey step, const std::optional<std::string>& worker = {}) const;
 
   /// Returns the workers that saved anything of the tensor at a step, by name.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/check.hpp>
 #include <smd/collection.hpp>
 #include <smd/error.hpp>
 #include <smd/export.hpp>
 #include <smd/find.hpp>
-#include <smd/layout.hpp>
 #include <smd/problem.hpp>
-#include <smd/query.hpp>
 #include <smd/remote.hpp>
 #include <smd/shape.hpp>
 #include <smd/step.hpp>
@@ -16,22 +13,19 @@
 #include <smd/tensor_view.hpp>
 #include <smd/trial_options.hpp>
 #include <smd/value_reader.hpp>
-#include <smd/wait.hpp>
 
+#include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace smd {
@@ -246,7 +240,6 @@ class SMD_EXPORT Trial {
  private:
   friend class Tensor;
   friend class StepFollower;
-  friend class RefreshGuard;
   friend struct detail::TrialAccess;
   struct Impl;
   explicit Trial(std::shared_ptr<Impl> impl) noexcept;
@@ -269,86 +262,31 @@ struct FileTotals {
 /// @return nullopt if the trial has no such file, or if a folder cannot be listed (`Trial::problems` names it).
 [[nodiscard]] SMD_EXPORT std::optional<FileTotals> file_totals(const Trial& trial);
 
-namespace detail {
-
-template <class T>
-concept RefersToTrial = std::convertible_to<T, const Trial&>;
-template <class T>
-concept PointsToTrial = !RefersToTrial<T> && requires(T pointer) {
-  { *pointer } -> std::convertible_to<const Trial&>;
-};
-
-}  // namespace detail
-
-/// Any range of trials: of `Trial`, of references (`std::reference_wrapper`) or of pointers, including smart pointers,
-/// none null.
-template <class R>
-concept TrialRange = std::ranges::input_range<R> &&(detail::RefersToTrial<std::ranges::range_reference_t<R>> ||
-                                                    detail::PointsToTrial<std::ranges::range_reference_t<R>>);
-
-/// Turns automatic refreshing of trials (`TrialOptions::auto_refresh`) off or on for its lifetime, in all threads, and
-/// restores the earlier state when it is destroyed. Guards of one trial must be destroyed in the reverse order of
-/// construction. Keeps the parts of the trials that it needs alive.
-class SMD_EXPORT RefreshGuard {
+/// During its lifetime queries of these trials do not refresh: all of them see the trials as they were at the last
+/// refresh (`TrialOptions::auto_refresh` is off). It concerns all threads, or only that which constructed it. Destroy
+/// guards of one trial in the reverse order of construction, and those of one thread in that thread and before the
+/// trials.
+class SMD_EXPORT NoRefresh {
  public:
-  RefreshGuard(const RefreshGuard&) = delete;
-  RefreshGuard& operator=(const RefreshGuard&) = delete;
-  ~RefreshGuard();
-
- protected:
-  RefreshGuard(bool refresh, std::span<const Trial* const> trials);
-
-  template <TrialRange Trials>
-  static std::vector<const Trial*> pointers(Trials&& trials) {
-    std::vector<const Trial*> all;
-    for (auto&& one : trials) {
-      if constexpr (detail::RefersToTrial<decltype(one)>) {
-        const Trial& trial = one;
-        all.push_back(&trial);
-      } else {
-        const Trial& trial = *one;
-        all.push_back(&trial);
-      }
-    }
-    return all;
-  }
+  explicit NoRefresh(const Trial& trial) : NoRefresh(std::array{&trial}) {}
+  explicit NoRefresh(std::span<const Trial* const> trials, bool in_this_thread = false);
+  NoRefresh(const NoRefresh&) = delete;
+  NoRefresh& operator=(const NoRefresh&) = delete;
 
  private:
-  std::vector<std::pair<std::shared_ptr<Trial::Impl>, bool>> before_;
+  std::shared_ptr<const void> restores_;
 };
 
-/// During its lifetime queries do not refresh: all of them see the trials as they were at the last refresh.
-class SMD_EXPORT NoRefresh final : public RefreshGuard {
+/// During its lifetime queries of these trials refresh first, in all threads. Destroy it as a `NoRefresh`.
+class SMD_EXPORT Refresh {
  public:
-  explicit NoRefresh(const Trial& trial) : RefreshGuard(false, std::vector{&trial}) {}
-  NoRefresh(std::initializer_list<std::reference_wrapper<const Trial>> trials)
-      : RefreshGuard(false, pointers(trials)) {}
-  template <TrialRange Trials>
-  explicit NoRefresh(Trials&& trials) : RefreshGuard(false, pointers(std::forward<Trials>(trials))) {}
-};
-
-/// During its lifetime queries refresh first.
-class SMD_EXPORT Refresh final : public RefreshGuard {
- public:
-  explicit Refresh(const Trial& trial) : RefreshGuard(true, std::vector{&trial}) {}
-  Refresh(std::initializer_list<std::reference_wrapper<const Trial>> trials) : RefreshGuard(true, pointers(trials)) {}
-  template <TrialRange Trials>
-  explicit Refresh(Trials&& trials) : RefreshGuard(true, pointers(std::forward<Trials>(trials))) {}
-};
-
-/// During its lifetime, queries of the thread that constructed it do not refresh these trials; other threads' queries
-/// are not affected. Objects must be destroyed in the constructing thread, in the reverse order of construction, and
-/// before the trials.
-class SMD_EXPORT NoRefreshInThread {
- public:
-  explicit NoRefreshInThread(std::span<const Trial* const> trials);
-  NoRefreshInThread(const NoRefreshInThread&) = delete;
-  NoRefreshInThread& operator=(const NoRefreshInThread&) = delete;
-  ~NoRefreshInThread();
+  explicit Refresh(const Trial& trial) : Refresh(std::array{&trial}) {}
+  explicit Refresh(std::span<const Trial* const> trials);
+  Refresh(const Refresh&) = delete;
+  Refresh& operator=(const Refresh&) = delete;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<const void> restores_;
 };
 
 }  // namespace smd

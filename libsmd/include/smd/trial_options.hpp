@@ -4,50 +4,24 @@
 #include <smd/remote.hpp>
 #include <smd/step.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace smd {
 
 /// Which global steps a `Trial` object loads. It bounds what is *read*: index files outside the range are listed, but
-/// not opened (except the newest of them, if the last complete step cannot be determined otherwise).
-class StepRange {
- public:
-  /// Every step.
-  StepRange() = default;
-  /// The half-open range [first, end); `end` nullopt: no upper bound.
-  static StepRange between(GlobalStep first, std::optional<GlobalStep> end) noexcept {
-    StepRange range;
-    range.first_ = first;
-    range.end_ = end;
-    return range;
-  }
-  /// The newest `count` steps for which there are index files, by their file names, and all later ones.
-  static StepRange newest(std::size_t count) noexcept {
-    StepRange range;
-    range.newest_ = count;
-    return range;
-  }
-  /// The oldest `count` steps for which there are index files, by their file names.
-  static StepRange oldest(std::size_t count) noexcept {
-    StepRange range;
-    range.oldest_ = count;
-    return range;
-  }
-
-  [[nodiscard]] std::optional<GlobalStep> first() const noexcept { return first_; }
-  [[nodiscard]] std::optional<GlobalStep> end() const noexcept { return end_; }
-  [[nodiscard]] std::optional<std::size_t> newest() const noexcept { return newest_; }
-  [[nodiscard]] std::optional<std::size_t> oldest() const noexcept { return oldest_; }
-
- private:
-  std::optional<GlobalStep> first_;
-  std::optional<GlobalStep> end_;
-  std::optional<std::size_t> newest_;
-  std::optional<std::size_t> oldest_;
+/// not opened (except the newest of them, if the last complete step cannot be determined otherwise). By default every
+/// step.
+struct StepRange {
+  std::optional<GlobalStep> first = {};    ///< Nullopt: no lower bound.
+  std::optional<GlobalStep> end = {};      ///< Exclusive; nullopt: no upper bound.
+  std::optional<std::size_t> newest = {};  ///< The newest steps, by the names of index files, and all later ones,
+  std::optional<std::size_t> oldest = {};  ///< or the oldest ones. Give neither with bounds.
 };
 
 /// Which values a trial shows if later ones superseded some of them (after a restart of the job, say).
@@ -77,6 +51,29 @@ struct TrialOptions {
   /// Nullopt: SMDEBUG_INCOMPLETE_STEP_WAIT_WINDOW, or 1000 if that is not set.
   std::optional<std::size_t> incomplete_step_wait_window = {};
   RemoteOptions remote = {};  ///< For trials on S3.
+};
+
+/// How long to wait, and what ends the wait early, including its requests to a remote store. Times are those of the
+/// steady clock.
+struct WaitOptions {
+  /// Give up at this moment; nullopt: never. If it has passed, look once.
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
+  /// Give up when no further step has become complete for this long, counted from the start and from each such step.
+  std::optional<std::chrono::nanoseconds> idle = {};
+  /// Look at least this often, even if changes are notified (by inotify, on local disks). Nullopt: 2 s for local
+  /// trials, 5 s on S3. At least 1 ms.
+  std::optional<std::chrono::milliseconds> interval = {};
+  /// Ends the wait from another thread.
+  std::stop_token stop = {};
+};
+
+/// How a wait ended.
+enum class WaitOutcome : std::uint8_t {
+  reached,    ///< The condition of the wait is met.
+  ended,      ///< The job is over, so the condition will never be met.
+  timed_out,  ///< The deadline passed.
+  idle,       ///< No further step became complete for `WaitOptions::idle`.
+  stopped,    ///< A stop was requested.
 };
 
 }  // namespace smd

@@ -82,7 +82,7 @@ StepCounts count_steps(const NamedSteps& named) {
 
 bool takes_all(std::span<const StepRange> ranges) noexcept {
   return std::ranges::any_of(ranges, [](const StepRange& range) {
-    return (!range.first() || range.first()->value == INT64_MIN) && !range.end() && !range.newest() && !range.oldest();
+    return (!range.first || range.first->value == INT64_MIN) && !range.end && !range.newest && !range.oldest;
   });
 }
 
@@ -90,18 +90,18 @@ RangeFilter::RangeFilter(std::span<const StepRange> ranges, const StepCounts& st
   constexpr Bounds nothing = {1, 0};
   for (const StepRange& range : ranges) {
     Bounds& bounds = bounds_.emplace_back();
-    const std::size_t count = std::min(range.newest().value_or(range.oldest().value_or(0)), steps.size());
-    if (range.first()) {
-      bounds.first = range.first()->value;
+    const std::size_t count = std::min(range.newest.value_or(range.oldest.value_or(0)), steps.size());
+    if (range.first) {
+      bounds.first = range.first->value;
     }
-    if ((range.end() && range.end()->value == INT64_MIN) || ((range.newest() || range.oldest()) && count == 0)) {
+    if ((range.end && range.end->value == INT64_MIN) || ((range.newest || range.oldest) && count == 0)) {
       bounds = nothing;
-    } else if (range.newest()) {
+    } else if (range.newest) {
       bounds.first = steps[steps.size() - count].first;
-    } else if (range.oldest()) {
+    } else if (range.oldest) {
       bounds.last = steps[count - 1].first;
-    } else if (range.end()) {
-      bounds.last = range.end()->value - 1;
+    } else if (range.end) {
+      bounds.last = range.end->value - 1;
     }
   }
 }

@@ -4,7 +4,7 @@
 #include "layout/folder_walk.hpp"
 #include "layout/layout.hpp"
 
-#include <smd/layout.hpp>
+#include <smd/find.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -630,7 +630,7 @@ void Accumulator::add_complex(Dtype type, const std::byte* source, std::size_t n
     }
     const bool nan = std::isnan(re) || std::isnan(im);
     specials_.add(nan ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity());
-    if (nan && policy_ == NanPolicy::omit) {
+    if (nan && omit_nan_) {
       continue;
     }
     // The parts are summed separately: a NaN or infinite real part does not affect the imaginary sum.

@@ -231,7 +231,7 @@ struct Totals {
 /// their effect on a result is determined at the end.
 class Accumulator : public Totals {
  public:
-  Accumulator(const Groups& groups, NanPolicy policy) noexcept : groups_(groups), policy_(policy) {}
+  Accumulator(const Groups& groups, bool omit_nan) noexcept : groups_(groups), omit_nan_(omit_nan) {}
 
   /// @param source `n` whole elements of a storage type (not a quantised type, not string).
   void add(Dtype type, const std::byte* source, std::size_t n);
@@ -242,7 +242,7 @@ class Accumulator : public Totals {
   void clear() noexcept;
 
   Groups groups_;
-  NanPolicy policy_;
+  bool omit_nan_;
   ExactSum sum_;            ///< Sum of all elements that are not integers; of complex ones, of the real parts.
   ExactSum imaginary_sum_;  ///< Of complex numbers.
   KeptForPercentiles kept_;

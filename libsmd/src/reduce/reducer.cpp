@@ -66,7 +66,7 @@ class Answer {
       : data_(data),
         ddof_(ddof),
         in_place_(in_place),
-        propagate_(data.policy_ == NanPolicy::propagate),
+        propagate_(!data.omit_nan_),
         nan_(propagate_ && data.specials_.nan != 0),
         infinite_(data.specials_.posinf + data.specials_.neginf),
         used_(propagate_ ? data.count_ : data.count_ - data.specials_.nan) {}
@@ -310,13 +310,13 @@ struct Reducer::Impl {
   std::vector<Reduction> wanted;
 
   void expect_same(const Impl& other) const {
-    detail::refuse_if(data.groups_ != other.data.groups_ || options.nan != other.options.nan,
+    detail::refuse_if(data.groups_ != other.data.groups_ || options.omit_nan != other.options.omit_nan,
                       "reducers of different reductions cannot be merged");
   }
 };
 
 Reducer::Reducer(std::span<const Reduction> wanted, const ReduceOptions& options)
-    : impl_(new Impl{Accumulator(groups_of(wanted), options.nan), options, {wanted.begin(), wanted.end()}}) {}
+    : impl_(new Impl{Accumulator(groups_of(wanted), options.omit_nan), options, {wanted.begin(), wanted.end()}}) {}
 Reducer::Reducer(const Reducer& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 Reducer::Reducer(Reducer&&) noexcept = default;
 Reducer& Reducer::operator=(const Reducer& other) {
@@ -441,7 +441,7 @@ void Reducer::merge(const PartialReduction& partial) {
   const auto pair = [](const std::array<double, 2>& numbers) { return DoubleDouble{numbers[0], numbers[1]}; };
   detail::refuse_if(!std::isfinite(partial.sum[0]) || !std::isfinite(partial.sum[1]),
                     "a sum beyond the range of double cannot be merged");
-  Accumulator data(impl_->data.groups_, impl_->data.policy_);
+  Accumulator data(impl_->data.groups_, impl_->data.omit_nan_);
   data.count_ = partial.count;
   data.specials_ = {partial.nan, partial.posinf, partial.neginf};
   data.zero_ = partial.zero;
@@ -473,7 +473,7 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
   detail::refuse_if(item_size(type) == 0, "strings cannot be reduced");
   Groups groups = groups_of(wanted);
   groups.values = false;  // percentiles are computed in place
-  Accumulator data(groups, options.nan);
+  Accumulator data(groups, options.omit_nan);
   const std::byte* const source = view.bytes().data();
   const auto n = static_cast<std::size_t>(element_count(view));
   std::unique_ptr<Percentiles> percentiles;  // if there are any
@@ -502,20 +502,6 @@ std::vector<ReducedValue> reduce(const TensorView& view, std::span<const Reducti
     values.push_back(answer.of(reduction));
   }
   return values;
-}
-
-Statistics statistics(const TensorView& view) {
-  constexpr std::array<Reduction, 8> wanted = {{{ReductionKind::count},
-                                                {ReductionKind::min},
-                                                {ReductionKind::max},
-                                                {ReductionKind::mean},
-                                                {ReductionKind::std},
-                                                {ReductionKind::nan},
-                                                {ReductionKind::inf},
-                                                {ReductionKind::zero}}};
-  const std::vector<ReducedValue> values = reduce(view, wanted);
-  return {values[0].low,  values[1].real, values[2].real, values[3].real,
-          values[4].real, values[5].low,  values[6].low,  values[7].low};
 }
 
 std::string to_string(const ReducedValue& value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces values that are read block by block.
-#include <smd/value_reducer.hpp>
+#include <smd/reduction.hpp>
+#include <smd/value_reader.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -25,15 +26,6 @@ bool Reducer::add(Extent& value) {
     add_repeated(value.dtype(), bytes.last(item), value.repeats());
   }
   return true;
-}
-
-bool Histogram::add(Extent& value) {
-  value.in_any_order();
-  value.verify_while_reading(0, value.size());
-  return value.for_each_block([&](std::span<const std::byte> bytes) {
-    const auto count = static_cast<std::int64_t>(bytes.size() / item_size(value.dtype()));
-    add(TensorView(value.dtype(), {&count, 1}, bytes));
-  });
 }
 
 /// Chooses how a value of that size is reduced.

@@ -129,8 +129,9 @@ std::optional<ScalarColumn> ScalarColumn::held(const Trial& trial, std::string_v
   return held ? std::optional(std::move(column)) : std::nullopt;
 }
 
-ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, const ColumnQuery& query) {
-  if (!query.mode && !query.worker) {
+ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std::optional<Mode> mode,
+                                const std::optional<std::string>& worker, const ReadOptions& reading) {
+  if (!mode && !worker) {
     if (std::optional<ScalarColumn> column = held(trial, tensor)) {
       return *std::move(column);
     }
@@ -138,9 +139,9 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, con
   const Tensor owner = trial.tensor(tensor);  // keeps names
   EntryQuery entry_query;
   entry_query.tensors = {std::string(tensor)};
-  entry_query.mode = query.mode;
-  if (query.worker) {
-    entry_query.workers = {*query.worker};
+  entry_query.mode = mode;
+  if (worker) {
+    entry_query.workers = {*worker};
   }
   std::vector<Entry> entries;
   std::vector<WantedValue> wanted;
@@ -161,7 +162,7 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, con
     }
     return true;
   });
-  read_numbers(trial, wanted, places, entries, query.reading);
+  read_numbers(trial, wanted, places, entries, reading);
 
   ScalarColumn column;
   std::map<std::tuple<std::string_view, Mode, Dtype>, Numbers> all;

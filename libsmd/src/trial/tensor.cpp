@@ -346,14 +346,14 @@ TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bo
                                                               : query.reduce(row, step, stored);
 }
 
-std::map<ReductionKey, TensorValue> Tensor::reduction_values(StepKey step,
-                                                             const std::optional<std::string>& worker) const {
+std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,
+                                                            const std::optional<std::string>& worker) const {
   const Impl::Query query(*impl_);
   const auto items = [&](const StepRow& row) { return query.snapshot->catalog.items(row).of(query.id); };
   const StepRow& row = query.row(step, worker, [&](const StepRow& other) {
     return !items(other).empty() && items(other).back().reduction != no_id;  // reductions follow the value
   });
-  std::map<ReductionKey, TensorValue> values;
+  std::map<std::string, TensorValue> values;
   for (const Item& item : items(row)) {
     if (item.reduction != no_id) {
       const std::string reduction(query.snapshot->catalog.reductions()[item.reduction]);

@@ -363,19 +363,40 @@ std::string reduction_tensor_name(std::string_view reduction, std::string_view t
   return name;
 }
 
-/// Hidden: otherwise it would be exported with its class.
-struct __attribute__((visibility("hidden"))) NoRefreshInThread::Impl {
-  explicit Impl(std::vector<const detail::trial::TrialState*> states) : still(std::move(states)) {}
+namespace {
 
-  detail::trial::HoldStill still;
+/// Sets whether trials refresh automatically; restores what was before.
+class SetRefresh {
+ public:
+  SetRefresh(std::span<const Trial* const> trials, bool refresh)
+      : trials_(detail::mapped(trials, [](const Trial* trial) { return detail::TrialAccess::shared_state(*trial); })),
+        before_(detail::mapped(trials_, [&](const auto& trial) { return trial->auto_refresh().exchange(refresh); })) {}
+  SetRefresh(const SetRefresh&) = delete;
+  SetRefresh& operator=(const SetRefresh&) = delete;
+  ~SetRefresh() {
+    for (std::size_t i = trials_.size(); i-- > 0;) {
+      trials_[i]->auto_refresh().store(before_[i]);
+    }
+  }
+
+ private:
+  std::vector<std::shared_ptr<detail::trial::TrialState>> trials_;
+  std::vector<bool> before_;
 };
 
-NoRefreshInThread::NoRefreshInThread(std::span<const Trial* const> trials) {
-  impl_ = std::make_unique<Impl>(detail::mapped(trials, [](const Trial* trial) -> const detail::trial::TrialState* {
-    return &detail::TrialAccess::state(*trial);
-  }));
+}  // namespace
+
+NoRefresh::NoRefresh(std::span<const Trial* const> trials, bool in_this_thread) {
+  if (in_this_thread) {
+    restores_ = std::make_shared<detail::trial::HoldStill>(detail::mapped(
+        trials,
+        [](const Trial* trial) -> const detail::trial::TrialState* { return &detail::TrialAccess::state(*trial); }));
+  } else {
+    restores_ = std::make_shared<SetRefresh>(trials, false);
+  }
 }
-NoRefreshInThread::~NoRefreshInThread() = default;
+
+Refresh::Refresh(std::span<const Trial* const> trials) : restores_(std::make_shared<SetRefresh>(trials, true)) {}
 
 std::vector<StepInfo> Trial::step_infos() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();

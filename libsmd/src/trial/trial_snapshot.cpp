@@ -38,7 +38,9 @@ GlobalStep SavedRow::step() const noexcept { return GlobalStep(row_->file.step);
 Mode SavedRow::mode() const noexcept { return row_->mode; }
 ModeStep SavedRow::mode_step() const noexcept { return ModeStep(row_->mode_step); }
 std::uint32_t SavedRow::worker() const noexcept { return row_->file.worker; }
-RowId SavedRow::id() const noexcept { return {GlobalStep(row_->file.step), row_->file.worker, row_->file.id}; }
+std::tuple<GlobalStep, std::uint32_t, std::uint64_t> SavedRow::id() const noexcept {
+  return {GlobalStep(row_->file.step), row_->file.worker, row_->file.id};
+}
 
 TrialSnapshot TrialSnapshot::take(const Trial& trial) {
   std::shared_ptr<TrialState> state = TrialAccess::shared_state(trial);

@@ -63,12 +63,11 @@ std::vector<std::int64_t> touched_steps(const layout::Found& found, bool rows) {
 
 /// Fixes a range that counts steps to certain steps. `steps`: all steps.
 void fix_range(StepRange& range, const std::vector<std::int64_t>& steps) {
-  if (const std::optional<std::size_t> newest = range.newest(); newest && *newest > 0) {
-    range = *newest >= steps.size() ? StepRange()
-                                    : StepRange::between(GlobalStep(steps[steps.size() - *newest]), std::nullopt);
-  } else if (const std::optional<std::size_t> oldest = range.oldest();
+  if (const std::optional<std::size_t> newest = range.newest; newest && *newest > 0) {
+    range = *newest >= steps.size() ? StepRange() : StepRange{.first = GlobalStep(steps[steps.size() - *newest])};
+  } else if (const std::optional<std::size_t> oldest = range.oldest;
              oldest && *oldest > 0 && *oldest <= steps.size() && steps[*oldest - 1] < INT64_MAX) {
-    range = StepRange::between(GlobalStep(INT64_MIN), GlobalStep(steps[*oldest - 1] + 1));
+    range = StepRange{.first = GlobalStep(INT64_MIN), .end = GlobalStep(steps[*oldest - 1] + 1)};
   }
 }
 
@@ -273,7 +272,7 @@ layout::Found TrialState::find_news(Time now, const Snapshot* before, bool every
 template <class ForEachRow>
 std::vector<layout::StepRow> TrialState::rows_in_range(const ForEachRow& for_each_row, Snapshot& snapshot) {
   const auto count_steps = [&] {
-    return std::ranges::any_of(ranges_, [](const StepRange& range) { return range.newest() || range.oldest(); });
+    return std::ranges::any_of(ranges_, [](const StepRange& range) { return range.newest || range.oldest; });
   };
   layout::StepCounts counts;
   if (count_steps()) {

@@ -8,7 +8,7 @@
 #include "trial/snapshot.hpp"
 #include "types/problem_list.hpp"
 
-#include <smd/layout.hpp>
+#include <smd/find.hpp>
 #include <smd/limits.hpp>
 #include <smd/place.hpp>
 #include <smd/problem.hpp>

@@ -4,7 +4,7 @@
 
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
-#include <smd/wait.hpp>
+#include <smd/trial_options.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -328,19 +328,6 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
     } else {
       birth.waiter->pause(std::nullopt);
     }
-  }
-}
-
-RefreshGuard::RefreshGuard(bool refresh, std::span<const Trial* const> trials) {
-  before_.reserve(trials.size());
-  for (const Trial* const trial : trials) {
-    before_.emplace_back(trial->impl_, trial->impl_->auto_refresh().exchange(refresh));
-  }
-}
-
-RefreshGuard::~RefreshGuard() {
-  for (auto it = before_.rbegin(); it != before_.rend(); ++it) {
-    it->first->auto_refresh().store(it->second);
   }
 }
 

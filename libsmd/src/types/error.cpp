@@ -7,8 +7,6 @@ namespace smd {
 
 Error::~Error() = default;
 ReadError::~ReadError() = default;
-WriteError::~WriteError() = default;
-StepAlreadySaved::~StepAlreadySaved() = default;
 InvalidArgument::~InvalidArgument() = default;
 MatchLimit::~MatchLimit() = default;
 TensorUnavailable::~TensorUnavailable() = default;
@@ -16,7 +14,6 @@ TensorUnavailableForStep::~TensorUnavailableForStep() = default;
 StepUnavailable::~StepUnavailable() = default;
 StepNotYetAvailable::~StepNotYetAvailable() = default;
 NoMoreData::~NoMoreData() = default;
-RuleEvaluationConditionMet::~RuleEvaluationConditionMet() = default;
 MissingCollectionFiles::~MissingCollectionFiles() = default;
 InvalidWorker::~InvalidWorker() = default;
 IndexReaderException::~IndexReaderException() = default;

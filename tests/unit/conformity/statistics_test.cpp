@@ -6,9 +6,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 // Compares statistics of every recorded value of real numbers with NumPy's counts and extremes, and with mean and
 // deviation in exact arithmetic.
@@ -32,6 +34,24 @@ void check_extreme(double actual, const Json& record, const std::string& name) {
   } else if (const Json& answer = record.at("reductions").at(name); answer.at(2) == "computed") {
     CHECK(close(actual, recorded_number(answer.at(0)), 0));
   }
+}
+
+struct Statistics {
+  std::uint64_t size = 0, nan = 0, inf = 0, zero = 0;
+  double min = 0, max = 0, mean = 0, std = 0;
+};
+
+Statistics statistics(const TensorView& view) {
+  constexpr std::array<Reduction, 8> wanted = {{{ReductionKind::count},
+                                                {ReductionKind::nan},
+                                                {ReductionKind::inf},
+                                                {ReductionKind::zero},
+                                                {ReductionKind::min},
+                                                {ReductionKind::max},
+                                                {ReductionKind::mean},
+                                                {ReductionKind::std}}};
+  const std::vector<ReducedValue> all = reduce(view, wanted);
+  return {all[0].low, all[1].low, all[2].low, all[3].low, all[4].real, all[5].real, all[6].real, all[7].real};
 }
 
 void check_statistics(const Statistics& actual, const Json& record) {

@@ -214,7 +214,7 @@ TEST_CASE("several workers make one trial") {
 TEST_CASE("reductions only") {
   const TempDir folder;
   HookConfig config = every_step(folder);
-  config.reduction_config = ReductionConfig::parse("min,max,mean,std,variance,sum,prod,l1_norm,abs_l2,median,abs_mean");
+  config.reduction_config = parse_reduction_config("min,max,mean,std,variance,sum,prod,l1_norm,abs_l2,median,abs_mean");
   Hook hook(config);
   const std::vector<float> values = {-3, 1, 2, 4};
   const Shape shape = {2, 2};
@@ -257,7 +257,7 @@ TEST_CASE("reductions only") {
 TEST_CASE("losses are saved themselves, whatever is configured") {
   const TempDir folder;
   HookConfig config = every_step(folder);
-  config.reduction_config = ReductionConfig::parse("max");
+  config.reduction_config = parse_reduction_config("max");
   config.include_collections = {"weights"};
   Hook hook(config);
   const std::vector<float> one = {2};
@@ -277,10 +277,10 @@ TEST_CASE("losses are saved themselves, whatever is configured") {
 TEST_CASE("losses are not reduced because all tensors are, but because their own collection says so") {
   const TempDir folder;
   HookConfig config = every_step(folder);
-  config.reduction_config = ReductionConfig::parse("max");
+  config.reduction_config = parse_reduction_config("max");
   config.save_all = true;
   config.collections = {
-      {.name = "mine", .include_regex = {"^mine/"}, .reduction_config = ReductionConfig::parse("min")}};
+      {.name = "mine", .include_regex = {"^mine/"}, .reduction_config = parse_reduction_config("min")}};
   Hook hook(config);
   const std::vector<float> one = {2};
   const Shape shape = {1};

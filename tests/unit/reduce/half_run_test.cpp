@@ -32,7 +32,7 @@ std::vector<smd::ReducedValue> reduce(Dtype dtype, const std::vector<std::uint16
   std::vector<std::byte> bytes(bits.size() * sizeof bits[0] + offset);
   std::memcpy(bytes.data() + offset, bits.data(), bytes.size() - offset);
   const auto n = static_cast<std::int64_t>(bits.size());
-  const smd::ReduceOptions omit{.nan = smd::NanPolicy::omit};
+  const smd::ReduceOptions omit{.omit_nan = true};
   return smd::reduce({dtype, {&n, 1}, std::span(bytes).subspan(offset)}, wanted, omit);
 }
 

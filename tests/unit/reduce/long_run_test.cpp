@@ -153,7 +153,7 @@ TEST_CASE("long runs whose beginning differs from the rest") {
           CAPTURE(smd::to_string(dtype));
           const std::vector<std::byte> bytes = stored(dtype, values);
           const smd::TensorView view(dtype, {&n, 1}, bytes);
-          const smd::ReduceOptions omit{.nan = smd::NanPolicy::omit};
+          const smd::ReduceOptions omit{.omit_nan = true};
           for (std::size_t only = 0; only <= wanted.size(); ++only) {  // each alone, then all
             const bool all = only == wanted.size();
             const auto found = smd::reduce(view, all ? std::span(wanted) : std::span(wanted).subspan(only, 1), omit);

@@ -53,14 +53,14 @@ void check(Dtype dtype, std::span<const std::byte> elements, const std::vector<d
   bytes.insert(bytes.end(), elements.begin(), elements.end());
   const auto n = static_cast<std::int64_t>(values.size());
   const smd::TensorView view(dtype, {&n, 1}, std::span(bytes).subspan(1));
-  const auto found = smd::reduce(view, wanted, {.nan = smd::NanPolicy::omit});
+  const auto found = smd::reduce(view, wanted, {.omit_nan = true});
   for (std::size_t i = 0; i < asked.size(); ++i) {
     CAPTURE(asked[i].first);
     const double percent = asked[i].second;
     CHECK(smd_test::ulps(found[i].real, expected(sorted, percent)) == 0);
     CHECK(smd_test::ulps(found[asked.size() + i].real, expected(sizes, percent)) == 0);
   }
-  const auto median = smd::reduce(view, std::span(wanted).first(1), {.nan = smd::NanPolicy::omit});
+  const auto median = smd::reduce(view, std::span(wanted).first(1), {.omit_nan = true});
   CHECK(smd_test::ulps(median[0].real, expected(sorted, 50)) == 0);
   CHECK(found.back().low == values.size() - sorted.size());
 }
@@ -188,7 +188,7 @@ TEST_CASE("percentiles of parts that are merged") {
     CAPTURE(mixed);
     const std::vector<smd::Reduction> wanted = {*smd::parse_reduction("median"), *smd::parse_reduction("abs_p12.5"),
                                                 *smd::parse_reduction("p99.9"), *smd::parse_reduction("count")};
-    const smd::ReduceOptions options{.nan = smd::NanPolicy::omit};
+    const smd::ReduceOptions options{.omit_nan = true};
     smd::Reducer copied(wanted, options);
     smd::Reducer moved(wanted, options);
     smd::Reducer added(wanted, options);

@@ -86,23 +86,6 @@ TEST_CASE("variance of complex numbers is that of both parts added") {
   CHECK(smd::to_string(reduced<Complex>(Dtype::complex64, numbers, "sum")) == "(9,12)");
 }
 
-TEST_CASE("statistics") {
-  const float values[] = {1, -0.0F, 3, 0};
-  const std::int64_t shape[] = {2, 2};
-  const smd::Statistics all = smd::statistics({Dtype::float32, shape, std::as_bytes(std::span(values))});
-  CHECK(all.size == 4);
-  CHECK(all.min == 0);
-  CHECK(all.max == 3);
-  CHECK(all.mean == 1);
-  CHECK(all.std == std::sqrt(1.5));  // (0 + 1 + 4 + 1) / 4
-  CHECK(all.zero == 2);
-  const std::int64_t none[] = {0, 3};
-  const smd::Statistics empty = smd::statistics({Dtype::float32, none, {}});
-  CHECK(empty.size == 0);
-  CHECK(std::isnan(empty.min));
-  CHECK(std::isnan(empty.std));
-}
-
 TEST_CASE("long runs of 8-bit integers") {
   smd_test::with_each_instruction_set([&] {
     smd_test::Random random(3);

@@ -83,8 +83,7 @@ TEST_CASE("a column of one worker and one mode, read by any number of threads") 
   const Job job;
   const Trial trial = Trial::open(job.dir.path());
   for (const unsigned jobs : {1U, 3U}) {
-    const ScalarColumn column =
-        ScalarColumn::read(trial, "loss", {.mode = Mode::eval, .worker = "worker_1", .reading = {.jobs = jobs}});
+    const ScalarColumn column = ScalarColumn::read(trial, "loss", Mode::eval, "worker_1", {.jobs = jobs});
     CHECK(rows_of(column) == std::vector<Row>{{"worker_1", Mode::eval, 1, 0, 11, written(1)},
                                               {"worker_1", Mode::eval, 3, 1, 31, written(3)}});
     CHECK(column.others() == 1);
@@ -97,7 +96,7 @@ TEST_CASE("a column lacks what cannot be read, and says why") {
   const std::string file = events_path(2, "worker_0");
   job.dir.write(file, read_file(job.dir / file).substr(0, 20));
   const Trial trial = Trial::open(job.dir.path());
-  const ScalarColumn column = ScalarColumn::read(trial, "loss", {.worker = "worker_0"});
+  const ScalarColumn column = ScalarColumn::read(trial, "loss", {}, "worker_0");
   CHECK(column.size() == 4);
   REQUIRE(column.problems().size() == 1);
   CHECK(column.problems()[0].file == file);

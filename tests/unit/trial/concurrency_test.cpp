@@ -88,14 +88,14 @@ TEST_CASE("ranges are widened by several threads at once") {
   TrialBuilder builder(dir.path());
   build(builder);
   TrialOptions options;
-  options.range_steps = StepRange::oldest(1);
+  options.range_steps = StepRange{.oldest = 1};
   options.auto_refresh = false;
   Trial trial = Trial::open(dir.path(), options);
   std::vector<std::thread> threads;
   for (std::int64_t first = 1; first < 10; first += 3) {
     threads.emplace_back([&trial, first] {
       for (std::int64_t step = first; step < first + 3; ++step) {
-        trial.load_range(StepRange::between(GlobalStep(step), GlobalStep(step + 1)));
+        trial.load_range(StepRange{.first = GlobalStep(step), .end = GlobalStep(step + 1)});
       }
     });
   }

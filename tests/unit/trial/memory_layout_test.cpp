@@ -139,14 +139,14 @@ TEST_CASE("memory layout: a range bounds what there is, and more of it can be as
   Script script;
   MemoryTrial job;
   add_job(job);
-  Trial trial = job.open(script, {.range_steps = StepRange::newest(3)});
+  Trial trial = job.open(script, {.range_steps = StepRange{.newest = 3}});
   CHECK(numbers(trial.steps()) == Numbers{7, 8, 9});
   CHECK(trial.has_tensor("run/loss"));
   CHECK_FALSE(trial.has_tensor("run/weights"));
   add_job(job, 10, 11);
   trial.refresh();
   CHECK(numbers(trial.steps()) == Numbers{7, 8, 9, 10, 11});  // the newest of the first look, and all after them
-  trial.load_range(StepRange::oldest(2));
+  trial.load_range(StepRange{.oldest = 2});
   CHECK(numbers(trial.steps()) == Numbers{0, 1, 7, 8, 9, 10, 11});
   trial.load_range({});
   CHECK(trial.steps().size() == 12);

@@ -87,7 +87,7 @@ TEST_CASE("a trial that grew is as one opened anew, whatever came when") {
     options.incomplete_step_wait_window = round % 7;
     Trial all = Trial::open(dir.path(), options);
     TrialOptions late = options;
-    late.range_steps = StepRange::between(GlobalStep(12), std::nullopt);  // finds which worker wrote earlier ones
+    late.range_steps = StepRange{.first = GlobalStep(12)};  // finds which worker wrote earlier ones
     Trial part = Trial::open(dir.path(), late);
     std::set<std::string> written;  // each once, as hooks do
     std::vector<std::pair<std::string, std::string>> cut;

@@ -83,7 +83,7 @@ TEST_CASE("a snapshot tells tensors, steps, rows and records by ids") {
   CHECK(snapshot.worker(rows[1].worker()) == "worker_1");
   CHECK(rows[0] != rows[1]);
   CHECK(rows[0] < rows[1]);
-  CHECK(rows[1].id().step == GlobalStep(0));
+  CHECK(std::get<GlobalStep>(rows[1].id()) == GlobalStep(0));
   CHECK(rows[1].mode() == Mode::train);
   CHECK(snapshot.items(rows[0]).size() == 1);
   CHECK(snapshot.items(rows[0], a).empty());
@@ -133,7 +133,7 @@ TEST_CASE("a snapshot stays as it was; the next one has the same ids and rows") 
   CHECK(before.state(GlobalStep(1)) == StepState::not_yet_available);
   before.require(GlobalStep(0));
   CHECK_THROWS_AS(before.require(GlobalStep(1)), StepNotYetAvailable);
-  const RowId row = before.rows(before.steps()[1]).front().id();
+  const auto row = before.rows(before.steps()[1]).front().id();
 
   sample.builder.step({.step = 1, .worker = "worker_1", .mode = Mode::eval, .tensors = {{"a", {4}}}, .shapes = {}});
   CHECK(TrialSnapshot::last(trial) == before);
@@ -171,9 +171,9 @@ TEST_CASE("no refresh in this thread; other threads go on refreshing") {
   const Trial trial = Trial::open(sample.dir.path());
   const std::array<const Trial*, 1> trials{&trial};
   {
-    const NoRefreshInThread outer(trials);
+    const NoRefresh outer(trials, true);
     {
-      const NoRefreshInThread inner(trials);
+      const NoRefresh inner(trials, true);
       sample.builder.step({.step = 2, .tensors = {{"b", {5}}}, .shapes = {}});
       CHECK(trial.steps(true).size() == 2);
     }

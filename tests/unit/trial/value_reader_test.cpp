@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <smd/reduction.hpp>
-#include <smd/value_reducer.hpp>
 
 #include <algorithm>
 #include <cstring>

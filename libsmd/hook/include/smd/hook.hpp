@@ -20,6 +20,28 @@
 
 namespace smd {
 
+/// A file could not be written, or an existing one in its place could not be removed. The tag is `WriteError`.
+class SMD_EXPORT WriteError : public Error {
+ public:
+  explicit WriteError(Problem in_problem)
+      : Error("WriteError", to_string(in_problem)), problem(std::move(in_problem)) {}
+  ~WriteError() override;
+
+  Problem problem;
+};
+
+/// The worker has saved the step before, or another index file names the step's event file.
+class SMD_EXPORT StepAlreadySaved : public Error {
+ public:
+  StepAlreadySaved(const std::string& message, std::string in_worker, GlobalStep in_step, bool in_can_append = true)
+      : Error("StepAlreadySaved", message), worker(std::move(in_worker)), step(in_step), can_append(in_can_append) {}
+  ~StepAlreadySaved() override;
+
+  std::string worker;
+  GlobalStep step;
+  bool can_append;  ///< False if another index file names the event file: then `ExistingStep::append` does not help.
+};
+
 /// Fills `into` with the bytes of a tensor's elements from `offset` on. For elements that are not in memory, for
 /// instance in a file. Called with ascending offsets, once for each byte, by one thread at a time. @throws ReadError if
 /// they cannot be read.

@@ -4,7 +4,9 @@
 #include <smd/collection.hpp>
 #include <smd/export.hpp>
 #include <smd/remote.hpp>
+#include <smd/step.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,43 @@
 #include <vector>
 
 namespace smd {
+
+/// Parses a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can save
+/// (`ReductionFacts::saved`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names, empty names,
+/// and repetitions of a name.
+/// @throws InvalidArgument for any other name, with a similar name or all.
+[[nodiscard]] SMD_EXPORT ReductionConfig parse_reduction_config(std::string_view list, bool save_raw_tensor = false,
+                                                                bool save_shape = false);
+
+/// Returns whether to save at a mode step.
+[[nodiscard]] SMD_EXPORT bool should_save_step(const SaveConfigMode& config, std::int64_t step) noexcept;
+
+/// A `SaveConfigMode` for each mode.
+class SMD_EXPORT SaveConfig {
+ public:
+  /// The default for every mode: every 500th step.
+  SaveConfig() = default;
+  /// Uses `all` for every mode.
+  SaveConfig(const SaveConfigMode& all);  // NOLINT(google-explicit-constructor): configures all modes alike
+  /// Modes that are not named use `fallback`, as the reference uses its default.
+  SaveConfig(const std::map<Mode, SaveConfigMode>& modes,  // NOLINT(google-explicit-constructor): likewise
+             const SaveConfigMode& fallback = {});
+
+  [[nodiscard]] const SaveConfigMode& mode(Mode mode) const noexcept;
+  [[nodiscard]] bool should_save_step(Mode in_mode, std::int64_t step) const noexcept {
+    return smd::should_save_step(mode(in_mode), step);
+  }
+  /// Returns the configuration of all four modes.
+  [[nodiscard]] std::map<Mode, SaveConfigMode> modes() const;
+
+  bool operator==(const SaveConfig&) const = default;
+
+ private:
+  std::array<SaveConfigMode, 4> modes_;  // by the mode's number, starting at 1
+};
+
+/// A collection on the writing side.
+using CollectionConfig = Collection;
 
 /// Decides which built-in collections a hook has: their patterns, and which of them are always saved.
 enum class Framework : std::uint8_t { pytorch, tensorflow, mxnet, xgboost };

@@ -6,7 +6,7 @@
 #include <smd/step.hpp>
 #include <smd/tensor.hpp>
 #include <smd/trial.hpp>
-#include <smd/wait.hpp>
+#include <smd/trial_options.hpp>
 
 #include <memory>
 #include <span>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/error.hpp>
 #include <smd/export.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_result.hpp>
 #include <smd/step.hpp>
-#include <smd/wait.hpp>
+#include <smd/trial_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,17 @@
 namespace smd {
 
 class Trial;
+
+/// The condition of a rule is met.
+class SMD_EXPORT RuleEvaluationConditionMet : public Error {
+ public:
+  RuleEvaluationConditionMet(const std::string& message, std::string in_rule, GlobalStep in_step)
+      : Error("RuleEvaluationConditionMet", message), rule(std::move(in_rule)), step(in_step) {}
+  ~RuleEvaluationConditionMet() override;
+
+  std::string rule;
+  GlobalStep step;
+};
 
 /// Which steps to evaluate, and when to stop. A step must be within all limits.
 struct EvaluationOptions {

@@ -21,15 +21,15 @@ namespace detail {
 struct HookKnowledge {
   /// Returns the collections of a hook's configuration in JSON; `where` names the text in messages. Throws
   /// InvalidArgument.
-  std::function<std::vector<CollectionConfig>(const std::string& json, const std::string& where)> parse;
+  std::function<std::vector<Collection>(const std::string& json, const std::string& where)> parse;
   /// Returns whether some framework has a built-in collection of that name.
   std::function<bool(const std::string& name)> is_built_in;
 };
 
 /// Returns the collections that rules need, rule by rule; `job`: the job's own collections.
-[[nodiscard]] SMD_EXPORT std::vector<CollectionConfig> collections_for(std::span<const RuleConfiguration> rules,
-                                                                       const std::vector<CollectionConfig>& job,
-                                                                       const HookKnowledge& hook);
+[[nodiscard]] SMD_EXPORT std::vector<Collection> collections_for(std::span<const RuleConfiguration> rules,
+                                                                 const std::vector<Collection>& job,
+                                                                 const HookKnowledge& hook);
 
 }  // namespace detail
 
@@ -57,7 +57,7 @@ struct HookKnowledge {
   config.out_dir = job.out_dir;
   config.framework = job.framework;
   config.save_config = job.save_config;
-  for (CollectionConfig& need : detail::collections_for(rules, job.collections, hook)) {
+  for (Collection& need : detail::collections_for(rules, job.collections, hook)) {
     config.add_collection(std::move(need));
   }
   config.enabled = !config.collections.empty();

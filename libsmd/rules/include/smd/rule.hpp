@@ -8,7 +8,7 @@
 #include <smd/snapshot.hpp>
 #include <smd/step.hpp>
 #include <smd/tensor_view.hpp>
-#include <smd/wait.hpp>
+#include <smd/trial_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

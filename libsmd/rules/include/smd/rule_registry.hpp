@@ -30,7 +30,7 @@ struct RuleDescription {
   std::function<std::unique_ptr<Rule>(const Parameters&)> create = {};
   /// Returns the collections that a hook must save for the rule, limited to what it needs (`hook_config_for`). May be
   /// empty. Called with parameters that `create` accepts.
-  std::function<std::vector<CollectionConfig>(const Parameters&)> saves = {};
+  std::function<std::vector<Collection>(const Parameters&)> saves = {};
 };
 
 /// Adds a rule of the program's own. Thread-safe. @throws InvalidArgument if the name or alias is taken or empty, a

@@ -96,11 +96,11 @@ std::optional<double> variance_of(const StepView& step, const Unit& unit) {
   return deviation ? std::optional(*deviation * *deviation) : std::nullopt;
 }
 
-CollectionConfig collection_of(std::string name, Texts patterns) {
+Collection collection_of(std::string name, Texts patterns) {
   return {.name = std::move(name), .include_regex = std::move(patterns)};
 }
 
-CollectionConfig reduced(CollectionConfig collection, Texts reductions) {
+Collection reduced(Collection collection, Texts reductions) {
   // The hook saves scalars whole; reductions do not apply to them.
   if (!reductions.empty() && !is_scalar_collection(collection.name)) {
     collection.reduction_config = ReductionConfig{.reductions = std::move(reductions)};
@@ -108,7 +108,7 @@ CollectionConfig reduced(CollectionConfig collection, Texts reductions) {
   return collection;
 }
 
-CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig collection) {
+Collection only_in(std::initializer_list<Mode> modes, Collection collection) {
   for (const Mode mode : {Mode::train, Mode::eval, Mode::predict, Mode::global}) {
     if (std::ranges::find(modes, mode) == modes.end()) {
       collection.save_config[mode] = SaveConfigMode{.end_step = 0};
@@ -119,7 +119,7 @@ CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig col
 
 Collections only_in_mode(const Parameters& parameters, Collections collections) {
   if (const std::optional<Mode> mode = parse_mode(parameters.text("mode")); mode && *mode != Mode::global) {
-    for (CollectionConfig& one : collections) {
+    for (Collection& one : collections) {
       one = only_in({*mode}, std::move(one));
     }
   }

@@ -109,14 +109,14 @@ void need_variance(StepNeeds& step, const Unit& unit);
                                                         const Reduction& reduction, std::string relation,
                                                         Mode mode = Mode::global, std::int64_t for_steps = 1);
 
-using Collections = std::vector<CollectionConfig>;
+using Collections = std::vector<Collection>;
 
 /// Returns a collection of a built-in collection's tensors, and of those in whose names a pattern is found.
-[[nodiscard]] CollectionConfig collection_of(std::string name, Texts patterns = {});
+[[nodiscard]] Collection collection_of(std::string name, Texts patterns = {});
 /// Returns the collection with only these reductions of its tensors.
-[[nodiscard]] CollectionConfig reduced(CollectionConfig collection, Texts reductions);
+[[nodiscard]] Collection reduced(Collection collection, Texts reductions);
 /// Returns the collection, saved only at steps of these modes.
-[[nodiscard]] CollectionConfig only_in(std::initializer_list<Mode> modes, CollectionConfig collection);
+[[nodiscard]] Collection only_in(std::initializer_list<Mode> modes, Collection collection);
 
 /// Returns the collections, saved only at steps of the mode that the parameter `mode` names, if it names one.
 [[nodiscard]] Collections only_in_mode(const Parameters& parameters, Collections collections);
@@ -128,7 +128,7 @@ using Collections = std::vector<CollectionConfig>;
                                    const std::string& everything = {});
 
 /// The `saves` of a description: the same collection whatever the parameters are.
-[[nodiscard]] inline auto saves_always(CollectionConfig collection) {
+[[nodiscard]] inline auto saves_always(Collection collection) {
   return [collection = std::move(collection)](const Parameters&) { return Collections{collection}; };
 }
 

@@ -164,9 +164,7 @@ RuleDescription poor_weight_initialization_rule() {
       .create = create<PoorWeightInitialization>,
       .saves =
           [](const Parameters& parameters) {
-            const auto training = [](CollectionConfig one) {
-              return only_in({Mode::train, Mode::global}, std::move(one));
-            };
+            const auto training = [](Collection one) { return only_in({Mode::train, Mode::global}, std::move(one)); };
             return Collections{training(reduced(collection_of("relu_input", parameters.list("activation_inputs_regex")),
                                                 {"variance"})),
                                training(collection_of("gradients")), training(collection_of("losses"))};

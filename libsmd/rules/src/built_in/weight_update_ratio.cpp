@@ -82,7 +82,7 @@ RuleDescription weight_update_ratio_rule() {
       .create = create<WeightUpdateRatio>,
       .saves =
           [](const Parameters& parameters) {
-            CollectionConfig weights = only_in({Mode::train, Mode::global}, collection_of("weights"));
+            Collection weights = only_in({Mode::train, Mode::global}, collection_of("weights"));
             if (parameters.has("num_steps")) {  // a larger interval leaves nothing to compare with
               weights.save_config[Mode::train].save_interval = parameters.integer("num_steps");
               weights.save_config[Mode::global] = weights.save_config[Mode::train];

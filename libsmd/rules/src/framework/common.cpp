@@ -3,7 +3,7 @@
 
 #include "text/nearest.hpp"
 
-#include <smd/error.hpp>
+#include <smd/evaluator.hpp>
 
 #include <fmt/format.h>
 #include <boost/core/demangle.hpp>

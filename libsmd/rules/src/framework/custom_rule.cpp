@@ -153,7 +153,7 @@ class Bridge final : public Rule {
 bool CustomRule::Impl::evaluate(CustomRule& rule, GlobalStep step, const std::optional<WaitOptions>& wait) {
   std::vector<const Trial*> trials = {base};
   trials.insert(trials.end(), others.begin(), others.end());
-  const NoRefreshInThread no_refresh(trials);  // other rules may be evaluated on them in other threads
+  const NoRefresh no_refresh(trials, true);  // other rules may be evaluated on them in other threads
   required.impl_->base = base;
   required.impl_->all.clear();
   required.impl_->places.clear();

@@ -16,6 +16,8 @@
 
 namespace smd {
 
+RuleEvaluationConditionMet::~RuleEvaluationConditionMet() = default;  // once, as in error.cpp
+
 using detail::rules::EvaluatedTrial;
 using detail::rules::KeptValues;
 using detail::rules::RecordRequest;

@@ -13,7 +13,7 @@ namespace smd {
 
 namespace {
 
-using Collections = std::vector<CollectionConfig>;
+using Collections = std::vector<Collection>;
 
 std::string placed(const RuleConfiguration& rule, const std::string& text) {
   return rule.position.empty() ? text : rule.position + ": " + text;
@@ -54,20 +54,20 @@ Collections needs_of(const RuleConfiguration& rule, const Collections& own) {
   return own;
 }
 
-bool has_members(const CollectionConfig& collection) {
+bool has_members(const Collection& collection) {
   return !collection.include_regex.empty() || !collection.tensor_names.empty();
 }
 
 /// Returns the collection of that name; null if the list does not have it.
-const CollectionConfig* named(std::span<const CollectionConfig> collections, const std::string& name) {
-  const auto at = std::ranges::find(collections, name, &CollectionConfig::name);
+const Collection* named(std::span<const Collection> collections, const std::string& name) {
+  const auto at = std::ranges::find(collections, name, &Collection::name);
   return at == collections.end() ? nullptr : &*at;
 }
 
 /// Adds the members of the configured collection with that name, and its steps for modes that the rule does not
 /// restrict. Returns false if there is no such collection.
-bool define(CollectionConfig& need, const Collections& known) {
-  const CollectionConfig* const at = named(known, need.name);
+bool define(Collection& need, const Collections& known) {
+  const Collection* const at = named(known, need.name);
   if (at == nullptr) {
     return false;
   }
@@ -83,14 +83,13 @@ bool define(CollectionConfig& need, const Collections& known) {
 
 }  // namespace
 
-std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfiguration> rules,
-                                                      const std::vector<CollectionConfig>& job,
-                                                      const HookKnowledge& hook) {
+std::vector<Collection> detail::collections_for(std::span<const RuleConfiguration> rules,
+                                                const std::vector<Collection>& job, const HookKnowledge& hook) {
   Collections all;
   for (const RuleConfiguration& rule : rules) {
     const Collections own = beside(rule, hook);
     const std::size_t first = all.size();
-    for (CollectionConfig& need : needs_of(rule, own)) {
+    for (Collection& need : needs_of(rule, own)) {
       if (!define(need, own)) {
         define(need, job);
       }
@@ -104,7 +103,7 @@ std::vector<CollectionConfig> detail::collections_for(std::span<const RuleConfig
       }
       all.push_back(std::move(need));
     }
-    for (const CollectionConfig& extra : own) {
+    for (const Collection& extra : own) {
       // A hook refuses a configured collection without members.
       if (!named(std::span(all).subspan(first), extra.name) && (has_members(extra) || hook.is_built_in(extra.name))) {
         all.push_back(extra);

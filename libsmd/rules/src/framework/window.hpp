@@ -7,7 +7,6 @@
 #include <smd/problem.hpp>
 #include <smd/reduction.hpp>
 #include <smd/tensor_view.hpp>
-#include <smd/value_reducer.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -65,7 +64,7 @@ struct Slot {
 class KeptValues {
  public:
   /// Trial, row and record: stays the same in later snapshots.
-  using Key = std::tuple<std::size_t, RowId, std::uint32_t>;
+  using Key = std::tuple<std::size_t, decltype(std::declval<SavedRow>().id()), std::uint32_t>;
   struct Kept {
     TensorValue value;
     double wall_time = 0;

@@ -72,11 +72,10 @@ class Look {
   /// when more than that many appear between two looks.
   void settle_newest() {
     for (StepRange& range : ranges_) {
-      if (const std::optional<std::size_t> count = range.newest(); count && *count > 0) {
+      if (const std::optional<std::size_t> count = range.newest; count && *count > 0) {
         const StepCounts steps = count_steps(*listing_.named);
-        range = *count >= steps.size()
-                    ? StepRange()
-                    : StepRange::between(GlobalStep(steps[steps.size() - *count].first), std::nullopt);
+        range =
+            *count >= steps.size() ? StepRange() : StepRange{.first = GlobalStep(steps[steps.size() - *count].first)};
       }
     }
   }
@@ -88,7 +87,7 @@ class Look {
     const bool everything = takes_all(ranges_);
     // Each new step may change which steps are the oldest.
     const bool counts = !everything && std::ranges::any_of(ranges_, [](const StepRange& range) {
-      return range.newest() || range.oldest();
+      return range.newest || range.oldest;
     });
     const RangeFilter filter(ranges_, counts ? count_steps(*listing_.named) : StepCounts());
     std::vector<StepPart> wanted;

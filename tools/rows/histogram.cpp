@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/reduction.hpp>
+#include "rows/histogram.hpp"
 
-#include "reduce/doubles.hpp"
-#include "reduce/kernels.hpp"
-#include "types/refuse.hpp"
+#include "cli/exit_status.hpp"
+
+#include <smd/elements.hpp>
+#include <smd/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
-namespace smd {
-
-using detail::reduce::block_padding;
-using detail::reduce::block_size;
+namespace smd::tool {
 
 Histogram::Histogram(std::uint64_t bins, double low, double high) {
-  detail::refuse_if(bins == 0 || bins > (std::uint64_t{1} << 24), "number of bins must be 1 to 16777216");
-  detail::refuse_if(!std::isfinite(low) || !std::isfinite(high) || low > high,
-                    "bounds of a histogram must be finite and in order");
+  refuse_if(bins == 0 || bins > (std::uint64_t{1} << 24), "number of bins must be 1 to 16777216");
+  refuse_if(!std::isfinite(low) || !std::isfinite(high) || low > high,
+            "bounds of a histogram must be finite and in order");
   if (low == high) {
     low -= 0.5;
     high += 0.5;
@@ -43,14 +43,10 @@ void Histogram::add(const TensorView& view) {
   const double low = edges_.front();
   const double high = edges_.back();
   const std::size_t last = counts_.size() - 1;
-  const std::size_t item = item_size(view.dtype());
-  const auto size = static_cast<std::size_t>(element_count(view));
-  alignas(64) double values[block_size + block_padding];
-  for (std::size_t start = 0; start < size; start += block_size) {
-    const std::size_t n = std::min(block_size, size - start);
-    detail::reduce::to_doubles(view.dtype(), view.bytes().data() + start * item, n, values);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double value = values[i];
+  std::array<double, 1024> values;
+  std::size_t n = 0;
+  for (std::uint64_t start = 0; (n = copy_as_doubles(view, start, values)) > 0; start += n) {
+    for (const double value : std::span(values).first(n)) {
       if (!(value >= low && value <= high)) {
         ++(std::isnan(value) ? nan_ : (value < low ? below_ : above_));
         continue;
@@ -69,8 +65,17 @@ void Histogram::add(const TensorView& view) {
   }
 }
 
+bool Histogram::add(Extent& value) {
+  value.in_any_order();
+  value.verify_while_reading(0, value.size());
+  return value.for_each_block([&](std::span<const std::byte> bytes) {
+    const auto count = static_cast<std::int64_t>(bytes.size() / item_size(value.dtype()));
+    add(TensorView(value.dtype(), {&count, 1}, bytes));
+  });
+}
+
 void Histogram::merge(const Histogram& other) {
-  detail::refuse_if(edges_ != other.edges_, "histograms of different bins cannot be merged");
+  refuse_if(edges_ != other.edges_, "histograms of different bins cannot be merged");
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     counts_[i] += other.counts_[i];
   }
@@ -84,4 +89,4 @@ void Histogram::clear() noexcept {
   below_ = above_ = nan_ = 0;
 }
 
-}  // namespace smd
+}  // namespace smd::tool

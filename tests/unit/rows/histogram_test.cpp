@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rows/histogram.hpp"
+
+#include "cli/exit_status.hpp"
+
 #include <doctest/doctest.h>
-#include <smd/error.hpp>
-#include <smd/reduction.hpp>
 
 #include <array>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
-
-#include "values.hpp"
 
 namespace {
 
@@ -24,7 +25,7 @@ TEST_CASE("bins equal numpy.histogram's") {
   // numpy.histogram([0, .1, .2, .3, .5, .7, .9, 1], 10, (0, 1)): edges are met exactly or missed by rounding.
   std::int64_t size;
   const std::vector<double> values = {0, .1, .2, .3, .5, .7, .9, 1};
-  smd::Histogram histogram(10, 0, 1);
+  smd::tool::Histogram histogram(10, 0, 1);
   histogram.add(view_of(values, size, smd::Dtype::float64));
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 0, 0, 1, 1, 0, 0, 2});
   CHECK(histogram.edges()[3] == 0.30000000000000004);  // numpy.linspace(0, 1, 11)[3]; 0.3 is less
@@ -35,9 +36,9 @@ TEST_CASE("elements outside are counted separately; parts merge") {
   const double infinity = std::numeric_limits<double>::infinity();
   std::int64_t size;
   const std::vector<double> values = {-1, 0, 2, 4, 4.5, nan, infinity, -infinity, nan};
-  smd::Histogram histogram(2, 0, 4);
+  smd::tool::Histogram histogram(2, 0, 4);
   histogram.add(view_of(values, size, smd::Dtype::float64));
-  smd::Histogram other(2, 0, 4);
+  smd::tool::Histogram other(2, 0, 4);
   const std::vector<std::int64_t> integers = {1, 3, -5, std::numeric_limits<std::int64_t>::max()};
   other.add(view_of(integers, size, smd::Dtype::int64));
   histogram.merge(other);
@@ -45,21 +46,21 @@ TEST_CASE("elements outside are counted separately; parts merge") {
   CHECK(histogram.below() == 3);
   CHECK(histogram.above() == 3);
   CHECK(histogram.nan() == 2);
-  CHECK_THROWS_AS(histogram.merge(smd::Histogram(2, 0, 5)), smd::InvalidArgument);
+  CHECK_THROWS_AS(histogram.merge(smd::tool::Histogram(2, 0, 5)), smd::tool::UsageError);
 }
 
 TEST_CASE("equal bounds are widened; invalid ones are refused") {
-  CHECK(smd::Histogram(2, 3, 3).edges() == std::vector<double>{2.5, 3, 3.5});  // numpy.histogram([3, 3], 2)
-  CHECK_THROWS_AS(smd::Histogram(0, 0, 1), smd::InvalidArgument);
-  CHECK_THROWS_AS(smd::Histogram(3, 1, 0), smd::InvalidArgument);
-  CHECK_THROWS_AS(smd::Histogram(3, 0, std::numeric_limits<double>::infinity()), smd::InvalidArgument);
+  CHECK(smd::tool::Histogram(2, 3, 3).edges() == std::vector<double>{2.5, 3, 3.5});  // numpy.histogram([3, 3], 2)
+  CHECK_THROWS_AS(smd::tool::Histogram(0, 0, 1), smd::tool::UsageError);
+  CHECK_THROWS_AS(smd::tool::Histogram(3, 1, 0), smd::tool::UsageError);
+  CHECK_THROWS_AS(smd::tool::Histogram(3, 0, std::numeric_limits<double>::infinity()), smd::tool::UsageError);
 }
 
 // By hand: quarters of a range of 2^1024.
 TEST_CASE("bounds whose distance overflows double") {
   const double half = std::ldexp(1, 1023);
   std::int64_t size;
-  smd::Histogram histogram(4, -half, half);
+  smd::tool::Histogram histogram(4, -half, half);
   CHECK(histogram.edges() == std::vector<double>{-half, -half / 2, 0, half / 2, half});
   histogram.add(view_of(std::vector<double>{-half, -1, 0, 1, half / 2, half}, size, smd::Dtype::float64));
   CHECK(histogram.counts() == std::vector<std::uint64_t>{1, 1, 2, 2});
@@ -67,19 +68,20 @@ TEST_CASE("bounds whose distance overflows double") {
 
 TEST_CASE("a bound so large that adding one half does not change it") {
   std::int64_t size;
-  smd::Histogram histogram(3, 1e300, 1e300);
+  smd::tool::Histogram histogram(3, 1e300, 1e300);
   histogram.add(view_of(std::vector<double>{1e300, 1e300}, size, smd::Dtype::float64));
   CHECK(histogram.counts() == std::vector<std::uint64_t>{0, 0, 2});
 }
 
 TEST_CASE("every element is counted between the edges around it") {
-  smd_test::Random random(8);
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> number(0, 3);
   std::vector<double> values(5000);
   for (double& value : values) {
-    value = random.number() * 3;
+    value = number(random);
   }
   std::int64_t size;
-  smd::Histogram histogram(37, -2.9, 2.7);
+  smd::tool::Histogram histogram(37, -2.9, 2.7);
   histogram.add(view_of(values, size, smd::Dtype::float64));
   const std::vector<double>& edges = histogram.edges();
   for (std::size_t bin = 0; bin < 37; ++bin) {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace smd::detail::reduce {
+namespace smd::detail::hook {
 
 /// Returns `l1` for `l1_norm`, and so on; returns any other name unchanged.
 [[nodiscard]] std::string plain_reduction_name(std::string_view name);
@@ -17,4 +17,4 @@ namespace smd::detail::reduce {
 /// those of absolute values. Omits medians: the reference refuses a trial whose configuration has one.
 [[nodiscard]] std::string reference_reduction_list(const std::vector<std::string>& names);
 
-}  // namespace smd::detail::reduce
+}  // namespace smd::detail::hook

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <smd/collection.hpp>
+#include <smd/hook_config.hpp>
 
 #include <algorithm>
 #include <cstddef>
 
 namespace smd {
 
-bool SaveConfigMode::should_save_step(std::int64_t step) const noexcept {
-  if (std::ranges::find(save_steps, step) != save_steps.end()) {
+bool should_save_step(const SaveConfigMode& config, std::int64_t step) noexcept {
+  if (std::ranges::find(config.save_steps, step) != config.save_steps.end()) {
     return true;
   }
-  return save_interval > 0 && step >= start_step && (!end_step || step < *end_step) && step % save_interval == 0;
+  return config.save_interval > 0 && step >= config.start_step && (!config.end_step || step < *config.end_step) &&
+         step % config.save_interval == 0;
 }
 
 namespace {
@@ -29,8 +30,6 @@ SaveConfig::SaveConfig(const std::map<Mode, SaveConfigMode>& modes, const SaveCo
 }
 
 const SaveConfigMode& SaveConfig::mode(Mode mode) const noexcept { return modes_[place(mode)]; }
-
-void SaveConfig::set_mode(Mode mode, const SaveConfigMode& config) { modes_.at(place(mode)) = config; }
 
 std::map<Mode, SaveConfigMode> SaveConfig::modes() const {
   std::map<Mode, SaveConfigMode> all;
