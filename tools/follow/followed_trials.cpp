@@ -6,10 +6,8 @@
 #include <boost/filesystem/operations.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -154,48 +152,30 @@ void report_missing_files(const Trial& trial, const FollowEvent& event, Diagnost
 
 namespace {
 
-/// Whether a file with the name of a log has nothing, the beginning of its first line, or of a JSON document.
-bool is_begun(const std::string& path) {
-  constexpr std::array<std::string_view, 4> endings = {".csv", ".tsv", ".json", ".jsonl"};
-  constexpr std::string_view blanks = " \t\r\n";
-  boost::system::error_code error;
-  if (std::ranges::none_of(endings, [&](std::string_view ending) { return path.ends_with(ending); }) ||
-      !boost::filesystem::is_regular_file(path, error)) {
-    return false;
-  }
-  std::string text(std::size_t{64} << 10, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
-    return false;
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first != text.npos && (text[first] == '{' || text[first] == '[')
-             ? std::string_view("}]").find(text[text.find_last_not_of(blanks)]) == text.npos
-             : text.find('\n') == text.npos;
-}
-
-/// Whether a trial may appear at the path: nothing exists there yet, or too little to tell.
+/// Whether a trial may appear at the path, because nothing exists there yet.
 bool may_come(const std::string& path) {
   boost::system::error_code error;
-  return is_remote_path(path) || is_begun(path) ||
+  return is_remote_path(path) ||
          (!boost::filesystem::exists(path, error) && error != boost::system::errc::filename_too_long);
 }
 
 /// Nullopt if the trial does not exist yet; `missing` then says what is missing, and is empty if nothing will come.
 std::optional<Trial> open_now(const std::string& path, const TrialOptions& options, std::string_view hint,
                               std::string& missing) {
+  constexpr std::string_view no_data = "has no data yet, waiting for it";
   const bool early = may_come(path);  // asked before, for it may come meanwhile
   try {
     return Trial::open(path, options);
   } catch (const MissingCollectionFiles& error) {
-    missing = error.ended ? "" : "has no data yet, waiting for it";
+    missing = error.ended ? "" : no_data;
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
+    if (error.problem.kind == ProblemKind::not_yet) {
+      missing = no_data;
+    } else if (error.problem.kind != ProblemKind::not_found || !(early || may_come(path))) {
       throw;
+    } else {
+      missing = "does not exist yet; waiting for it" + meant_instead(path, hint);
     }
-    missing = is_begun(path) ? "has no data yet, waiting for it"
-                             : "does not exist yet; waiting for it" + meant_instead(path, hint);
   }
   return std::nullopt;
 }
@@ -207,6 +187,12 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
                                   std::string_view hint) {
   options.as_it_stands = false;
   const bool asks_once = following.timeout && following.timeout->count() == 0;
+  const auto fail = [&](const char* why) {
+    const bool late = wait.deadline && Clock::now() >= *wait.deadline;
+    const auto limit = late || !following.idle ? following.timeout : following.idle;
+    const std::string time = duration_text(limit.value_or(std::chrono::seconds(0)));
+    messages.fail("Timeout", path + ": no trial appeared within " + time + why, ExitStatus::timed_out);
+  };
   std::string missing;
   if (!asks_once) {
     try {
@@ -217,15 +203,9 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
       if (error.problem.kind != ProblemKind::stopped) {
         throw;
       }
-      if (wait.stop.stop_requested() || interrupted()) {
-        return std::nullopt;
+      if (!wait.stop.stop_requested() && !interrupted()) {
+        fail(is_remote_path(path) ? "; the server had not answered" : "; it was still being read");
       }
-      const bool late = wait.deadline && std::chrono::steady_clock::now() >= *wait.deadline;
-      const auto limit = late || !following.idle ? following.timeout : following.idle;
-      messages.fail("Timeout",
-                    path + ": no trial appeared within " + duration_text(limit.value_or(std::chrono::seconds(0))) +
-                        (is_remote_path(path) ? "; the server had not answered" : "; it was still being read"),
-                    ExitStatus::timed_out);
       return std::nullopt;
     }
     if (const std::string text = path + ": " + missing; !missing.empty()) {
@@ -233,31 +213,19 @@ std::optional<Trial> open_awaited(const std::string& path, TrialOptions options,
     }
   }
   WaitOutcome outcome = WaitOutcome::timed_out;
-  const Clock::time_point since = Clock::now();
-  for (bool over = false; !over;) {
-    const bool early = may_come(path);
-    try {
-      if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
-        return trial;
-      }
-      break;
-    } catch (const ReadError& error) {  // it came too early, or an earlier trial used up the time
-      if ((asks_once && !is_begun(path)) || error.problem.kind != ProblemKind::not_found ||
-          !(early || may_come(path))) {
-        throw;
-      }
+  try {
+    if (std::optional<Trial> trial = Trial::open_when_there(path, options, wait, &outcome)) {
+      return trial;
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const Clock::time_point now = Clock::now();
-    const bool idle = following.idle && now - since >= *following.idle;
-    outcome = wait.stop.stop_requested() ? WaitOutcome::stopped : idle ? WaitOutcome::idle : WaitOutcome::timed_out;
-    over = outcome != WaitOutcome::timed_out || (wait.deadline && now >= *wait.deadline);
+  } catch (const ReadError& error) {
+    if (error.problem.kind != ProblemKind::not_found || missing.empty() || !may_come(path)) {
+      throw;
+    }  // else an earlier trial used up the time
   }
   if (asks_once) {
     messages.fail("Timeout", path + ": there is no trial yet", ExitStatus::timed_out);
   } else if (outcome != WaitOutcome::stopped) {
-    const auto limit = outcome == WaitOutcome::idle ? following.idle : following.timeout;
-    messages.fail("Timeout", path + ": no trial appeared within " + duration_text(*limit), ExitStatus::timed_out);
+    fail("");
   }
   return std::nullopt;
 }

@@ -68,7 +68,7 @@ bool is_there(const SaveOptions& options, const HookConfig& config) {
     return access(options.trial.c_str(), F_OK) == 0;
   }
   try {
-    (void)Trial::open(options.trial, {.remote = config.remote});
+    (void)Trial::open(options.trial, {.as_it_stands = true, .remote = config.remote});
   } catch (const MissingCollectionFiles&) {
   } catch (const ReadError& error) {
     if (error.problem.kind == ProblemKind::not_found) {

@@ -55,7 +55,7 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
   if (!trial_read_) {
     trial_read_ = true;
     try {
-      const Trial trial = Trial::open(options_.trial, {.remote = config_.remote});
+      const Trial trial = Trial::open(options_.trial, {.as_it_stands = true, .remote = config_.remote});
       for (const StepInfo& step : trial.step_infos()) {
         known_.emplace(std::pair(step.mode, step.step.value), step.mode_step.value);
         ++next_[step.mode];

@@ -100,8 +100,9 @@ class SMD_EXPORT Trial {
  public:
   /// Opens a local directory, a file that is a trial, or `s3://bucket/prefix`. If the directory is no trial itself,
   /// opens its `debug-output`, else the only trial below it.
-  /// @throws ReadError (NotFound, AccessDenied, io, network), MissingCollectionFiles, InvalidArgument;
-  /// IndexReaderException if `TrialOptions::strict`.
+  /// @throws ReadError (NotFound, AccessDenied, io, network; NotYet for a log of which not even a line is there, unless
+  /// `TrialOptions::as_it_stands`), MissingCollectionFiles, InvalidArgument; IndexReaderException if
+  /// `TrialOptions::strict`.
   static Trial open(const std::string& path, const TrialOptions& options = {});
 
   Trial(const Trial&) = delete;
@@ -200,11 +201,11 @@ class SMD_EXPORT Trial {
   /// Adds another range of steps to those that are read.
   void load_range(const StepRange& range);
 
-  /// Opens a trial that need not exist yet: waits for its directory and the first collections file. Nullopt if time ran
-  /// out (`WaitOptions::idle` counts too, because no step appears meanwhile) or the wait was stopped; `outcome`, if
-  /// given, says which.
+  /// Opens a trial that need not exist yet: waits for its directory and the first collections file, or for the first
+  /// line of a file that is a log (.csv, .tsv, .json, .jsonl). Nullopt if time ran out (`WaitOptions::idle` counts too,
+  /// because no step appears meanwhile) or the wait was stopped; `outcome`, if given, says which.
   /// @throws as `open`, except for what waiting may change: NotFound only if the deadline had passed before the first
-  /// attempt or the path is not a directory, MissingCollectionFiles only if the job has ended.
+  /// attempt or the path is something else, MissingCollectionFiles only if the job has ended.
   static std::optional<Trial> open_when_there(const std::string& path, const TrialOptions& options,
                                               const WaitOptions& wait, WaitOutcome* outcome = nullptr);
   /// Waits until all these steps are `AVAILABLE`. Never returns `WaitOutcome::ended`. Refreshes the trial; leaves

@@ -58,8 +58,9 @@ struct LayoutKind {
   bool (*reads_file)(std::string_view name) noexcept = nullptr;
   /// Returns whether a single file is a trial, by its name and its first `first_bytes_of_file`. Null: none is.
   bool (*holds_file)(const Opening& what, std::span<const std::byte> first) = nullptr;
-  /// Returns why a file of text is no such trial, as a clause. Null: that need not be said.
-  std::string (*why_not)(const Opening& what, std::span<const std::byte> first) = nullptr;
+  /// Returns why a file is no such trial: a clause for text, of kind not_yet if the file has only begun and may become
+  /// one, else not_found. Null: that need not be said.
+  Problem (*why_not)(const Opening& what, std::span<const std::byte> first) = nullptr;
   bool takes_step_name = false;  ///< `TrialOptions::step_name` has a meaning.
   std::unique_ptr<Layout> (*open)(const Opening& what) = nullptr;
 };
@@ -110,6 +111,6 @@ struct LayoutKind {
 [[nodiscard]] bool is_metric_log_name(std::string_view name) noexcept;
 /// `LayoutKind::holds_file`, and `LayoutKind::why_not`.
 [[nodiscard]] bool is_metric_log(const Opening& what, std::span<const std::byte> first);
-[[nodiscard]] std::string why_no_metric_log(const Opening& what, std::span<const std::byte> first);
+[[nodiscard]] Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first);
 
 }  // namespace smd::detail::layout

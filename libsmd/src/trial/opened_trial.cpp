@@ -232,7 +232,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
     }
     is_text = is_text && (reads == nullptr || reads->why_not != nullptr);
   }
-  return is_text            ? tells->why_not(file, first)
+  return is_text            ? tells->why_not(file, first).text
          : known != nullptr ? say(*known)
                             : "is no log or checkpoint of a known kind; name the directory of the trial";
 }
@@ -335,6 +335,12 @@ class Opener {
     }
     if (!first) {
       throw ReadError(in_file(first.problem(), where_.path()));
+    }
+    const auto begun = [&](const LayoutKind& kind) {
+      return kind.why_not != nullptr && counts(kind) && kind.why_not(what, *first).kind == ProblemKind::not_yet;
+    };
+    if (!options_.as_it_stands && std::ranges::any_of(layout::kinds(), begun)) {
+      throw ReadError({ProblemKind::not_yet, where_.path(), {}, "has only begun: it has no data yet"});
     }
     throw ReadError({ProblemKind::not_found, where_.path(), {}, explain_file(where_, what, file->folder, *first)});
   }
@@ -453,7 +459,7 @@ std::optional<FoundTrial> find_trial(const std::string& path, const TrialOptions
       throw;
     }
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found) {
+    if (error.problem.kind != ProblemKind::not_found && error.problem.kind != ProblemKind::not_yet) {
       throw;
     }
   }
@@ -464,7 +470,7 @@ bool is_trial(const std::string& path, const TrialOptions& options) {
   try {
     return detail::trial::Opener(path, options, {}).is_trial();
   } catch (const ReadError& error) {
-    if (error.problem.kind != ProblemKind::not_found) {
+    if (error.problem.kind != ProblemKind::not_found && error.problem.kind != ProblemKind::not_yet) {
       throw;
     }
     return false;

@@ -242,26 +242,29 @@ std::string Trial::watch_method() const {
 
 namespace {
 
-/// Wakes when a trial may have been made: its folder, or the files that it must hold.
+/// Wakes when a trial may have been made: its folder, the files that it must hold, or the first line of a log.
 struct BirthWatch {
   std::unique_ptr<detail::storage::Storage> storage;  // outlives the waiter's watch of it
   std::optional<Waiter> waiter;
-  bool of_folder = false;
+  std::string folder;
 
-  void aim(const std::string& path, bool folder_there, const WaitOptions& options) {
+  /// `in`: the path if it is a folder, the folder of a file, or empty if nothing is there.
+  void aim(const std::string& path, const std::string& in, const WaitOptions& options) {
     const bool remote = is_remote_path(path);
     const auto interval = options.interval.value_or(std::chrono::seconds(remote ? 5 : 2));
     waiter.reset();
     storage.reset();
-    if (folder_there && !remote) {
-      if (auto folder = detail::storage::open_local(path)) {
-        storage = *std::move(folder);
+    if (!in.empty() && !remote) {
+      if (auto opened = detail::storage::open_local(in)) {
+        storage = *std::move(opened);
       }
     }
-    std::unique_ptr<detail::storage::Watch> watch =
-        storage ? watch_of(*storage, interval, {.folders = {""}}) : detail::storage::watch_for_path(path, interval);
-    waiter.emplace(detail::system_clock(), std::move(watch), options, remote);
-    of_folder = folder_there;
+    using Scope = detail::storage::WatchScope;  // of a file: not the folders beside it, which may be many
+    const Scope scope = in == path ? Scope{.folders = {""}} : Scope{.folders = {}, .growing = true};
+    waiter.emplace(detail::system_clock(),
+                   storage ? watch_of(*storage, interval, scope) : detail::storage::watch_for_path(path, interval),
+                   options, remote);
+    folder = in;
   }
 };
 
@@ -297,7 +300,8 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
   bool over = false;
   for (bool waited = false;; waited = true) {
     const bool last_try = passed();
-    bool folder_there = true;
+    const bool was_file = is_no_folder(path);
+    std::string folder = path;
     try {
       Trial trial = open(path, options);
       ends(WaitOutcome::reached);
@@ -314,17 +318,22 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
         ends(wait.stop.stop_requested() ? WaitOutcome::stopped : time_up);
         return std::nullopt;
       }
-      if (error.problem.kind != ProblemKind::not_found || (last_try && !waited) || is_no_folder(path)) {
+      const ProblemKind kind = error.problem.kind;
+      const bool is_file = is_no_folder(path);
+      const bool came = is_file && !was_file;  // after `open` had looked for one
+      const bool final = kind != ProblemKind::not_found || (last_try && !waited) || is_file;
+      if (kind != ProblemKind::not_yet && !came && final) {
         throw;
       }
-      folder_there = false;
+      std::error_code unknown;
+      folder = is_file ? std::filesystem::canonical(path, unknown).parent_path().string() : std::string();
     }
     if (wait.stop.stop_requested() || last_try) {
       ends(last_try ? time_up : WaitOutcome::stopped);
       return std::nullopt;
     }
-    if (!birth.waiter || birth.of_folder != folder_there) {
-      birth.aim(path, folder_there, until);  // and try again: the trial may have been made before the watch
+    if (!birth.waiter || birth.folder != folder) {
+      birth.aim(path, folder, until);  // and try again: the trial may have been made before the watch
     } else {
       birth.waiter->pause(std::nullopt);
     }

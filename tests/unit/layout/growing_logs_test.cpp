@@ -636,7 +636,9 @@ TEST_CASE("run files are found by their names") {
 }
 
 TEST_CASE("why a text is no metric log") {
-  const auto problem = [](std::string_view text) { return metric_log_problem(text, true).value_or(""); };
+  const auto problem = [](std::string_view text) {
+    return metric_log_problem(text, true).value_or(smd::Problem()).text;
+  };
   CHECK(problem("step,loss\n").empty());
   CHECK(problem("{\"step\": 1, \"loss\": 2}\n").empty());
   CHECK(problem("[\n {\"epoch\": 1, \"loss\": 2}\n]").empty());

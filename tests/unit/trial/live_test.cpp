@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting and following, with a hand-wound clock and a scripted directory.
+#include <smd/find.hpp>
 #include <smd/follow.hpp>
 #include <smd/trial.hpp>
 
@@ -10,6 +11,8 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace smd::test {
 namespace {
@@ -547,6 +550,54 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   TrialBuilder(dir / "there").collections();
   CHECK(Trial::open_when_there(dir / "there", {}, {}, &outcome));
   CHECK(outcome == WaitOutcome::reached);
+}
+
+TEST_CASE("a log that has only begun is waited for") {
+  const TempDir dir;
+  const auto refusal = [](const std::string& path, bool as_it_stands) {
+    try {
+      (void)Trial::open(path, {.as_it_stands = as_it_stands});
+    } catch (const ReadError& error) {
+      return std::string(error.tag());
+    }
+    return std::string();
+  };
+  const auto past = std::chrono::steady_clock::now();
+  const std::string line(std::size_t{64} << 10, 'a');
+  const std::pair<std::string, std::string> begun[] = {
+      {"empty.csv", ""},         {"blank.tsv", "\n"},     {"comment.csv", "# seed 1\n"},      {"half.csv", "st"},
+      {"half.tsv", "loss\tste"}, {"half.jsonl", "{\"st"}, {"array.json", "[\n{\"step\":\n1"}, {"none.json", "["}};
+  for (const auto& file : begun) {
+    const std::string path = dir.write(file.first, file.second);
+    CAPTURE(path);
+    CHECK(refusal(path, false) == "NotYet");
+    CHECK(refusal(path, true) == "NotFound");
+    CHECK_FALSE(Trial::open_when_there(path, {}, {.deadline = past}));
+    CHECK_FALSE(find_trial(path));
+  }
+  const std::pair<std::string, std::string> others[] = {
+      {"half.txt", "st"},         {"prose.csv", "prose\n"}, {"names.csv", "loss,accuracy\n"}, {"long.csv", line},
+      {"page.json", "{\n\"a\":"}, {"list.json", "[1, 2"},   {"row.jsonl", "{\"loss\": 2}"},   {"gz.csv", "\x1f\x8b"}};
+  for (const auto& file : others) {
+    const std::string path = dir.write(file.first, file.second);
+    CAPTURE(path);
+    CHECK(refusal(path, false) == "NotFound");
+    CHECK_THROWS_AS((void)Trial::open_when_there(path, {}, {}), ReadError);
+  }
+  for (const std::string_view name : {"empty.csv", "later.csv"}) {  // the second one does not exist yet
+    const std::jthread writer([&] {
+      std::this_thread::sleep_for(20ms);
+      std::ofstream file(dir / name, std::ios::app);
+      for (const std::string_view part : {"", "st", "ep,loss\n", "1,2\n"}) {
+        file << part << std::flush;
+        std::this_thread::sleep_for(10ms);
+      }
+    });
+    const WaitOptions wait{.deadline = std::chrono::steady_clock::now() + 60s, .interval = 100ms};
+    const auto trial = Trial::open_when_there(dir / name, {}, wait);
+    REQUIRE(trial);
+    CHECK(trial->wait_until([&] { return trial->steps().size() == 1; }, wait) == WaitOutcome::reached);
+  }
 }
 
 }  // namespace smd::test

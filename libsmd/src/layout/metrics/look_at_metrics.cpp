@@ -853,11 +853,11 @@ Status choose_file(storage::Storage& storage, const Opening& place, const Metric
       const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
-      const auto why = form_of(text) == MetricForm::csv ? std::optional<std::string>("is not JSON lines")
+      const auto why = form_of(text) == MetricForm::csv ? Problem{ProblemKind::not_found, {}, {}, "is not JSON lines"}
                        : text.empty()                   ? std::nullopt
-                                                        : metric_log_problem(text, false, grows);
-      if (why) {
-        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, *why});
+                                                        : metric_log_problem(text, false);
+      if (why && !(grows && why->kind == ProblemKind::not_yet)) {
+        refused = refused.value_or(Problem{ProblemKind::not_found, name, {}, why->text});
         continue;
       }
     }

@@ -224,25 +224,29 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
   return number ? text::whole_of(*number) : std::nullopt;
 }
 
-std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step, bool grows) {
+std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs_step) {
+  const auto refuse = [](bool begun, std::string_view why) {
+    return Problem{begun ? ProblemKind::not_yet : ProblemKind::not_found, {}, {}, std::string(why)};
+  };
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);
   if (!form) {
-    return "is empty, and not a metric log";
+    return refuse(true, "is empty, and not a metric log");
   }
   if (*form == MetricForm::csv) {
     const auto skipped = before_header(beginning);
     const std::string_view text = skipped ? beginning.substr(*skipped) : std::string_view();
+    const bool begun = text.find('\n') == text.npos;
     CsvSplitter row(CsvSplitter::separator_of(text.substr(0, text.find('\n'))));
     if (!row.split(text)) {
       row.split_last(text);
     }
     if (!is_header(row.fields())) {
-      return std::string(no_header);
+      return refuse(begun, no_header);
     }
     const bool named = std::any_of(row.fields().begin(), row.fields().end(),
                                    [](std::string_view name) { return rank_of_step_name(name).has_value(); });
-    return needs_step && !named ? std::optional("no column is a step: " + no_step) : std::nullopt;
+    return needs_step && !named ? std::optional(refuse(begun, "no column is a step: " + no_step)) : std::nullopt;
   }
   std::string_view text = beginning.substr(beginning.find(*form == MetricForm::array ? '[' : '{'));
   if (*form == MetricForm::array) {
@@ -251,21 +255,19 @@ std::optional<std::string> metric_log_problem(std::string_view beginning, bool n
   const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
   const std::string_view object = text.substr(0, length.value_or(0));
   const bool may_go_on = *form == MetricForm::array || text.find('\n') == text.npos;
-  if (grows && !length && (text.empty() || (text.front() == '{' && may_go_on))) {
-    return std::nullopt;
-  }
+  const bool begun = !length && (text.empty() || (text.front() == '{' && may_go_on));
   if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
-    return "is one JSON document, and not JSON lines: an object takes several lines";
+    return refuse(begun, "is one JSON document, and not JSON lines: an object takes several lines");
   }
   std::string padded(object);
   padded.reserve(padded.size() + Buffer::padding);
   wire::FlatJson values;
   if (!values.add_object(padded)) {
-    return "is not a metric log: its first line is not a JSON object";
+    return refuse(false, "is not a metric log: its first line is not a JSON object");
   }
   const bool named = std::any_of(values.values().begin(), values.values().end(),
                                  [&](const auto& value) { return rank_of_step_name(values.name(value)).has_value(); });
-  return needs_step && !named ? std::optional("no member is a step: " + no_step) : std::nullopt;
+  return needs_step && !named ? std::optional(refuse(false, "no member is a step: " + no_step)) : std::nullopt;
 }
 
 }  // namespace smd::detail::layout

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <smd/problem.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -94,9 +96,8 @@ inline constexpr std::string_view no_header =
     "is not a metric log: its first line is not a header of two names or more, without a number; smd-save --lines "
     "takes numbers from other text";
 
-/// Returns why a file is no metric log, by its beginning; nullopt if it may be one. `needs_step`: it must have a name
-/// of steps. `grows`: what is not finished may become one.
-[[nodiscard]] std::optional<std::string> metric_log_problem(std::string_view beginning, bool needs_step,
-                                                            bool grows = false);
+/// Returns why a file is no metric log, by its beginning; nullopt if it may be one. The kind is not_yet if what is
+/// written behind it may make it one, else not_found. `needs_step`: it must have a name of steps.
+[[nodiscard]] std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs_step);
 
 }  // namespace smd::detail::layout

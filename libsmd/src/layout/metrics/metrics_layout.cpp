@@ -27,6 +27,11 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+bool is_text(const Opening& what, std::span<const std::byte> first) noexcept {
+  const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
+  return known != nullptr && known->kind == wire::FileKind::text;
+}
+
 }  // namespace
 
 std::unique_ptr<Layout> metrics_layout(const Opening& what) { return std::make_unique<MetricsLayout>(what); }
@@ -42,17 +47,20 @@ bool is_metric_log_name(std::string_view name) noexcept {
 }
 
 bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
-  const wire::KnownFile* const known =
-      wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
-  if (known != nullptr && known->kind == wire::FileKind::empty) {
-    return is_metric_log_name(what.file);  // nothing is written yet
-  }
-  return known != nullptr && known->kind == wire::FileKind::text &&
-         !metric_log_problem(text_of(first), what.step_name.empty());
+  return first.empty() ? is_metric_log_name(what.file)  // nothing is written yet
+                       : is_text(what, first) && !metric_log_problem(text_of(first), what.step_name.empty());
 }
 
-std::string why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
-  return metric_log_problem(text_of(first), what.step_name.empty()).value_or(std::string());
+Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
+  constexpr std::array<std::string_view, 4> endings = {".csv", ".tsv", ".json", ".jsonl"};
+  Problem problem = metric_log_problem(text_of(first), what.step_name.empty()).value_or(Problem());
+  // Nobody waits for other files: their names say that they are something else.
+  const bool named =
+      std::any_of(endings.begin(), endings.end(), [&](auto ending) { return what.file.ends_with(ending); });
+  if (!named || first.size() >= first_bytes_of_file || !(first.empty() || is_text(what, first))) {
+    problem.kind = ProblemKind::not_found;
+  }
+  return problem;
 }
 
 }  // namespace smd::detail::layout
