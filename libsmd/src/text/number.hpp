@@ -69,6 +69,28 @@ constexpr double most_exact_whole = 9007199254740992;  // 2^53: doubles have all
                                : std::nullopt;
 }
 
+/// As above, of a text in quotes: also `nan`, `inf` and `infinity` in any case, with a sign or not. Loggers write them
+/// where they make a text of each value.
+[[nodiscard]] inline std::optional<double> quoted_non_finite_of(std::string_view word) noexcept {
+  const bool may_be_one = word.find_first_not_of("+-aAfFiInNtTyY") == word.npos;
+  return may_be_one ? number_of(word) : std::nullopt;
+}
+
+/// Returns the number that C libraries of Microsoft write as `1.#INF`, `-1.#IND`, `1.#QNAN`, with zeros behind it, or
+/// cut off and rounded, as `1.#J`.
+[[nodiscard]] inline std::optional<double> microsoft_non_finite_of(std::string_view word) noexcept {
+  const bool negative = word.starts_with('-');
+  word.remove_prefix(negative || word.starts_with('+') ? 1 : 0);
+  constexpr std::string_view mark = "1.#";
+  if (!word.starts_with(mark) || word.size() == mark.size() ||
+      word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0e+", mark.size()) != word.npos) {
+    return std::nullopt;
+  }
+  const double number = word.substr(mark.size()).starts_with("INF") ? std::numeric_limits<double>::infinity()
+                                                                    : std::numeric_limits<double>::quiet_NaN();
+  return negative ? -number : number;
+}
+
 /// A number, rounded to a double, and exact if it is a whole number of 64 bits.
 struct JsonNumber {
   double real = 0;
@@ -128,15 +150,19 @@ constexpr std::ptrdiff_t exact_digits = 15;  // a double has all whole numbers o
 
 /// What a table or a log of text has in the place of a value.
 struct LoggedText {
-  bool logged = true;                 ///< False: nothing stands there, or `NA`, `N/A`, `null`, `None`, `-`.
-  std::optional<double> number = {};  ///< `number_of`; True and False are 1 and 0.
+  bool logged = true;  ///< False: nothing stands there, or `NA`, `N/A`, `null`, `None`, `-`.
+  /// `number_of`, `microsoft_non_finite_of`; True and False are 1 and 0.
+  std::optional<double> number = {};
 };
 [[nodiscard]] inline LoggedText logged_text(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 6> nothing = {"", "-", "NA", "N/A", "null", "None"};
   if (text.size() <= 4 && std::find(nothing.begin(), nothing.end(), text) != nothing.end()) {
     return {.logged = false};
   }
-  return {.number = text == "True" ? std::optional(1.0) : text == "False" ? std::optional(0.0) : number_of(text)};
+  const std::optional<double> number = text == "True"    ? std::optional(1.0)
+                                       : text == "False" ? std::optional(0.0)
+                                                         : number_of(text);
+  return {.number = number ? number : microsoft_non_finite_of(text)};
 }
 
 }  // namespace smd::text

@@ -122,7 +122,7 @@ void FlatJson::take(text::JsonValue& json) {
     value.whole = number->integer;
     value.at = json.offset();
   } else if (const auto text = json.text()) {
-    const auto word = smd::text::non_finite_of(*text);
+    const auto word = smd::text::quoted_non_finite_of(*text);
     Value& value = begin_value(word ? Kind::number : Kind::text);
     value.number = word.value_or(0);
     value.data = text_.size();
@@ -151,7 +151,7 @@ void FlatJson::take_array(text::JsonValue& json) {
       ++nulls;
     } else {
       const auto text = item.text();
-      const auto word = text ? smd::text::non_finite_of(*text) : std::nullopt;
+      const auto word = text ? smd::text::quoted_non_finite_of(*text) : std::nullopt;
       numbers = numbers && word;
       numbers_.push_back(word.value_or(0));
     }

@@ -15,7 +15,8 @@
 namespace smd::detail::wire {
 
 /// The values of some JSON texts, flat: a member of an object has the path of keys to it, joined by dots, as its name.
-/// `NaN`, `Infinity` and `-Infinity` are numbers, bare and in quotes; true and false are 1 and 0.
+/// `NaN`, `Infinity` and `-Infinity` are numbers, bare and in quotes, and in quotes also as `nan` and `inf` in any
+/// case; true and false are 1 and 0.
 class FlatJson {
  public:
   enum class Kind : std::uint8_t {

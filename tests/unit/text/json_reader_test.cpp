@@ -164,6 +164,23 @@ TEST_CASE("json reader: numbers") {
   CHECK(number_of("1e-999").real == 0);
 }
 
+TEST_CASE("json reader: numbers of more digits than 64 bits have") {
+  CHECK(number_of("0.30000000000000001234567").real == 0.3);
+  CHECK(number_of("2.50000000000000000000").real == 2.5);
+  CHECK(number_of("-1234567.890123456789012345").real == -1234567.890123456789012345);  // 25 digits
+  CHECK(number_of("1.2345678901234567890123e-05").real == 1.2345678901234567890123e-05);
+  CHECK(number_of("12345678901234567890123e+10 ").real == 12345678901234567890123e+10);
+  CHECK(number_of("0.00000000000000000000000000001").real == 1e-29);
+  CHECK(number_of("1234567890123456789").integer == 1234567890123456789);
+  CHECK(number_of("9223372036854775808").natural == 9223372036854775808U);
+  CHECK(number_of("9223372036854775808").real == 9223372036854775808.0);
+  CHECK(number_of("18446744073709551615").real == 18446744073709551615.0);
+  CHECK(number_of("-9223372036854775808").real == -9223372036854775808.0);
+  for (const char* const wrong : {"0.3000000000000000000001.", "01234567890123456789012", "1e", "1.e5", "-", "1x"}) {
+    CHECK_MESSAGE(refused_at(wrong) >= 0, wrong);
+  }
+}
+
 TEST_CASE("json reader: what only Python writes does not hide where a text goes wrong") {
   const JsonReader::Options python{.non_finite = true};
   CHECK_FALSE(refusal(R"({"a":NaN,"b":[-Infinity,Infinity]})", python));

@@ -64,6 +64,15 @@ TEST_CASE("values of JSON are flat") {
   CHECK(flat("null") == "k=null");
   CHECK(flat("NaN") == "k=nan");
   CHECK(flat("\"-Infinity\"") == "k=inf");
+  for (const char* const quoted : {"\"nan\"", "\"NAN\"", "\"-nan\"", "\"+NaN\""}) {
+    CHECK_MESSAGE(flat(quoted) == "k=nan", quoted);
+  }
+  for (const char* const quoted : {"\"inf\"", "\"-Inf\"", "\"+INF\"", "\"infinity\"", "\"-INFINITY\""}) {
+    CHECK_MESSAGE(flat(quoted) == "k=inf", quoted);
+  }
+  for (const char* const text : {"\"nan(1)\"", "\"info\"", "\" nan\"", "\"+-inf\"", "\"1\"", "\"\""}) {
+    CHECK_MESSAGE(flat(text).starts_with("k=\""), text);
+  }
   CHECK(flat("\"x\"") == "k=\"x\"");
   CHECK(flat("[1, true, 3]") == "k=[1,1,3,]");
   CHECK(flat("[]") == "k=other");
@@ -105,4 +114,18 @@ TEST_CASE("numbers of text") {
   CHECK_FALSE(smd::text::logged_text("N/A").logged);
   CHECK(smd::text::logged_text("True").number == 1.0);
   CHECK(smd::text::logged_text("x").logged);
+}
+
+TEST_CASE("numbers as C libraries of Microsoft write those that are not finite") {
+  using smd::text::logged_text;
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(logged_text("1.#INF").number == infinity);
+  CHECK(logged_text("-1.#INF00").number == -infinity);
+  CHECK(logged_text("1.#INF00e+000").number == infinity);
+  for (const char* const text : {"1.#QNAN", "1.#QNAN0", "-1.#IND", "-1.#IND00", "1.#SNAN", "1.#J", "1.#IO"}) {
+    CHECK_MESSAGE(std::isnan(logged_text(text).number.value_or(0)), text);
+  }
+  for (const char* const text : {"1.#", "1.#x", "2.#INF", "1.#INF x", "--1.#INF"}) {
+    CHECK_MESSAGE(!logged_text(text).number, text);
+  }
 }
