@@ -96,6 +96,7 @@ struct Supersession {
   std::uint32_t worker = 0;
   std::int64_t from_step = 0;
   std::uint64_t before = 0;  ///< `StepPart::id` of the row that has the later value.
+  bool one_step = false;     ///< Values at later steps count.
 };
 
 /// Rows that were read, with the tables that they refer to.

@@ -293,7 +293,43 @@ Series& SeriesRows::series_of(std::uint32_t id) {
   previous_ = id;
   Series& series = table_->series[id];
   name_in_tables(series, id);
+  if (series.restarts != table_->restarts) {
+    apply_restarts(series, id);
+  }
   return series;
+}
+
+void SeriesRows::restart(std::int64_t step) {
+  rows_.end_row();
+  std::vector<SeriesTable::Restart>& deferred = table_->deferred;
+  while (!deferred.empty() && deferred.back().step >= step) {
+    deferred.pop_back();
+  }
+  deferred.push_back({++table_->restarts, step});
+}
+
+void SeriesRows::apply_restarts() {
+  if (table_ == nullptr || table_->deferred.empty()) {
+    return;
+  }
+  for (std::uint32_t id = 0; id < table_->series.size(); ++id) {
+    apply_restarts(table_->series[id], id);
+  }
+  table_->deferred.clear();
+}
+
+void SeriesRows::apply_restarts(Series& series, std::uint32_t id) {
+  // Of the restarts since the last value of the series, the first that is left has the least step.
+  const auto least = std::ranges::upper_bound(table_->deferred, series.restarts, {},
+                                              [](const auto& restart) { return restart.number; });
+  series.restarts = table_->restarts;
+  if (least == table_->deferred.end() || !series.has_value || series.last_step < least->step) {
+    return;
+  }
+  name_in_tables(series, id);
+  supersede(series, least->step);
+  series.has_value = least->step > INT64_MIN;
+  series.last_step = series.has_value ? least->step - 1 : least->step;
 }
 
 void SeriesRows::name_in_tables(Series& series, std::uint32_t id) {
@@ -313,7 +349,7 @@ void SeriesRows::supersede(Series& series, std::int64_t from_step) {
     return;
   }
   series.supersession = static_cast<std::uint32_t>(loaded_.supersessions.size());
-  loaded_.supersessions.push_back({0, series.name, worker_, from_step, rows_.row()});
+  loaded_.supersessions.push_back({0, series.name, worker_, from_step, rows_.row(), false});
 }
 
 void SeriesRows::begin_value(Series& series, ValueKind kind, std::int64_t step) {
@@ -408,6 +444,7 @@ void SeriesRows::add_buckets(Series& series, const std::optional<wire::BucketSpa
 }
 
 void SeriesRows::finish(Found& found, std::shared_ptr<const CollectionsInfo> collections) {
+  apply_restarts();
   rows_.end_row();
   cursor_.next_row = rows_.row();
   SeriesListing ranks;

@@ -362,6 +362,7 @@ struct Series {
   std::uint64_t last_row = 0;
   std::uint64_t last_bits = 0;  ///< Of the last value that `SeriesRows::take_number` took.
   std::uint32_t next = no_id;   ///< The series that followed last time.
+  std::uint64_t restarts = 0;   ///< So many of its table's have superseded values of it.
   // Valid in the current look only:
   std::uint32_t look = 0;
   std::uint32_t name = no_id;          ///< Id in the look's tables.
@@ -371,8 +372,15 @@ struct Series {
 
 /// Series whose names differ. Only values of the same table supersede each other.
 struct SeriesTable {
+  struct Restart {
+    std::uint64_t number = 0;  ///< From 1.
+    std::int64_t step = 0;
+  };
+
   NameTable names;
-  std::vector<Series> series;  ///< By id of the name.
+  std::vector<Series> series;     ///< By id of the name.
+  std::uint64_t restarts = 0;     ///< The number of restarts.
+  std::vector<Restart> deferred;  ///< Restarts at lower steps than all later ones.
 };
 
 /// What the next look needs, in each such layout.
@@ -424,6 +432,10 @@ class SeriesRows {
 
   /// Prepares the row for a value: records its kind and the values that it supersedes. Then add its entries.
   void begin_value(Series& series, ValueKind kind, std::int64_t step);
+  /// Supersedes values of other series of that name, and the worker, at this step.
+  void supersede_at(const Series& series, std::int64_t step) {
+    loaded_.supersessions.push_back({0, series.name, worker_, step, rows_.row(), true});
+  }
   void add_number(std::uint32_t name, Dtype dtype, std::uint64_t bits, double wall_time) {
     rows_.add(name, ValueForm::number, dtype, bits, std::bit_cast<std::uint64_t>(wall_time));
   }
@@ -456,27 +468,17 @@ class SeriesRows {
   /// Adds a row so. Returns false, and adds nothing, if it does not go on.
   bool take_alike(std::span<const Number> numbers, std::int64_t step, double wall_time);
   [[nodiscard]] const ReductionNames& reductions_of(Series& series);
-  /// Supersedes all values of the table at this step and later ones: the job was restarted. Calls `affected(series)`
-  /// before.
-  template <class Affected>
-  void restart(std::int64_t step, Affected affected) {
-    rows_.end_row();
-    for (std::uint32_t id = 0; id < table_->series.size(); ++id) {
-      Series& series = table_->series[id];
-      if (series.has_value && series.last_step >= step) {
-        affected(series);
-        name_in_tables(series, id);
-        supersede(series, step);
-        series.has_value = step > INT64_MIN;
-        series.last_step = series.has_value ? step - 1 : step;
-      }
-    }
-  }
+  /// Supersedes all values of the table at this step and later ones: the job was restarted. A series is only changed
+  /// when it is asked for next, or in `apply_restarts`: there may be many of both.
+  void restart(std::int64_t step);
+  /// Changes all series of the table. Call this before another `begin_file`.
+  void apply_restarts();
   /// Ends the last row and the look, whose rows are in `found.loaded`. `collections`: those of the look before.
   void finish(Found& found, std::shared_ptr<const CollectionsInfo> collections);
 
  private:
   void name_in_tables(Series& series, std::uint32_t id);
+  void apply_restarts(Series& series, std::uint32_t id);
   void supersede(Series& series, std::int64_t from_step);
 
   SeriesCursor& cursor_;

@@ -2,6 +2,7 @@
 #include "trial/snapshot.hpp"
 
 #include <iterator>
+#include <tuple>
 
 namespace smd::detail::trial {
 
@@ -12,7 +13,12 @@ class Superseder {
  public:
   explicit Superseder(std::span<const layout::Supersession> later) {
     for (const layout::Supersession& one : later) {
-      by_series_[{one.worker, one.name}].push_back({one.before, one.from_step});
+      if (one.one_step) {
+        std::uint64_t& before = by_step_[{one.worker, one.name, one.from_step}];
+        before = std::max(before, one.before);
+      } else {
+        by_series_[{one.worker, one.name}].push_back({one.before, one.from_step});
+      }
       tensors_.resize(std::max<std::size_t>(tensors_.size(), one.name + std::size_t{1}));
       tensors_[one.name] = true;
       first_step_ = std::min(first_step_, one.from_step);
@@ -26,7 +32,7 @@ class Superseder {
   }
 
   /// Returns whether rows at that step may have superseded values.
-  [[nodiscard]] bool reaches(std::int64_t step) const noexcept { return !by_series_.empty() && step >= first_step_; }
+  [[nodiscard]] bool reaches(std::int64_t step) const noexcept { return !tensors_.empty() && step >= first_step_; }
 
   /// Removes superseded values from `rows`. Returns whether there were any.
   bool apply(Catalog& catalog, std::vector<layout::StepRow>& rows) {
@@ -83,6 +89,10 @@ class Superseder {
     if (tensor >= tensors_.size() || !tensors_[tensor]) {
       return false;
     }
+    const auto same = by_step_.find({row.file.worker, tensor, row.file.step});
+    if (same != by_step_.end() && row.file.id < same->second) {
+      return true;
+    }
     const auto series = by_series_.find({row.file.worker, tensor});
     if (series == by_series_.end()) {
       return false;
@@ -93,6 +103,8 @@ class Superseder {
   }
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Later>> by_series_;
+  /// Of values that only replace those at their step: `Later::before`, by worker, tensor and step.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::uint64_t> by_step_;
   std::vector<bool> tensors_;  // by id: whether the tensor may have superseded values
   std::int64_t first_step_ = INT64_MAX;
 };

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -100,15 +101,20 @@ Values grown_by(std::size_t bytes, const std::string& name, std::string_view tex
   return log.values();
 }
 
-/// A run file with records of one item each.
-std::string run_file(const std::vector<std::pair<std::string, std::string>>& items) {
+using Items = std::vector<std::pair<std::string, std::string>>;  // name, JSON
+
+std::string run_file_of(const std::vector<Items>& records) {
   const auto field = [](std::string tag, const std::string& bytes) {
     return tag + static_cast<char>(bytes.size()) + bytes;
   };
   std::string file = ":W&B\xE1\xBE";
   file += '\0';
-  for (const auto& [name, json] : items) {
-    const std::string record = field("\x12", field("\x0A", field("\x0A", name) + field("\x82\x01", json)));
+  for (const Items& items : records) {
+    std::string content;
+    for (const auto& [name, json] : items) {
+      content += field("\x0A", field("\x0A", name) + field("\x82\x01", json));
+    }
+    const std::string record = field("\x12", content);
     const std::string summed = "\x01" + record;
     const std::uint32_t sum = crc32(std::as_bytes(std::span(summed)));
     const auto length = static_cast<std::uint16_t>(record.size());
@@ -116,6 +122,13 @@ std::string run_file(const std::vector<std::pair<std::string, std::string>>& ite
     file.append(reinterpret_cast<const char*>(&length), sizeof length) += summed;
   }
   return file;
+}
+
+/// A run file with records of one item each.
+std::string run_file(const Items& items) {
+  std::vector<Items> records;
+  std::ranges::transform(items, std::back_inserter(records), [](const auto& item) { return Items{item}; });
+  return run_file_of(records);
 }
 
 std::string recorded(const std::string& name) {
@@ -594,6 +607,25 @@ TEST_CASE("of a name of a run that had a text, null is NaN once a number came") 
   CHECK(std::isnan(std::get<double>(values.back())));
   CHECK(std::ranges::any_of(found.listing->notes.kept(),
                             [](const auto& note) { return note.text.find("null") != std::string::npos; }));
+}
+
+TEST_CASE("a follower waits for the step that was asked for, and then gives what others give") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  const Opening opening{.name = {}, .file = {}, .step_name = "iter"};
+  const std::vector<Items> records = {{{"loss", "4"}}, {{"loss", "3"}}, {{"iter", "7"}, {"loss", "2"}}};
+  Log growing(wandb_layout(opening), file);
+  growing.append(run_file_of({records[0], records[1]}));
+  CHECK(growing.look().collections != nullptr);
+  growing.look();
+  CHECK(growing.values().empty());
+  const std::string whole_file = run_file_of(records);
+  growing.append(whole_file.substr(run_file_of({records[0], records[1]}).size()));
+  growing.look();
+  Log whole(wandb_layout(opening), file);
+  whole.append(whole_file);
+  whole.look(true);
+  CHECK(growing.values() == whole.values());
+  CHECK(whole.values() == Values{{"loss", 0, 3}, {"loss", 0, 4}, {"loss", 7, 2}});
 }
 
 TEST_CASE("damage in a run file that grows is told once") {

@@ -294,8 +294,13 @@ class MetricTaker {
       return refuse(std::string(no_header));
     }
     form_.forget();
+    place_of_.resize(cursor_.columns.size(), no_id);
+    for (const std::uint32_t id : cursor_.header) {  // only these: many headers may follow, each with other names
+      if (id != no_id) {
+        place_of_[id] = no_id;
+      }
+    }
     cursor_.header.clear();
-    place_of_.clear();
     previous_ = no_id;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::uint32_t id =
@@ -727,7 +732,7 @@ class MetricTaker {
       step = cursor_.last_step;
     }
     if (std::exchange(cursor_.new_run, false)) {
-      rows_.restart(*step, [](const Series&) {});
+      rows_.restart(*step);
     }
     cursor_.last_step = step;
     cursor_.last_epoch = epoch ? epoch : cursor_.last_epoch;

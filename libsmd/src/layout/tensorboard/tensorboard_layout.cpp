@@ -77,6 +77,7 @@ class EventTaker {
   /// `seen`: an earlier look took the events that follow, until `end_seen`.
   void begin_file(std::uint32_t file, bool seen) {
     stop_repeating();
+    rows_.apply_restarts();  // its table may move
     file_ = file;
     LogRun& run = cursor_.runs[this->file().run];
     if (run.lanes.size() <= this->file().worker) {
@@ -105,9 +106,9 @@ class EventTaker {
     Series& series = lane_->series[id];
     const std::string& between = lane_->facts[id].between;
     wire::PlainNumber event;
-    if (between.empty() || series.look != cursor_.looks || !series.has_value || series.last_file != file_ ||
-        !wire::plain_number(payload, std::as_bytes(std::span(between)), event) || event.step <= series.last_step ||
-        std::isnan(event.wall_time)) {
+    if (between.empty() || series.look != cursor_.looks || series.restarts != lane_->restarts || !series.has_value ||
+        series.last_file != file_ || !wire::plain_number(payload, std::as_bytes(std::span(between)), event) ||
+        event.step <= series.last_step || std::isnan(event.wall_time)) {
       return false;
     }
     file().stopped = false;
@@ -357,8 +358,14 @@ class EventTaker {
       return;
     }
     lane().started = file_;
-    rows_.restart(place.event.step,
-                  [&](const Series& series) { out_of_order_ = out_of_order_ || is_later(series.last_file); });
+    const LogRun& run = cursor_.runs[file().run];
+    const bool later_was_read = std::any_of(run.files.begin() + file().place + 1, run.files.end(),
+                                            [&](std::uint32_t id) { return cursor_.files[id].has_events; });
+    out_of_order_ =
+        out_of_order_ || (later_was_read && std::ranges::any_of(lane_->series, [&](const Series& one) {
+                            return one.has_value && one.last_step >= place.event.step && is_later(one.last_file);
+                          }));
+    rows_.restart(place.event.step);
   }
 
   void take_other(std::string_view kind, std::string name, const Place& place) {
@@ -374,7 +381,7 @@ class EventTaker {
 
   /// Stores the form of an event with a number of the last series, for `take_expected`.
   void expect_more_like(std::span<const std::byte> payload) {
-    if (std::string& known = facts().between; known.empty()) {
+    if (std::string& known = facts().between; known.empty() && !facts().has_namesake) {
       const std::span<const std::byte> between = wire::between_step_and_number(payload);
       known.assign(reinterpret_cast<const char*>(between.data()), between.size());
     }
@@ -397,6 +404,9 @@ class EventTaker {
       look_for_namesake(series, place);
     }
     rows_.begin_value(series, kind, place.event.step);
+    if (facts().has_namesake) {
+      rows_.supersede_at(series, place.event.step);
+    }
   }
 
   /// Warns if another run has a tag of the same full name: `train/x` of the trial's folder, and `x` of `train`.
@@ -408,7 +418,7 @@ class EventTaker {
     };
     const LogRun& own = cursor_.runs[file().run];
     const std::string_view name = rows_.name_of(series);
-    for (const LogRun& run : cursor_.runs) {
+    for (LogRun& run : cursor_.runs) {
       std::string_view tag = name;
       if (!run.name.empty()) {
         if (!tag.starts_with(run.name) || tag.size() <= run.name.size() || tag[run.name.size()] != '/') {
@@ -416,10 +426,14 @@ class EventTaker {
         }
         tag.remove_prefix(run.name.size() + 1);
       }
-      const bool there = &run != &own && std::any_of(run.lanes.begin(), run.lanes.end(), [&](const Lane& other) {
-        const std::uint32_t id = other.names.find(tag);
-        return id != no_id && other.series[id].kinds != 0;
-      });
+      bool there = false;
+      for (Lane& other : run.lanes) {
+        const std::uint32_t id = &run != &own ? other.names.find(tag) : no_id;
+        if (id != no_id && other.series[id].kinds != 0) {
+          there = other.facts[id].has_namesake = facts().has_namesake = true;
+          other.facts[id].between.clear();
+        }
+      }
       if (there) {
         const std::string_view own_tag = name.substr(own.name.empty() ? 0 : own.name.size() + 1);
         file().problems.add(

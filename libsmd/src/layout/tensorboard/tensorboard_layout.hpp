@@ -56,7 +56,9 @@ enum class SeriesPlugin : std::uint8_t {
 /// What is known of one tag besides its values.
 struct TagFacts {
   SeriesPlugin plugin = SeriesPlugin::none;
-  std::string between;  ///< `wire::between_step_and_number` of its events, once one had a plain number.
+  bool has_namesake = false;  ///< Another run has a tag of the same full name.
+  /// `wire::between_step_and_number` of its events, once one had a plain number; not if it has a namesake.
+  std::string between;
 };
 
 /// All series of one run and worker. Only values of the same lane supersede each other.

@@ -173,6 +173,7 @@ class WandbTaker {
     std::optional<std::int64_t> own;
     std::array<bool, global_step_names.size()> there{};
     std::optional<std::int64_t> chosen;
+    bool named = false;
     bool first_tensor = false;
     items_.clear();
     for (const FlatJson::Value& value : values_.values()) {
@@ -201,7 +202,9 @@ class WandbTaker {
     const std::uint32_t step_id = step_name.empty() ? no_id : cursor_.table.names.find(step_name);
     for (const auto& [id, value] : items_) {
       chosen = id == step_id ? whole_of(*value) : chosen;
+      named = named || id == step_id;
     }
+    cursor_.had_step = cursor_.had_step || chosen;
     own = own ? own : record_.step ? record_.step : static_cast<std::int64_t>(cursor_.records);
     ++cursor_.records;
     step_ = !step_name.empty() ? chosen.value_or(cursor_.last_step.value_or(*own)) : *own;
@@ -248,6 +251,7 @@ class WandbTaker {
     cursor_.has_losses = cursor_.has_losses || has_loss;
     if (!step_name.empty() && !chosen && (cursor_.has_losses ? has_loss : has_tensor)) {
       ++cursor_.without_step;
+      cursor_.fractions += named ? 1 : 0;
     }
     if (has_tensor) {
       begin_step();
@@ -472,12 +476,15 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
     add(ProblemKind::remark,
         fmt::format("steps are the values of '{}', not the SDK's own: --step-name _step takes those", step_name));
   }
-  if (!step_name.empty() && cursor.without_step != 0) {
-    add(ProblemKind::warning,
-        fmt::format("{} no '{}': they stand at the step before",
-                    text::counted(cursor.without_step, "record") + (cursor.without_step == 1 ? " has" : " have"),
-                    printable(step_name)));
-  }
+  const auto stand_before = [&](std::uint64_t records, std::string_view what) {
+    if (!step_name.empty() && records != 0) {
+      add(ProblemKind::warning, fmt::format("{} {} '{}': they stand at the step before",
+                                            text::counted(records, "record") + (records == 1 ? " has" : " have"), what,
+                                            printable(step_name)));
+    }
+  };
+  stand_before(cursor.without_step - cursor.fractions, "no");
+  stand_before(cursor.fractions, "no whole number in");
   const auto remark = [&](std::uint64_t WandbFacts::*values, std::string_view what) {
     std::uint64_t count = 0;
     std::vector<std::string_view> names;
@@ -541,6 +548,19 @@ Outcome<RunFiles> list_run_files(storage::Storage& storage, const Opening& place
     auto below = sorted(folder);
     return below ? *std::move(below) : Entries();
   });
+}
+
+/// Returns why the name that was given is not that of the steps; nullopt if it is.
+std::optional<Problem> step_problem(const WandbCursor& cursor) {
+  const std::string step_name = cursor.step_name.value_or(std::string());
+  if (step_name.empty() || cursor.had_step || cursor.records == 0) {
+    return std::nullopt;
+  }
+  const bool named = cursor.table.names.find(step_name) != no_id;
+  return Problem{ProblemKind::not_found,
+                 cursor.files.front().path,
+                 {},
+                 fmt::format("no record has {}'{}'", named ? "a whole number in " : "", printable(step_name))};
 }
 
 /// Returns the files to read, in order; nullopt if all must be read from the start.
@@ -626,6 +646,16 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
       cursor = std::move(next);
       changed = changed_files(storage, *files, *cursor);
       continue;
+    }
+    if (auto why = step_is_given ? step_problem(*cursor) : std::nullopt) {
+      if (request.as_it_stands || cursor->files.back().exit_code) {
+        return *std::move(why);
+      }
+      // The name may still come, and then all is read as if it had always been there.
+      found.loaded = LoadedSteps();
+      cursor = emptied(before);
+      WandbTaker(*cursor, request, found.loaded).finish(found, std::move(collections));
+      break;
     }
     taker.finish(found, std::move(collections));
     break;

@@ -62,7 +62,9 @@ struct WandbCursor : SeriesCursor {
   std::map<std::string, bool> whole;     ///< Names that were found to be int64 or not.
   std::vector<StepCandidate> candidates;
   bool has_losses = false;
+  bool had_step = false;           ///< A record had the step of that name.
   std::uint64_t without_step = 0;  ///< Records that contradict the choice of the step.
+  std::uint64_t fractions = 0;     ///< Of these: they have the name, but no whole number.
   std::uint64_t records = 0;       ///< Of history.
   std::optional<std::int64_t> last_step;
   std::uint64_t media = 0;

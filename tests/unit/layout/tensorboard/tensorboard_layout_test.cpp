@@ -138,8 +138,8 @@ class Logs {
       const std::string name(found.loaded.tables.at(later.tables).names[later.name]);
       const std::string& worker = *found.listing->workers.at(later.worker);
       superseded_ += std::erase_if(values_, [&](const Value& value) {
-        return value.worker == worker && value.name == name && value.step >= later.from_step &&
-               value.row < later.before;
+        const bool reached = later.one_step ? value.step == later.from_step : value.step >= later.from_step;
+        return value.worker == worker && value.name == name && reached && value.row < later.before;
       });
     }
   }
@@ -189,6 +189,27 @@ TEST_CASE("tags of two runs that make one name are reported once, with both") {
   CHECK(notes[0].text ==
         "the tag 'loss' of the run 'train' and the tag 'train/loss' of the trial's own folder have one name: their "
         "values are read as those of one tensor; give the run's folder another name to tell them apart");
+}
+
+TEST_CASE("of tags of two runs that make one name the later value counts at each step") {
+  Logs logs;
+  const std::string root = file_name(0, 1);
+  const std::string run = "train/" + file_name(0, 2);
+  logs.append(root, scalar("train/loss", 0, 1, 1) + scalar("train/loss", 1, 2, 2) + scalar("train/loss", 2, 3, 3));
+  logs.append(run, scalar("loss", 0, 1, 7) + scalar("loss", 1, 2, 8));
+  logs.look();
+  CHECK(logs.values() == Values{{w0, "train/loss", 0, 7.0F}, {w0, "train/loss", 1, 8.0F}, {w0, "train/loss", 2, 3.0F}});
+  CHECK(logs.superseded() == 2);
+  logs.append(run, scalar("loss", 2, 3, 9) + scalar("loss", 3, 4, 10));
+  logs.look();
+  logs.append(root, scalar("train/loss", 3, 4, 4) + scalar("train/loss", 4, 5, 5));
+  logs.look();
+  CHECK(logs.values() == Values{{w0, "train/loss", 0, 7.0F},
+                                {w0, "train/loss", 1, 8.0F},
+                                {w0, "train/loss", 2, 9.0F},
+                                {w0, "train/loss", 3, 4.0F},
+                                {w0, "train/loss", 4, 5.0F}});
+  CHECK(logs.superseded() == 4);
 }
 
 TEST_CASE("a second look reads what is new") {
