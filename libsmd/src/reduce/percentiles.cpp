@@ -331,7 +331,8 @@ class RankSearch {
 
   /// Returns the percentile once all elements have been added.
   /// @param others number of elements that are not NaN; 0 gives NaN.
-  [[nodiscard]] double result(const RealElements<T>& elements, std::size_t others) {
+  /// @param median see Percentiles::of.
+  [[nodiscard]] double result(const RealElements<T>& elements, std::size_t others, bool median) {
     if (others == 0) {
       return std::numeric_limits<double>::quiet_NaN();
     }
@@ -342,11 +343,14 @@ class RankSearch {
     if (!around) {
       around = by_copying(elements, magnitude_, rank);
     }
-    // numpy's _lerp, including its NaN for infinite distances.
     const double weight = place - floor;
     const auto a = static_cast<double>(around->at);
     const auto b = static_cast<double>(around->next);
     const double distance = b - a;
+    if (median && !std::isfinite(distance)) {  // numpy.median takes the mean, which has no NaN beside an infinity
+      return weight == 0 ? a : (a + b) / 2;
+    }
+    // numpy's _lerp, including its NaN for infinite distances.
     return weight < 0.5 ? a + distance * weight : b - distance * (1 - weight);
   }
 
@@ -417,14 +421,14 @@ class PercentilesOf final : public Percentiles {
     seen_ += n;
   }
 
-  double of(bool magnitude, double percent, std::size_t others) override {
+  double of(bool magnitude, double percent, std::size_t others, bool median) override {
     if (RankSearch<T>* const search = find(magnitude, percent)) {
       add(elements_.size() - seen_);
-      return search->result(elements_, others);
+      return search->result(elements_, others, median);
     }
     RankSearch<T> search = start(magnitude, percent);
     elements_.each_part(0, elements_.size(), [&](const std::byte* part, std::size_t n) { search.add(part, n); });
-    return search.result(elements_, others);
+    return search.result(elements_, others, median);
   }
 
  private:

@@ -4,7 +4,6 @@
 #include <smd/value_reader.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace smd {
 
