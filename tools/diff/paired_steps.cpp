@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "paired_steps.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 
 #include <fmt/format.h>
@@ -69,10 +70,13 @@ class StepPairing {
     for (const SelectedStep& step : b) {
       of_b.emplace(number_of(step), &step);
     }
+    std::vector<StepNumber> left;  // of A
     for (const SelectedStep& step : a) {
       if (const auto found = of_b.find(number_of(step)); found != of_b.end()) {
         pairs_.push_back({step, *found->second, std::nullopt});
         of_b.erase(found);
+      } else {
+        left.push_back(number_of(step));
       }
     }
     if (pairs_.empty()) {
@@ -82,8 +86,8 @@ class StepPairing {
                      ExitStatus::no);
       return;
     }
-    note_left("A", a.size() - pairs_.size());
-    note_left("B", of_b.size());
+    note_left("A", left, b_.trial);
+    note_left("B", keys_of(of_b), a_.trial);
   }
 
   static std::string described(const Steps& steps) {
@@ -92,11 +96,25 @@ class StepPairing {
                                            steps.back().step.value);
   }
 
-  void note_left(std::string_view which, std::size_t count) {
-    if (count > 0) {
-      messages_.note(fmt::format("{} of {} {} in the other trial and {} not compared", counted(count, "step"), which,
-                                 count == 1 ? "is not" : "are not", count == 1 ? "is" : "are"));
-    }
+  static bool is_incomplete(const Trial& trial, const StepNumber& number) {
+    const std::optional<GlobalStep> step = number.first == Mode::global
+                                               ? GlobalStep(number.second)
+                                               : trial.global_step(number.first, ModeStep(number.second));
+    const std::optional<StepInfo> info = step ? trial.step_info(*step) : std::nullopt;
+    return info && !info->complete;
+  }
+
+  void note_left(std::string_view which, const std::vector<StepNumber>& left, const Trial& other) {
+    const auto incomplete = static_cast<std::size_t>(
+        std::ranges::count_if(left, [&](const StepNumber& number) { return is_incomplete(other, number); }));
+    const auto note = [&](std::size_t count, std::string_view why) {
+      if (count > 0) {
+        messages_.note(fmt::format("{} of {} {} {} the other trial and {} not compared", counted(count, "step"), which,
+                                   count == 1 ? "is not" : "are not", why, count == 1 ? "is" : "are"));
+      }
+    };
+    note(left.size() - incomplete, "in");
+    note(incomplete, "complete in");
   }
 
   static Steps own_steps(const ComparedTrial& side, const std::string& tensor) {

@@ -133,10 +133,13 @@ class PivotView : public ResultView {
 
   void row(const ResultRow& row) override {
     tensors_.emplace(row.tensor);
-    Line& line = lines_[{trials_.size(), row.step.value, by_.worker ? std::string(row.worker) : std::string()}];
+    LineKey key = {trials_.size(), row.step, row.mode, row.mode_step, by_.worker ? std::string(row.worker) : "", 0};
+    while (!lines_[key].statistics.try_emplace(std::string(row.tensor), row.statistics.front()).second) {
+      ++std::get<5>(key);
+    }
+    Line& line = lines_[key];
     const std::uint64_t trials = std::max(line.facts.trials, row.trials);
     line.facts = {.step = row.step, .mode = row.mode, .mode_step = row.mode_step, .trials = trials};
-    line.statistics.insert_or_assign(std::string(row.tensor), row.statistics.front());
   }
 
   void finish() override {
@@ -154,7 +157,7 @@ class PivotView : public ResultView {
     RowWriter rows(context_.out, context_.options.output, columns, context_.several_trials, context_.messages);
     std::vector<Cell> cells;
     for (auto& [key, line] : lines_) {
-      const auto& [trial, step, worker] = key;
+      const auto& [trial, step, mode, mode_step, worker, nth] = key;
       line.facts.worker = worker;
       rows.set_trial(trials_[trial - 1]);
       cells.clear();
@@ -166,13 +169,16 @@ class PivotView : public ResultView {
         const auto found = line.statistics.find(name);
         cells.push_back(found == line.statistics.end() ? Cell() : found->second.cell());
       }
-      cells.emplace_back(PlaceCell{step, 0});
+      cells.emplace_back(PlaceCell{step.value, 0});
       rows.row(cells);
     }
     rows.finish();
   }
 
  private:
+  /// Trial (from 1), step, mode, the mode's step, worker. Workers may claim different modes for one step, and with
+  /// --superseded a step may have several values: the last part counts its lines.
+  using LineKey = std::tuple<std::size_t, GlobalStep, Mode, ModeStep, std::string, std::size_t>;
   struct Line {
     RowFacts facts;
     std::map<std::string, Statistic, std::less<>> statistics;
@@ -199,7 +205,7 @@ class PivotView : public ResultView {
   By by_;
   std::vector<std::string> trials_;
   std::set<std::string, std::less<>> tensors_;
-  std::map<std::tuple<std::size_t, std::int64_t, std::string>, Line> lines_;
+  std::map<LineKey, Line> lines_;
 };
 
 }  // namespace

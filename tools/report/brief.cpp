@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // -f md, -f json: what the first screen of the page says.
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
 #include "page.hpp"
@@ -16,6 +17,7 @@ namespace smd::tool::report {
 
 namespace {
 
+constexpr std::size_t most_lines = 40;  // of a trial, in Markdown
 constexpr std::size_t most_shown = 8;   // of each list
 constexpr std::size_t most_name = 100;  // bytes, in Markdown
 constexpr std::size_t most_text = 160;
@@ -31,13 +33,40 @@ std::string markdown_text(std::string_view text, std::size_t most = most_text) {
 }
 
 /// Appends some of the lines, and how many more there are.
-void append_lines(std::string& out, const std::vector<std::string>& lines, std::string_view more) {
-  for (std::size_t i = 0; i < std::min(lines.size(), most_shown); ++i) {
+void append_lines(std::string& out, const std::vector<std::string>& lines, std::string_view more,
+                  std::size_t most = most_shown) {
+  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
     out += lines[i] + "\n";
   }
-  if (lines.size() > most_shown) {
-    out += fmt::format(fmt::runtime(more), lines.size() - most_shown);
+  if (lines.size() > most) {
+    out += fmt::format(fmt::runtime(more), lines.size() - most);
   }
+}
+
+/// Appends the warnings of rules, each once, as far as there is room.
+void append_warnings(std::string& out, const TrialReport& trial) {
+  std::vector<std::pair<std::string_view, std::string>> warnings;  // and the rules that have it
+  for (const RuleResult& result : trial.results) {
+    for (const std::string& warning : result.warnings) {
+      const auto found = std::ranges::find(warnings, warning, [](const auto& one) { return one.first; });
+      if (found == warnings.end()) {
+        warnings.emplace_back(warning, result.name);
+      } else {
+        found->second += ", " + result.name;
+      }
+    }
+  }
+  if (warnings.empty()) {
+    return;
+  }
+  const auto lines = static_cast<std::size_t>(std::ranges::count(out, '\n')) + 2;  // with a blank one, and the last
+  out += "\n";
+  append_lines(out,
+               mapped(warnings,
+                      [](const auto& one) {
+                        return fmt::format("- {}: {}", markdown_text(one.second, most_name), markdown_text(one.first));
+                      }),
+               "- and {} more\n", std::clamp<std::size_t>(most_lines - std::min(most_lines, lines), 1, most_shown));
 }
 
 std::vector<std::string_view> not_evaluated(const TrialReport& trial) {
@@ -57,8 +86,13 @@ std::string trial_markdown(const TrialReport& trial) {
   const TrialFacts& facts = trial.facts;
   std::string out = fmt::format("## {}\n\n", markdown_text(trial.name, most_name));
   if (trial.unread.empty()) {
-    out += fmt::format("{}, {}, {}", facts.layout, facts.status, counted(facts.steps, "step"));
-    out += facts.last_step ? fmt::format(", the last is {}\n\n", facts.last_step->value) : "\n\n";
+    out += fmt::format(
+        "{}, {}{}, {}{}{}\n\n", facts.layout, facts.status,
+        facts.exit_code ? fmt::format(", exit code {}", *facts.exit_code) : "", counted(facts.steps, "step"),
+        facts.last_step ? fmt::format(", the last is {}", facts.last_step->value) : "",
+        facts.alerts.empty() ? ""
+                             : fmt::format(", {}: {}", counted(facts.alerts.size(), "alert"),
+                                           markdown_text(fmt::format("{}", fmt::join(facts.alerts, "; ")))));
   }
   out += fmt::format("**{}**\n", markdown_text(headline_of(trial).text));
   std::vector<std::string> rules;
@@ -97,6 +131,7 @@ std::string trial_markdown(const TrialReport& trial) {
   if (facts.superseded != 0) {
     out += fmt::format("\nA restart replaced {}.\n", counted(facts.superseded, "value"));
   }
+  append_warnings(out, trial);
   return out;
 }
 
@@ -124,6 +159,8 @@ std::string json_array(const Items& items, Write&& write) {
 
 std::string step_json(const std::optional<GlobalStep>& step) { return json(step ? Cell(step->value) : Cell()); }
 
+std::string text_json(std::string_view text) { return json(text); }
+
 std::string result_json(const RuleResult& result, std::size_t findings) {
   const Finding* const first = result.findings.empty() ? nullptr : &result.findings.front();
   const auto of = [&](const auto& get) { return json(first != nullptr ? Cell(get(*first)) : Cell()); };
@@ -139,7 +176,8 @@ std::string result_json(const RuleResult& result, std::size_t findings) {
                       {"value", of([](const Finding& one) { return one.value; })},
                       {"threshold", of([](const Finding& one) { return one.threshold; })},
                       {"message", json(first != nullptr ? first->message : result.message)},
-                      {"findings", json(findings)}});
+                      {"findings", json(findings)},
+                      {"warnings", json_array(result.warnings, text_json)}});
 }
 
 std::string trial_json(const TrialReport& trial) {
@@ -150,7 +188,6 @@ std::string trial_json(const TrialReport& trial) {
     problems.insert(problems.begin(), trial.unread);
   }
   const auto first = first_not_finite(trial);
-  const auto text = [](std::string_view one) { return json(one); };
   std::size_t rule = 0;
   return json_object(
       {{"trial", json(trial.name)},
@@ -172,10 +209,12 @@ std::string trial_json(const TrialReport& trial) {
                    [&](const RuleResult& result) { return result_json(result, trial.tallies[rule++].count()); })},
        {"first_nan",
         first ? json_object({{"tensor", json(first->tensor)}, {"step", json(first->step.value)}}) : "null"},
-       {"not_evaluated", json_array(not_evaluated(trial), text)},
-       {"problems", json_array(problems, text)},
+       {"not_evaluated", json_array(not_evaluated(trial), text_json)},
+       {"problems", json_array(problems, text_json)},
        {"superseded", json(facts.superseded)},
-       {"hparams", json_object({facts.hyperparameters.begin(), facts.hyperparameters.end()})}});
+       {"hparams", json_object({facts.hyperparameters.begin(), facts.hyperparameters.end()})},
+       {"exit", json(facts.exit_code ? Cell(*facts.exit_code) : Cell())},
+       {"alerts", json_array(facts.alerts, text_json)}});
 }
 
 }  // namespace

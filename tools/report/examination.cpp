@@ -145,7 +145,7 @@ TrialReport Examination::report(bool last) {
         report.facts.problems.push_back(to_string(problem));
       }
     } else {
-      const bool passed = !chosen && result.status == RuleStatus::not_evaluated;
+      const bool passed = !chosen && result.status == RuleStatus::not_evaluated && !result.doubtful;
       (passed ? report.passed_over : report.results).push_back(result);
       if (!passed) {
         report.tallies.push_back(i < tallies_.size() ? tallies_[i] : FindingTally());

@@ -43,6 +43,8 @@ const RuleWords* words_of(const RuleResult& result) {
   return found == rule_words.end() ? nullptr : found;
 }
 
+bool failed(const TrialFacts& facts) { return facts.exit_code.value_or(0) != 0; }
+
 bool triggered(const RuleResult& result) {
   return result.status == RuleStatus::issues_found && !result.findings.empty();
 }
@@ -147,6 +149,9 @@ std::string several_html(const PageContext& page) {
     if (const auto first = first_not_finite(trial)) {
       bad["NaN or infinities"].push_back(fmt::format("{} from step {}", name, first->step.value));
     }
+    if (failed(trial.facts)) {
+      look[fmt::format("Exit code {}", *trial.facts.exit_code)].push_back(name);
+    }
     if (headline.look == "unknown") {
       unknown[name_html(headline.text)].push_back(name);
     } else if (headline.look == "good") {
@@ -199,11 +204,18 @@ Headline headline_of(const TrialReport& trial) {
   if (found > 0) {
     return {"look", fmt::format("{} of {} found something worth a look", found, looked)};
   }
+  if (failed(trial.facts)) {
+    return {"look", fmt::format("The job failed with exit code {}, and no rule found why", *trial.facts.exit_code)};
+  }
   if (errors > 0) {
     return {"unknown", fmt::format("Not sure: {} could not be evaluated", counted(errors, "rule"))};
   }
   if (!trial.facts.problems.empty()) {
     return {"unknown", "Not sure: not everything could be read"};
+  }
+  if (const std::size_t warned = count([](const RuleResult& result) { return result.doubtful; }); warned > 0) {
+    return {"unknown", fmt::format("Not sure: {} of {} {} a warning, none found anything", warned,
+                                   counted(trial.results.size(), "rule"), warned == 1 ? "has" : "have")};
   }
   if (evaluated == 0) {
     return {"unknown", "Not evaluated: no rule had anything to evaluate"};

@@ -9,6 +9,7 @@
 #include "rows/buckets.hpp"
 #include "rows/elements.hpp"
 #include "select/saved_forms.hpp"
+#include "select/select.hpp"
 #include "select/trial_times.hpp"
 
 #include <fmt/format.h>
@@ -145,6 +146,9 @@ TrialFacts facts_of(const Trial& trial) {
                problem.kind != ProblemKind::not_yet) {
       facts.problems.push_back(to_string(problem));
     }
+  }
+  if (const std::string left_out = incomplete_steps(trial); !left_out.empty()) {
+    facts.problems.push_back(left_out + ", and are left out");
   }
   return facts;
 }

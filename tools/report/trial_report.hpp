@@ -103,9 +103,10 @@ struct TrialReport {
   std::vector<LoggedMedia> media = {};          ///< The first and the last of each tag; some.
   std::vector<RuleResult> results = {};         ///< Of the rules asked for, or that had something to evaluate.
   std::vector<FindingTally> tallies = {};       ///< All findings of each of these results, which list the first.
-  std::vector<RuleResult> passed_over = {};     ///< Of the built-in rules, those that had nothing to evaluate.
-  std::vector<TensorPair> pairs = {};           ///< Losses of training and validation, paired by name.
-  std::string unread = {};                      ///< Why the trial could not be read; empty: it was.
+  /// Of the built-in rules, those that had nothing to evaluate, and no warning that casts doubt.
+  std::vector<RuleResult> passed_over = {};
+  std::vector<TensorPair> pairs = {};  ///< Losses of training and validation, paired by name.
+  std::string unread = {};             ///< Why the trial could not be read; empty: it was.
 
   /// What one tensor did; null if nothing was gathered of it.
   [[nodiscard]] const TensorHistory* history(std::string_view tensor) const;

@@ -89,7 +89,9 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
       negative(terms[0].stop)) {
     return std::nullopt;
   }
-  range.start = GlobalStep(terms[0].start.value_or(0));
+  if (terms[0].start) {
+    range.start = GlobalStep(*terms[0].start);
+  }
   if (terms[0].stop) {
     range.end = GlobalStep(*terms[0].stop);
   }
@@ -98,7 +100,7 @@ std::optional<PlainRange> plain_range(const SelectionOptions& selection) {
 
 StepRange range_to_evaluate(const SelectionOptions& selection) {
   const std::optional<PlainRange> range = plain_range(selection);
-  return range && range->end ? StepRange{.first = GlobalStep(0), .end = range->end} : StepRange();
+  return range && range->end ? StepRange{.end = range->end} : StepRange();
 }
 
 void choose_steps(EvaluationOptions& options, const SelectionOptions& selection, Trial& trial, Diagnostics& messages) {
@@ -129,6 +131,18 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
   }
   // Rules may look back at steps before those chosen.
   trial.load_range(StepRange());
+  // Also steps that wait for a worker: they are not evaluated, and the result says so.
+  const std::optional<GlobalStep> complete = trial.last_complete_step();
+  for (const Mode mode : selection.modes) {
+    const std::vector<SelectedStep> known = candidates_in(trial, {.options = selection}, mode, true);
+    for (const std::size_t index : selection.steps.value_or(StepSpec()).choose(numbers_of(known)).indices) {
+      if (!complete || known[index].step > *complete) {
+        steps.push_back(known[index].step);
+      }
+    }
+  }
+  std::ranges::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
   options.steps = std::move(steps);
 }
 

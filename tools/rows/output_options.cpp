@@ -54,8 +54,9 @@ constexpr auto output_table = in_group(
             .explained("Only rows for which this holds, and each other one given. OP is one of = != < <= > >= and ~, "
                        "which searches a pattern (PCRE2). The last OP with a blank on either side splits; the blanks "
                        "may be left out where there is one OP. The column need not be printed. Numbers are compared as "
-                       "numbers of the column's type, other texts naturally; nan equals nan, and a missing value meets "
-                       "no condition. If no row is left, the status is 1."),
+                       "numbers, so that a float32 printed as 0.1 equals 0.1, and other text naturally: for < <= > >= "
+                       "beside a number, VALUE must be one. nan equals nan, and a missing value meets no condition. If "
+                       "no row is left, the status is 1."),
         flag('H', "no-header", "print no header line"),
         flag('0', "null", "NUL instead of newline, in lists read and in one column written")
             .explained(

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -54,8 +55,16 @@ struct SortVisitor {
     set_numbers(std::array{place.step, static_cast<std::int64_t>(place.offset ^ (std::uint64_t{1} << 63))});
   }
   void operator()(NumeralCell numeral) const {
+    if (!text::number_of(numeral.text)) {
+      (*this)(numeral.text);
+      return;
+    }
     const std::string digits(numeral.text);
     set_number(std::strtold(digits.c_str(), nullptr));
+    if (digits.size() <= std::numeric_limits<std::uint64_t>::digits10 ||
+        digits.find_first_not_of("0123456789", digits.front() == '-' ? 1 : 0) != std::string::npos) {
+      return;  // 1.0 and 1 are equal
+    }
     // Different numerals may be equal as long doubles. Digits of the same sign and length compare as text does.
     to.text_ = digits;
     for (char& digit : to.text_) {
@@ -124,32 +133,67 @@ int SortValue::compare(const SortValue& other, bool descending) const noexcept {
 
 namespace {
 
-/// Makes of a condition's value a cell like the one that it is compared with; missing if that is no number.
-struct LikeVisitor {
-  std::string_view text;
+template <class Type>
+inline constexpr bool is_number_type =
+    std::is_arithmetic_v<Type> || std::is_same_v<Type, Half> || std::is_same_v<Type, BFloat16> ||
+    std::is_same_v<Type, std::complex<float>> || std::is_same_v<Type, std::complex<double>>;
+
+/// Whether conditions take a cell as a number. A numeral may be any JSON.
+bool is_number(const Cell& cell) {
+  return std::visit(
+      []<class Value>(const Value& value) {
+        if constexpr (std::is_same_v<Value, NumeralCell>) {
+          return text::number_of(value.text).has_value();
+        } else {
+          return is_number_type<Value>;
+        }
+      },
+      cell.value());
+}
+
+/// Rounds a number to the type of a cell that is narrower than a double; missing for other cells.
+struct NarrowVisitor {
   double number;
 
   Cell operator()(float) const { return static_cast<float>(number); }
-  Cell operator()(double) const { return number; }
+  Cell operator()(std::complex<float>) const { return static_cast<float>(number); }
   Cell operator()(Half) const { return Half{detail::half_bits(number)}; }
   Cell operator()(BFloat16) const { return BFloat16{detail::bfloat16_bits(static_cast<float>(number))}; }
+  template <class Other>
+  Cell operator()(const Other&) const {
+    return {};
+  }
+};
+
+/// Makes of a condition's value what a number in a cell is compared with.
+struct LikeVisitor {
+  std::string_view text;
+  double threshold;
+
   Cell operator()(std::int64_t) const { return exact<std::int64_t>(); }
   Cell operator()(std::uint64_t) const { return exact<std::uint64_t>(); }
   Cell operator()(NumeralCell) const { return NumeralCell{text}; }
   template <class Other>
   Cell operator()(const Other&) const {
-    return {};
+    return threshold;
   }
 
  private:
   template <class Integer>
   [[nodiscard]] Cell exact() const {
     const auto integer = text::parsed<Integer>(text);
-    return integer ? Cell(*integer) : Cell(number);
+    return integer ? Cell(*integer) : Cell(threshold);
   }
 };
 
 }  // namespace
+
+double threshold_for(const Cell& cell, double number) {
+  const Cell narrowed = std::visit(NarrowVisitor{number}, cell.value());
+  std::string text;
+  append_text(text, narrowed, 0);
+  return text::number_of(text) == number ? as_double(narrowed) : number;
+}
 
 RowCondition::RowCondition(const Comparison& comparison)
     : comparison_(comparison), number_(text::number_of(comparison.value)) {
@@ -166,16 +210,15 @@ bool RowCondition::holds(const Cell& cell) {
     return false;
   }
   const Relation relation = comparison_.relation;
-  if (number_ && relation != Relation::matches) {
-    const Cell value = std::visit(LikeVisitor{comparison_.value, *number_}, cell.value());
-    if (!value.missing()) {
-      const bool nan = std::isnan(as_double(cell));
-      if (nan || std::isnan(*number_)) {
-        const bool both = nan && std::isnan(*number_);
-        return relation == Relation::equal ? both : relation == Relation::unequal && !both;
-      }
-      return tool::holds(relation, SortValue(cell).compare(SortValue(value), false));
+  if (number_ && relation != Relation::matches && is_number(cell)) {
+    const SortValue own(cell);
+    const bool nan = own.is_nan();
+    if (nan || std::isnan(*number_)) {
+      const bool both = nan && std::isnan(*number_);
+      return relation == Relation::equal ? both : relation == Relation::unequal && !both;
     }
+    const Cell value = std::visit(LikeVisitor{comparison_.value, threshold_for(cell, *number_)}, cell.value());
+    return tool::holds(relation, own.compare(SortValue(value), false));
   }
   text_.clear();
   append_text(text_, cell, 0);
@@ -191,6 +234,12 @@ bool RowCondition::holds(const Cell& cell) {
     case Relation::at_least:
       break;
   }
+  if (number_ && text::number_of(text_)) {
+    return holds(Cell(text::number_of(text_)));  // hyperparameters may be numbers that were logged as text
+  }
+  refuse_if(!number_ && is_number(cell) && !std::holds_alternative<bool>(cell.value()),
+            "--where: " + single_quoted(comparison_.text) + ": " + single_quoted(comparison_.value) +
+                " is no number, and " + comparison_.name + " is one");
   return tool::holds(relation, SortValue(Cell(text_)).compare(SortValue(Cell(comparison_.value)), false));
 }
 

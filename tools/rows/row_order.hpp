@@ -26,6 +26,8 @@ class SortValue {
   /// by their values, complex ones by the real part first; then text in natural order; then NaN; then missing cells.
   /// `descending` reverses only numbers and text: NaN and missing cells are last in either direction.
   [[nodiscard]] int compare(const SortValue& other, bool descending) const noexcept;
+  /// Whether it is a number that is, or of which a part is, NaN.
+  [[nodiscard]] bool is_nan() const noexcept { return rank_ == Rank::nan; }
 
  private:
   enum class Rank : std::uint8_t { value, nan, missing };
@@ -115,16 +117,21 @@ class Pattern;
 
 namespace smd::tool {
 
+/// The number that a condition compares a cell with: `number`, but as the cell's type has it if it prints as `number`,
+/// so that a float32 that prints as 0.1 equals 0.1. Not rounded otherwise: an infinity is greater than 1e39.
+[[nodiscard]] double threshold_for(const Cell& cell, double number);
+
 /// A condition of --where on one cell of a row. A value that is missing never meets it.
 ///
-/// Numbers are compared as numbers of the cell's type, so that a float32 that prints as 0.1 equals 0.1; nan equals nan,
-/// and is neither less nor greater than anything. All else is compared by its text: `=` byte by byte, `<` in natural
-/// order, and `~` searches a pattern.
+/// Numbers are compared as numbers, with `threshold_for`; nan equals nan, and is neither less nor greater than
+/// anything; true and false are 1 and 0 beside a number. All else is compared by its text: `=` byte by byte, `<` in
+/// natural order unless both texts are numbers, and `~` searches a pattern.
 class RowCondition {
  public:
   /// @throws UsageError for a pattern that does not compile.
   explicit RowCondition(const Comparison& comparison);
 
+  /// @throws UsageError if the order of a number and of other text is asked for.
   [[nodiscard]] bool holds(const Cell& cell);
   [[nodiscard]] const Comparison& comparison() const noexcept { return comparison_; }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <smd/column.hpp>
 #include <utility>
 
@@ -21,29 +22,55 @@ namespace {
 /// How many losses of a run are kept to choose among, if none is asked for.
 constexpr std::size_t most_losses = 32;
 
+/// The parts of the mode that tells most of a run: EVAL, else TRAIN, else all parts; without empty ones.
+std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
+  std::vector<ColumnPart> parts;
+  for (const Mode mode : {Mode::eval, Mode::train, Mode::global}) {
+    std::ranges::copy_if(column.parts(), std::back_inserter(parts), [&](const ColumnPart& part) {
+      return part.size() > 0 && (mode == Mode::global || part.mode() == mode);
+    });
+    if (!parts.empty()) {
+      break;
+    }
+  }
+  return parts;
+}
+
 std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& name, bool least, unsigned jobs,
                                         Diagnostics& messages) {
   const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
   for (const Problem& problem : column.problems()) {
     messages.report_once(problem, trial.path());
   }
+  const std::vector<ColumnPart> parts = parts_that_count(column);
   std::optional<std::string_view> worker;
-  for (const ColumnPart& part : column.parts()) {
-    if (part.size() > 0 && (!worker || part.worker() < *worker)) {
+  for (const ColumnPart& part : parts) {
+    if (!worker || part.worker() < *worker) {
       worker = part.worker();
+    }
+  }
+  std::map<std::int64_t, ScalarFacts::Number> spoilt;  // by step: what is not finite of another worker
+  for (const ColumnPart& part : parts) {
+    for (std::size_t i = 0; part.worker() != worker && i < part.size(); ++i) {
+      if (!std::isfinite(part.value(i))) {
+        spoilt.emplace(part.step(i).value, ScalarFacts::Number{part.number(i), part.dtype()});
+      }
     }
   }
   std::optional<ScalarFacts> facts;
   std::int64_t last_step = 0;
   double best = 0;
-  for (const ColumnPart& part : column.parts()) {
-    if (part.size() == 0 || part.worker() != worker) {
+  for (const ColumnPart& part : parts) {
+    if (part.worker() != worker) {
       continue;
     }
     const std::int64_t end = part.step(part.size() - 1).value;
     if (!facts || end >= last_step) {
       facts = facts.value_or(ScalarFacts());
-      facts->last = {part.number(part.size() - 1), part.dtype()};
+      const auto other = spoilt.find(end);
+      facts->last =
+          other != spoilt.end() ? other->second : ScalarFacts::Number{part.number(part.size() - 1), part.dtype()};
+      facts->of_one_mode = sum_of(parts, &ColumnPart::size) < column.size();
       last_step = end;
     }
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -51,7 +78,7 @@ std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& n
       const std::int64_t step = part.step(i).value;
       const bool better =
           !facts->best || (least ? value < best : value > best) || (value == best && step < facts->best_step);
-      if (std::isfinite(value) && better) {
+      if (std::isfinite(value) && better && !spoilt.contains(step)) {
         best = value;
         facts->best = {part.number(i), part.dtype()};
         facts->best_step = step;
@@ -100,6 +127,10 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   const Pace pace = pace_of(trial, steps, messages);
   facts.duration = pace.duration;
   facts.rate = pace.rate;
+  facts.exit_code = trial.exit_code();
+  if (const std::string left_out = incomplete_steps(trial); !left_out.empty()) {
+    messages.note_once(left_out + ", and their values are left out");
+  }
   const std::vector<std::string> losses = losses_of(trial, options);
   for (const std::string& name : wanted_scalars(trial, options, losses)) {
     const bool is_loss = std::ranges::binary_search(losses, name);

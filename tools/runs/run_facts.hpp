@@ -17,7 +17,8 @@
 
 namespace smd::tool::runs {
 
-/// What is known of one scalar of a run: of the first worker by name that has it.
+/// What is known of one scalar of a run, by the values of the first worker by name that has it. A value counts as not
+/// finite if that of another worker at its step is not. Of several modes EVAL counts, else TRAIN.
 struct ScalarFacts {
   /// A number by the bytes of its element, as `Place::number`.
   struct Number {
@@ -29,6 +30,7 @@ struct ScalarFacts {
   Number last;
   std::optional<Number> best;  ///< Nullopt if no value is finite.
   std::int64_t best_step = 0;
+  bool of_one_mode = false;  ///< Values of other modes are left out.
 
   [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
   [[nodiscard]] Cell step_cell() const { return best ? Cell(best_step) : Cell(); }
@@ -46,6 +48,7 @@ struct RunFacts {
   std::optional<double> duration = {};
   std::optional<double> rate = {};
   std::optional<std::uint64_t> disk = {};
+  std::optional<std::int64_t> exit_code = {};  ///< As `Trial::exit_code`.
   std::map<std::string, ScalarFacts> scalars = {};
   std::vector<std::string> losses = {};  ///< Those of `scalars` that are in the collection `losses`.
   std::map<std::string, HpValue> hyperparameters = {};

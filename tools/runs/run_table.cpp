@@ -47,9 +47,16 @@ std::vector<RunColumn> fixed(const std::optional<std::int64_t>& planned) {
   return columns;
 }
 
+/// The last column.
+const RunColumn& exit_column() {
+  static const RunColumn column = {{.name = "exit", .align = Align::right},
+                                   [](const RunFacts& run) { return Cell(run.exit_code); }};
+  return column;
+}
+
 /// A name that no column has yet: the first of its name, else with a prefix.
 std::string free_name(const std::string& name, const std::vector<RunColumn>& others) {
-  const bool taken = name == "trial" || name.starts_with("hp.") ||
+  const bool taken = name == "trial" || name == exit_column().column.name || name.starts_with("hp.") ||
                      std::ranges::any_of(others, [&](const RunColumn& one) { return one.column.name == name; });
   return taken ? "scalar." + name : name;
 }
@@ -87,6 +94,23 @@ class RunTable {
       rows.row_of([&](std::size_t i) { return cells_[i](run); });
     }
     rows.finish();
+  }
+
+  void say_modes(Diagnostics& messages) const {
+    const std::vector<std::string>& columns = options_.output.columns;
+    const auto printed = [&](const std::string& column) {
+      return columns.empty() || std::ranges::find(columns, column) != columns.end();
+    };
+    const auto of_one_mode = [&](const ShownScalar& scalar) {
+      return (printed(scalar.last_column) || printed(scalar.best_column)) &&
+             std::ranges::any_of(runs_, [&](const RunFacts& run) {
+               const auto found = run.scalars.find(scalar.name);
+               return found != run.scalars.end() && found->second.of_one_mode;
+             });
+    };
+    if (std::ranges::any_of(scalars_, of_one_mode)) {
+      messages.note_once("of scalars saved in several modes, the values of EVAL are taken, else those of TRAIN");
+    }
   }
 
   void say_missing(Diagnostics& messages) const {
@@ -207,6 +231,7 @@ class RunTable {
     }
     add({.name = "scalars", .in_text = false}, [this](const RunFacts&) { return NumeralCell{scalars_json_}; });
     add({.name = "hp", .in_text = false}, [this](const RunFacts&) { return NumeralCell{hyperparameters_json_}; });
+    add(exit_column().column, exit_column().cell);
   }
 
   void add(const Column& column, std::function<Cell(const RunFacts&)> cell) {
@@ -258,11 +283,16 @@ class RunTable {
 
 }  // namespace
 
-std::vector<Column> fixed_columns() { return mapped(fixed(0), &RunColumn::column); }
+std::vector<Column> fixed_columns() {
+  std::vector<Column> columns = mapped(fixed(0), &RunColumn::column);
+  columns.push_back(exit_column().column);
+  return columns;
+}
 
 void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages) {
   RunTable table(runs, options);
   table.print(out, messages);
+  table.say_modes(messages);
   table.say_missing(messages);
 }
 

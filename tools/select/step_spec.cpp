@@ -14,6 +14,7 @@ namespace smd::tool {
 namespace {
 
 constexpr std::int64_t largest_step = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t least_step = std::numeric_limits<std::int64_t>::min();
 
 [[noreturn]] void refuse(std::string_view text) {
   throw InvalidValue(single_quoted(text) + " is not a step: N, A:B, A:B:S, first, last or all");
@@ -33,7 +34,8 @@ std::optional<std::int64_t> bound_in(std::string_view part, std::string_view who
 
 bool is_all(const StepTerm& term) { return !term.single && !term.start && !term.stop && term.stride == 1; }
 
-// Whether no step can lie in a range, whatever was saved: both ends are numbers, or both count from the end.
+// Whether no step can lie in a range, whatever was saved: both ends are numbers, or both count from the end. An open
+// start counts as 0 here: steps below 0 are rarer than a slip such as `:0`.
 bool is_empty(const StepTerm& term) {
   if (term.stride > 0) {
     const std::int64_t start = term.start.value_or(0);
@@ -81,11 +83,11 @@ Members members_of(const StepTerm& term, const std::vector<std::int64_t>& saved)
   Members members;
   members.stride = term.stride;
   members.stop = term.stop;
-  if (!upward && !term.stop && term.start.value_or(0) >= 0) {
-    members.stop = -1;  // an open end includes 0 downward as well
-  }
-  if (!term.start) {
-    members.start = upward ? 0 : saved.back();
+  if (!term.start && upward) {
+    // A writer's defect makes steps below 0: then the start is the first multiple of the stride among all steps.
+    members.start = std::min<std::int64_t>(saved.front() - saved.front() % term.stride, 0);
+  } else if (!term.start) {
+    members.start = saved.back();
   } else if (*term.start >= 0) {
     members.start = *term.start;
   } else if (*term.start < -size) {  // further back than there are steps
@@ -140,10 +142,10 @@ StepNeed need_of(const StepTerm& term) {
     return newest(*start);
   }
   if (upward && (!stop || *stop >= 0)) {
-    return start || stop ? window(start.value_or(0), stop) : StepNeed{};
+    return start || stop ? window(start.value_or(least_step), stop) : StepNeed{};
   }
   if (!upward && start && *start >= 0 && (!stop || *stop >= 0)) {
-    return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : 0,
+    return window(stop ? (*stop < largest_step ? *stop + 1 : largest_step) : least_step,
                   *start < largest_step ? std::optional(*start + 1) : std::nullopt);
   }
   if (!upward && stop && *stop < 0) {  // down from a late step to one counted from the end
@@ -197,7 +199,7 @@ StepChoice StepSpec::choose(std::span<const std::int64_t> saved) const {
   std::vector<std::int64_t> distinct;
   distinct.reserve(saved.size());
   std::ranges::unique_copy(saved, std::back_inserter(distinct));
-  std::vector<bool> chosen(saved.size(), all());  // numbers below 0 too, which no range reaches
+  std::vector<bool> chosen(saved.size(), all());
   for (const StepTerm& term : terms_) {
     if (term.single) {
       const std::optional<std::int64_t> number = distinct.empty() ? std::nullopt : number_of(term, distinct);

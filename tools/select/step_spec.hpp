@@ -68,7 +68,8 @@ class StepSpec {
 
   /// Chooses among the saved steps, given by their numbers, ascending (numbers may repeat: a job that was restarted). A
   /// range takes the members of Python's `range(A, B, S)` that were saved, where a negative A or B stands for the
-  /// number of the step that it counts to (clamped to the first and last as Python's slices are).
+  /// number of the step that it counts to (clamped to the first and last as Python's slices are). An open end also
+  /// reaches steps below 0.
   [[nodiscard]] StepChoice choose(std::span<const std::int64_t> saved) const;
 
   [[nodiscard]] StepNeed need() const;

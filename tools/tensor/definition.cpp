@@ -10,7 +10,9 @@ namespace {
 
 std::vector<ColumnTable> column_tables() {
   return {column_table("", rows_view_columns()), column_table("--stat", stat_view_columns()),
-          column_table("--hist", hist_view_columns()), column_table("--spark", curve_columns())};
+          column_table("--hist", hist_view_columns()),
+          column_table("--pivot", pivot_view_columns(), "each scalar by its name; worker only with -w all"),
+          column_table("--spark", curve_columns())};
 }
 
 }  // namespace

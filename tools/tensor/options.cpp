@@ -28,7 +28,9 @@ constexpr auto own_options = in_group(
                "how many bins, and between which bounds (default: 10, from the least to the greatest value)"),
         flag(no_letter, "heatmap", "a picture of the last two axes"),
         flag(no_letter, "spark", "a curve of each scalar over all steps"),
-        flag(no_letter, "pivot", "scalars: a row for each step, a column for each tensor; all steps, without -s"),
+        flag(no_letter, "pivot", "scalars: a row for each step, a column for each tensor; all steps, without -s")
+            .explained("Scalars: a row for each step, with -w all for each step and worker; a column for each tensor. "
+                       "All steps, without -s."),
         valued(no_letter, "smooth", "W", ArgumentKind::number,
                "add value_smooth, the exponential mean of each scalar as TensorBoard shows it; 0 <= W < 1")
             .explained("Add the column value_smooth: the exponential mean of each series of scalars as TensorBoard "

@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 
 namespace smd::tool::tensor {
 
@@ -69,8 +71,9 @@ class SparkView : public ValueView {
   std::map<std::string, std::string> others_;
 };
 
-/// --pivot: a row for each step, a column for each scalar; of several trials, for each scalar of each trial. All rows
-/// are held until the names of all columns are known; those of a followed trial, until its first step is whole.
+/// --pivot: a row for each step, with -w all for each step and worker; a column for each scalar, of several trials for
+/// each scalar of each trial. All rows are held until the names of all columns are known; those of a followed trial,
+/// until its first step is whole.
 class PivotView : public ValueView {
  public:
   explicit PivotView(ViewContext context) : context_(context) {}
@@ -88,12 +91,12 @@ class PivotView : public ValueView {
         return;
       }
       column = columns_.emplace(name, columns_.size()).first;
-      named_.push_back(name);
+      named_.push_back({name, std::string(key.tensor)});
     }
-    Line& line = lines_[key.step.value];
-    line.mode = key.mode;
-    line.mode_step = key.mode_step;
-    line.cells.insert_or_assign(column->second, Elements(value.view()).cell(0));
+    LineKey line = {key.step, key.mode, key.mode_step, with_worker() ? std::string(key.worker) : "", 0};
+    while (!lines_[line].try_emplace(column->second, Elements(value.view()).cell(0)).second) {
+      ++std::get<std::size_t>(line);
+    }
   }
 
   void end_step() override {
@@ -111,11 +114,16 @@ class PivotView : public ValueView {
   }
 
  private:
-  struct Line {
-    Mode mode = Mode::global;
-    ModeStep mode_step;
-    std::map<std::size_t, Cell> cells;  // by column, of numbers
+  /// Step, mode, the mode's step, worker (empty without -w all). Trials and workers may have different modes at one
+  /// step, and with --superseded a step may have several values: the last part counts its lines.
+  using LineKey = std::tuple<GlobalStep, Mode, ModeStep, std::string, std::size_t>;
+  using Line = std::map<std::size_t, Cell>;  // by column, of numbers
+  struct Scalar {
+    std::string name;  // of its column
+    std::string tensor;
   };
+
+  [[nodiscard]] bool with_worker() const noexcept { return context_.options.selection.all_workers; }
 
   void say(std::string_view what, const std::set<std::string, std::less<>>& names) {
     if (!names.empty()) {
@@ -127,15 +135,17 @@ class PivotView : public ValueView {
   // Names that were given stand as they were given, the others in natural order.
   void lay_out() {
     const std::vector<std::string>& asked = context_.options.selection.names;
-    const auto place = [&](const std::string& name) {
-      return std::ranges::find(asked, name.substr(context_.several_trials ? name.rfind(':') + 1 : 0)) - asked.begin();
-    };
-    std::ranges::stable_sort(named_, [&](const std::string& a, const std::string& b) {
-      return place(a) != place(b) ? place(a) < place(b) : naturally_before(a, b);
+    const auto place = [&](const Scalar& one) { return std::ranges::find(asked, one.tensor) - asked.begin(); };
+    std::ranges::stable_sort(named_, [&](const Scalar& a, const Scalar& b) {
+      return place(a) != place(b) ? place(a) < place(b) : naturally_before(a.name, b.name);
     });
-    std::vector<Column> columns = {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}};
+    std::vector<Column> columns(pivot_view_columns().begin(), pivot_view_columns().end());
+    if (!with_worker()) {
+      columns.pop_back();
+    }
     const std::size_t fixed = columns.size();
-    for (std::string& name : named_) {
+    for (Scalar& scalar : named_) {
+      std::string& name = scalar.name;
       order_.push_back(columns_.at(name));
       const bool taken = name == "trial" || std::any_of(columns.begin(), columns.begin() + fixed,
                                                         [&](const Column& one) { return one.name == name; });
@@ -153,11 +163,15 @@ class PivotView : public ValueView {
       lay_out();
     }
     std::vector<Cell> cells;
-    for (const auto& [step, line] : lines_) {
-      cells = {step, to_string(line.mode), line.mode_step.value};
+    for (const auto& [key, line] : lines_) {
+      const auto& [step, mode, mode_step, worker, nth] = key;
+      cells = {step, to_string(mode), mode_step};
+      if (with_worker()) {
+        cells.emplace_back(worker);
+      }
       for (const std::size_t column : order_) {
-        const auto found = line.cells.find(column);
-        cells.push_back(found == line.cells.end() ? Cell() : found->second);
+        const auto found = line.find(column);
+        cells.push_back(found == line.end() ? Cell() : found->second);
       }
       rows_->row(cells);
     }
@@ -166,15 +180,21 @@ class PivotView : public ValueView {
 
   ViewContext context_;
   std::map<std::string, std::size_t, std::less<>> columns_;  // by name: in the order of their first values
-  std::deque<std::string> named_;                            // of the columns; the row writer borrows them
+  std::deque<Scalar> named_;                                 // of the columns; the row writer borrows their names
   std::vector<std::size_t> order_;                           // of the columns, as they are printed
-  std::map<std::int64_t, Line> lines_;                       // by step
+  std::map<LineKey, Line> lines_;
   std::optional<RowWriter> rows_;
   std::set<std::string, std::less<>> others_;
   std::set<std::string, std::less<>> late_;
 };
 
 }  // namespace
+
+std::span<const Column> pivot_view_columns() noexcept {
+  static constexpr std::array<Column, 4> columns = {
+      {{"step", Align::right}, {"mode"}, {"mode_step", Align::right}, {"worker"}}};
+  return columns;
+}
 
 std::unique_ptr<ValueView> make_spark_view(ViewContext context) { return std::make_unique<SparkView>(context); }
 

@@ -105,6 +105,8 @@ struct ViewContext {
 [[nodiscard]] std::span<const Column> rows_view_columns() noexcept;
 [[nodiscard]] std::span<const Column> stat_view_columns() noexcept;
 [[nodiscard]] std::span<const Column> hist_view_columns() noexcept;
+/// Those before the scalars'; the worker, with -w all only, is the last.
+[[nodiscard]] std::span<const Column> pivot_view_columns() noexcept;
 
 std::unique_ptr<ValueView> make_rows_view(ViewContext context);
 std::unique_ptr<ValueView> make_table_view(ViewContext context);

@@ -4,6 +4,7 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "rows/elements.hpp"
+#include "rows/row_order.hpp"
 #include "select/explanations.hpp"
 #include "text/number.hpp"
 
@@ -104,13 +105,11 @@ Standing of_tensor(const Condition& condition, const Trial& trial) {
   return never(trial);
 }
 
-bool meets(const Comparison& comparison, double value, Dtype dtype) {
-  const double wanted = *text::number_of(comparison.value);
-  const double number = dtype == Dtype::float32 ? static_cast<double>(static_cast<float>(wanted)) : wanted;
-  if (std::isnan(value) || std::isnan(number)) {
-    return comparison.relation == Relation::unequal;
+bool meets(Relation relation, double value, double threshold) {
+  if (std::isnan(value) || std::isnan(threshold)) {
+    return relation == Relation::unequal;
   }
-  return tool::holds(comparison.relation, value < number ? -1 : value > number ? 1 : 0);
+  return tool::holds(relation, value < threshold ? -1 : value > threshold ? 1 : 0);
 }
 
 // The first value of a scalar that meets the condition.
@@ -121,11 +120,13 @@ Standing of_value(const Condition& condition, const Trial& trial) {
   }
   const auto mode = condition.mode == Mode::global ? std::nullopt : std::optional(condition.mode);
   const ScalarColumn column = ScalarColumn::read(trial, name, mode);
+  const double number = *text::number_of(condition.comparison.value);
   Standing standing;
   for (const ColumnPart& part : column.parts()) {
+    const double threshold = threshold_for(element_cell(number, part.dtype()), number);
     for (std::size_t i = 0; i < part.size(); ++i) {
       const double value = part.value(i);
-      if ((!standing.step || part.step(i) < *standing.step) && meets(condition.comparison, value, part.dtype())) {
+      if ((!standing.step || part.step(i) < *standing.step) && meets(condition.comparison.relation, value, threshold)) {
         standing.state = StepState::available;
         standing.step = part.step(i);
         standing.value = element_cell(value, part.dtype());

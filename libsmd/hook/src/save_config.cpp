@@ -2,7 +2,6 @@
 #include <smd/hook_config.hpp>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace smd {
 

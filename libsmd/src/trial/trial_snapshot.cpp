@@ -3,8 +3,10 @@
 #include <smd/snapshot.hpp>
 
 #include "text/mapped.hpp"
+#include "text/words.hpp"
 #include "trial/trial_state.hpp"
 
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -85,6 +87,39 @@ std::span<const Problem> TrialSnapshot::collection_problems() const noexcept {
 
 std::optional<Problem> TrialSnapshot::missing_collections_files() const {
   return detail::trial::missing_collections_files(*impl_->snapshot, impl_->trial->layout().collections_place());
+}
+
+std::string TrialSnapshot::incomplete_text(std::span<const SnapshotStep> steps) const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  std::map<std::string_view, std::set<GlobalStep>> written;  // which of the steps, by worker
+  for (const std::string& worker : snapshot.collections->workers) {
+    written.try_emplace(worker);
+  }
+  snapshot.for_each_sequence(
+      [&](const detail::layout::RowSequence& sequence) { written.try_emplace(snapshot.worker(sequence.row)); });
+  for (const SnapshotStep& step : steps) {
+    for (const SavedRow row : rows(step)) {
+      written[worker(row.worker())].insert(step.step());
+    }
+  }
+  std::vector<std::string_view> missing;
+  bool some = false;
+  for (const auto& [worker, of_worker] : written) {
+    if (of_worker.size() < steps.size()) {
+      missing.push_back(worker);
+      some = some || !of_worker.empty();
+    }
+  }
+  const std::size_t needed = detail::layout::workers_needed(*snapshot.collections, *snapshot.listing);
+  std::string why = "not all files could be read";
+  if (!missing.empty()) {
+    why = text::first_names(missing) + (missing.size() == 1 ? " has" : " have") + " not written " +
+          (some ? "all of them" : "them");
+  } else if (written.size() < needed) {  // the names of workers that never wrote anything are unknown
+    why = "only " + std::to_string(written.size()) + " of " + std::to_string(needed) + " workers have written anything";
+  }
+  return "steps " + std::to_string(steps.front().step().value) + " to " + std::to_string(steps.back().step().value) +
+         " are not complete (" + why + ")";
 }
 
 std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {

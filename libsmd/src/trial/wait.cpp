@@ -4,7 +4,6 @@
 
 #include <smd/error.hpp>
 #include <smd/follow.hpp>
-#include <smd/trial_options.hpp>
 
 #include <algorithm>
 #include <filesystem>

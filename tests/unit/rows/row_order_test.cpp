@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <string>
@@ -103,7 +104,44 @@ TEST_CASE("conditions choose rows: numbers as numbers of their type, other text 
   CHECK(those({"number = nan"}, numbers) == "e");
   CHECK(those({"number != nan"}, numbers) == "abcd");
   CHECK(those({"number < layers.10"}, {"layers.2", "layers.11", "a = b"}) == "ac");
+  CHECK(those({"number > 2e-6"}, {"1e-05", "1e-6"}) == "a");  // hyperparameters that were logged as text
   CHECK(those({"number ~ ^layers\\.1"}, {"layers.2", "layers.11"}) == "b");
+}
+
+TEST_CASE("a condition's number is not rounded to the type of a cell that would print another") {
+  const auto holds = [](const std::string& condition, const Cell& cell) {
+    return RowCondition(parse_comparison(condition)).holds(cell);
+  };
+  const smd::Half infinite_half{0x7C00};
+  const smd::BFloat16 one{0x3F80};
+  CHECK(holds("x > 100000", infinite_half));
+  CHECK(holds("x = inf", infinite_half));
+  CHECK(holds("x > 0.999", one));
+  CHECK_FALSE(holds("x >= 1.0004", smd::Half{0x3C00}));
+  CHECK(holds("x > 1e39", std::numeric_limits<float>::infinity()));
+  CHECK_FALSE(holds("x = 1e39", std::numeric_limits<float>::infinity()));
+  for (const Cell& tenth : {Cell(0.1F), Cell(smd::Half{0x2E66}), Cell(smd::BFloat16{0x3DCD}), Cell(0.1)}) {
+    CHECK(holds("x = 0.1", tenth));
+    CHECK(holds("x >= 0.10", tenth));
+    CHECK_FALSE(holds("x > 1e-1", tenth));
+  }
+  CHECK(holds("x = 1", NumeralCell{"1.0"}));
+  CHECK(holds("x = 1e-5", NumeralCell{"1e-05"}));
+  CHECK(holds("x > 0", true));
+  CHECK_FALSE(holds("x > 0", false));
+  CHECK_FALSE(holds("x > 0.5", std::complex<double>(1, std::nan(""))));
+}
+
+TEST_CASE("a number has no order beside text") {
+  const auto condition = [](const std::string& text) { return RowCondition(parse_comparison(text)); };
+  for (const Cell& number : {Cell(0.5), Cell(std::nan("")), Cell(3), Cell(NumeralCell{"7"})}) {
+    CHECK_THROWS_WITH_AS((void)condition("x > 0,4").holds(number),
+                         "--where: 'x > 0,4': '0,4' is no number, and x is one", UsageError);
+  }
+  CHECK_FALSE(condition("x = 0,4").holds(0.5));
+  CHECK_FALSE(condition("x > 0,4").holds(Cell()));
+  CHECK(condition("x < abc").holds("10"));
+  CHECK(condition("x < true").holds(false));
 }
 
 TEST_CASE("NaN and what is missing are last in either direction, behind text") {

@@ -150,12 +150,38 @@ TEST_CASE("steps, modes, workers and bounds narrow") {
         Steps{2, 2, 3, 3});
 }
 
-TEST_CASE("a negative step is before the first") {
+TEST_CASE("a negative step counts, unless the first step is given") {
   RuleTrial trial(weights_and_gradients);
   trial.step(-1, {{"gradient/a", {0}}}).step(0, {{"gradient/a", {0}}});
-  CHECK(triggered_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{0});
-  CHECK(triggered_at(trial.run("VanishingGradient", {}, {.start = GlobalStep(-1), .keep_going = true})) ==
-        std::vector<std::int64_t>{-1, 0});
+  CHECK(triggered_at(trial.run("VanishingGradient")) == std::vector<std::int64_t>{-1, 0});
+  CHECK(triggered_at(trial.run("VanishingGradient", {{"start_step", "0"}})) == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("steps that wait for workers are not evaluated, and a warning names the workers") {
+  RuleTrial trial({}, 3);
+  trial.running();
+  const auto add = [&](const char* worker, std::int64_t steps) {
+    for (std::int64_t number = 0; number < steps; ++number) {
+      BuiltStep step;
+      step.step = number;
+      step.worker = worker;
+      step.mode = number < 3 ? Mode::train : Mode::eval;
+      step.tensors = {{"a", {1}}};
+      trial.step(step);
+    }
+  };
+  add("worker_0", 4);
+  add("worker_1", 2);
+  add("worker_2", 1);
+  const auto warnings = [&](const EvaluationOptions& options) {
+    return trial.run("ExplodingTensor", {}, options).warnings;
+  };
+  using Texts = std::vector<std::string>;
+  const std::string why = " are not complete (worker_1, worker_2 have not written all of them) and were not evaluated";
+  CHECK(warnings({}) == Texts{"steps 1 to 3" + why});
+  CHECK(warnings({.mode = Mode::train}) == Texts{"steps 1 to 2" + why});
+  CHECK(warnings({.steps = {{GlobalStep(0), GlobalStep(3)}}}).empty());
+  CHECK(warnings({.workers = {"worker_1"}}).empty());
 }
 
 TEST_CASE("following: each complete step once, in order, as it comes") {

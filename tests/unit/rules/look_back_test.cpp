@@ -25,6 +25,17 @@ TEST_CASE("UnchangedTensor: three agreeing values trigger at the third") {
                                {.start = GlobalStep(2), .keep_going = true})) == std::vector<std::int64_t>{2});
 }
 
+TEST_CASE("UnchangedTensor: earlier values are requested only once the window is full") {
+  RuleTrial trial;
+  trial.step(0, {{"a", {1}}}).step(1, {{"a", {1}}}).step(2, {{"a", {1}}}).step(3, {{"a", {1}}});
+  const Trial opened = trial.open();
+  Evaluator evaluator(opened);
+  evaluator.add(make_rule("UnchangedTensor", {{"tensor_regex", "a"}}));
+  Steps planned;
+  evaluator.plan([&](const PlannedRead& read) { planned.push_back(read.read_step.value); });
+  CHECK(planned == Steps{0, 1, 0, 1, 2, 1, 2, 3});
+}
+
 TEST_CASE("UnchangedTensor: the tolerance itself is close, all are compared with the newest") {
   RuleTrial trial;
   trial.step(0, {{"a", {0}}}).step(1, {{"a", {0.25F}}}).step(2, {{"a", {0.5F}}});

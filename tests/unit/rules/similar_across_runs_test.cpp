@@ -84,5 +84,19 @@ TEST_CASE("workers of the same name; one on each side are a pair whatever their 
   CHECK(refused("SimilarAcrossRuns", {{"other_trial_0", "x"}}).empty());
 }
 
+TEST_CASE("a tensor of both trials that no common step has gives a warning") {
+  RuleTrial base;
+  RuleTrial other;
+  base.step(1, {{"loss", {2}}}).step(2, {{"loss", {1}}, {"val", {5}}}).step(3, {{"loss", {1}}});
+  other.step(1, {{"loss", {2}}, {"val", {7}}}).step(2, {{"loss", {1}}}).step(3, {{"loss", {1}}});
+  const RuleResult result = base.run("SimilarAcrossRuns", {}, other);
+  CHECK(result.status == RuleStatus::no_issues_found);
+  CHECK(result.warnings ==
+        std::vector<std::string>{"val is in both trials, but at no common step: it was not compared"});
+  other.step(4, {{"val", {7}}});
+  base.step(4, {{"val", {7}}});
+  CHECK(base.run("SimilarAcrossRuns", {}, other).warnings.empty());
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -129,16 +129,22 @@ TEST_CASE("extreme numbers do not overflow") {
   }
   // range(0, open, 2^63 - 1) has the members 0 and 2^63 - 1.
   CHECK(StepSpec::parse("::9223372036854775807").choose(saved).indices == std::vector<std::size_t>{0, 2});
+  CHECK(StepSpec::parse("::-1").choose(std::vector<std::int64_t>{INT64_MIN, 0}).indices ==
+        std::vector<std::size_t>{0, 1});
   // Further apart than 2^63: -6 counts to before the oldest, so that the range begins there, as a slice does.
   const std::vector<std::int64_t> apart = {-3242475808687559165, 7597132120136377658};
   CHECK(StepSpec::parse("-6:").choose(apart).indices == std::vector<std::size_t>{0, 1});
 }
 
-TEST_CASE("open ends of ranges are 0, upward and downward") {
+TEST_CASE("open ends of ranges reach steps below 0, upward and downward") {
   const std::vector<std::int64_t> saved = {-4, -2, 0, 2};
-  CHECK(StepSpec::parse("0::-2").choose(saved).indices == std::vector<std::size_t>{2});
-  CHECK(StepSpec::parse("::-2").choose(saved).indices == std::vector<std::size_t>{2, 3});
-  CHECK(StepSpec::parse(":2").choose(saved).indices == std::vector<std::size_t>{2});
+  CHECK(StepSpec::parse("0::-2").choose(saved).indices == std::vector<std::size_t>{0, 1, 2});
+  CHECK(StepSpec::parse("::-2").choose(saved).indices == std::vector<std::size_t>{0, 1, 2, 3});
+  CHECK(StepSpec::parse(":2").choose(saved).indices == std::vector<std::size_t>{0, 1, 2});
+  CHECK(StepSpec::parse("0:2").choose(saved).indices == std::vector<std::size_t>{2});
+  // The members from 0 on are the same whatever lies below.
+  CHECK(StepSpec::parse("::2").choose(std::vector<std::int64_t>{-3, -2, -1, 0, 1, 2}).indices ==
+        std::vector<std::size_t>{1, 3, 5});
   CHECK(StepSpec::parse("-3:").choose(saved).indices == std::vector<std::size_t>{1, 2, 3});
   CHECK(StepSpec::parse("all").choose(saved).indices == std::vector<std::size_t>{0, 1, 2, 3});
 }
@@ -154,7 +160,7 @@ TEST_CASE("what must be read to resolve a SPEC") {
   CHECK(windows("5000:8000") == Windows{{5000, 8000}});
   CHECK(windows("5000:8000:10") == Windows{{5000, 8000}});
   CHECK(windows("5000:") == Windows{{5000, {}}});
-  CHECK(windows(":10") == Windows{{0, 10}});
+  CHECK(windows(":10") == Windows{{INT64_MIN, 10}});
   CHECK(windows("20:10:-1") == Windows{{11, 21}});  // 20, 19, …, 11
   CHECK(windows("3,9") == Windows{{3, 4}, {9, 10}});
 

@@ -209,6 +209,8 @@ class SMD_EXPORT RuleSummary {
   /// `trial` 0 is the base trial, n the other trial n - 1, with its own collections. Valid during the call.
   [[nodiscard]] std::vector<std::string_view> saved(SelectionId selection, std::size_t trial = 0) const;
   void warn(std::string text);
+  /// Adds a warning of what is normal in healthy runs: it does not set `RuleResult::doubtful`.
+  void note(std::string text);
   /// Sets the reason why nothing was evaluated, for the result's message, instead of the evaluator's own.
   void explain(std::string reason);
 

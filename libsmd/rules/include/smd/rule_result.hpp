@@ -67,6 +67,9 @@ struct RuleResult {
   std::string action = {};                 ///< The rule's action text (`Rule::action`), which was not performed.
   std::string message = {};                ///< One line for people: what was found, or why nothing was evaluated.
   std::vector<std::string> warnings = {};  ///< An unknown collection, a stop not performed, ….
+  /// Whether a warning says that the rule may have missed something; else they tell what is normal in healthy runs,
+  /// such as a collection without tensors.
+  bool doubtful = false;
   std::optional<ConfigurationErrorKind> error_kind = {};  ///< Set for a configuration error,
   std::string error_parameter = {};                       ///< together with the parameter, if the error concerns one.
   /// Number of files and records that could not be read: records that the rule requested (including those that may

@@ -338,7 +338,7 @@ class LossNotDecreasing final : public Rule {
     if (summary.steps_evaluated() == 0) {
       summary.explain(std::move(text));
     } else {
-      summary.warn(std::move(text));
+      summary.note(std::move(text));
     }
   }
 

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
+#include <set>
 
 namespace smd::detail::rules {
 
@@ -41,12 +43,17 @@ class SimilarAcrossRuns final : public Rule {
   void invoke_at_step(StepView& step) override {
     step_in_common_ = step_in_common_ || step.other_has_step();
     for_pairs(step, [&](const Unit& unit, const Unit& other) {
+      if (!compared_.contains(unit.tensor())) {
+        compared_.emplace(unit.tensor());
+      }
       if (unit.has_value() && other.has_value()) {
         evaluate_values(step, unit, other);
       } else {
         evaluate_reductions(step, unit, other);
       }
     });
+    const StepContext& context = RuleAccess::context(step);
+    stopped_ = !context.findings.empty() && !context.run.options().keep_going;
   }
 
   void summarize(RuleSummary& summary) override {
@@ -70,7 +77,7 @@ class SimilarAcrossRuns final : public Rule {
       summary.explain("the trials have no step in common that both saved in the same mode; the other trial is " +
                       printable(other_trials().front()->path()));
     }
-    for (const std::string& warning : {only_here, only_there}) {
+    for (const std::string& warning : {only_here, only_there, never_compared(std::move(common))}) {
       if (!warning.empty()) {
         summary.warn(warning);
       }
@@ -86,6 +93,18 @@ class SimilarAcrossRuns final : public Rule {
     return only.empty() ? std::string()
                         : counted(only.size(), "selected tensor") + (only.size() == 1 ? " is" : " are") + " only in " +
                               printable(place) + ": " + first_names(only);
+  }
+
+  /// Returns `val is in both trials, but at no common step: it was not compared`, of tensors that both trials have;
+  /// empty if all were compared, or if the evaluation stopped before the last step.
+  [[nodiscard]] std::string never_compared(std::vector<std::string_view> common) const {
+    std::erase_if(common, [&](std::string_view name) { return compared_.contains(name); });
+    if (common.empty() || stopped_ || !step_in_common_) {
+      return {};
+    }
+    const bool one = common.size() == 1;
+    return first_names(common) + (one ? " is" : " are") +
+           " in both trials, but at no common step: " + (one ? "it was" : "they were") + " not compared";
   }
 
   template <class Use>
@@ -141,6 +160,8 @@ class SimilarAcrossRuns final : public Rule {
 
   SelectionId tensors_;
   bool step_in_common_ = false;
+  std::set<std::string, std::less<>> compared_;
+  bool stopped_ = false;  // the last step evaluated triggered, and none follows
 };
 
 }  // namespace

@@ -2,9 +2,12 @@
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
 
+#include <smd/reduction.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace smd::detail::rules {
 
@@ -15,7 +18,8 @@ class UnchangedTensor final : public UnitRule {
   explicit UnchangedTensor(const Parameters& parameters)
       : UnitRule(parameters, required_selection(parameters)),
         num_steps_(static_cast<std::size_t>(parameters.integer("num_steps"))),
-        tolerance_{parameters.number("rtol"), parameters.number("atol"), parameters.boolean("equal_nan"), true} {}
+        equal_nan_(parameters.boolean("equal_nan")),
+        tolerance_{parameters.number("rtol"), parameters.number("atol"), true, true} {}
 
   void summarize(RuleSummary& summary) override {
     if (summary.tensors_asked() > 0) {
@@ -24,16 +28,17 @@ class UnchangedTensor final : public UnitRule {
   }
 
  private:
-  /// Returns the last `num_steps` steps at which the tensor was saved, this one last; fewer at first. A rule sees each
-  /// step once, so all are requested even while they are too few: later steps need them.
+  /// Returns the last `num_steps` steps at which the tensor was saved, this one last; fewer at first.
   [[nodiscard]] std::span<const Unit> window(const StepTensors& step, const Unit& unit) const {
     const std::span<const Unit> all = step.series(unit);
     return all.last(std::min(all.size(), num_steps_));
   }
 
   void need(StepNeeds& step, const Unit& unit) override {
-    for (const Unit& past : window(step, unit)) {
-      step.value(past, StepNeeds::Keep::for_later_steps);
+    const std::span<const Unit> past = window(step, unit);
+    // While the window is not full, nothing is compared; this value is kept for later steps.
+    for (const Unit& one : past.size() == num_steps_ ? past : past.last(1)) {
+      step.value(one, StepNeeds::Keep::for_later_steps);
     }
   }
 
@@ -62,13 +67,22 @@ class UnchangedTensor final : public UnitRule {
       }
       largest = std::max(largest, difference.largest);
     }
+    if (!equal_nan_ && has_nan(now)) {  // looked for once, and only if all else is close
+      return;
+    }
     const bool relative = largest > tolerance_.atol;
     step.trigger(unit, "max_abs_change", largest,
                  relative ? fmt::format("within rtol {} x |b| +", tolerance_.rtol) : "<=", tolerance_.atol);
   }
 
+  static bool has_nan(const TensorValue& value) {
+    constexpr Reduction nan{.kind = ReductionKind::nan};
+    return reduce(value.view(), std::span(&nan, 1)).front().real > 0;
+  }
+
   std::size_t num_steps_;
-  Closeness tolerance_;
+  bool equal_nan_;
+  Closeness tolerance_;  // with NaN close to NaN
 };
 
 }  // namespace

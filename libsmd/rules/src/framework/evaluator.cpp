@@ -5,7 +5,6 @@
 #include "framework/rule_run.hpp"
 #include "framework/window.hpp"
 
-#include <smd/error.hpp>
 #include <smd/parallel.hpp>
 #include <smd/trial.hpp>
 

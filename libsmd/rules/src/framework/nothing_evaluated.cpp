@@ -52,7 +52,7 @@ class Missing {
   [[nodiscard]] std::string text(const TensorSelection& selection) const {
     std::string text;
     for (const std::string& pattern : selection.regex) {
-      join(text, "no tensor matches pattern '" + printable(pattern) + "'" + suggestion(pattern));
+      join(text, of_pattern(pattern));
     }
     for (const std::string& name : selection.collections) {
       join(text, of_collection(name));
@@ -65,6 +65,11 @@ class Missing {
       join(text, "no tensor '" + printable(name) + "' was saved" + meant(near, parameter_of(name), false));
     }
     return text;
+  }
+
+  /// Returns the text for a pattern that matches no tensor.
+  [[nodiscard]] std::string of_pattern(const std::string& pattern) const {
+    return "no tensor matches pattern '" + printable(pattern) + "'" + suggestion(pattern);
   }
 
  private:
@@ -206,6 +211,8 @@ std::vector<std::string> plain_pieces(std::string_view pattern) {
   std::erase(pieces, std::string());
   return pieces;
 }
+
+std::string unmatched(const RuleRun& run, const std::string& pattern) { return Missing(run).of_pattern(pattern); }
 
 std::string nothing_evaluated(const RuleRun& run, const std::string& reason) {
   const std::vector<TensorSelection>& selections = RuleAccess::selections(run.rule());

@@ -22,6 +22,9 @@ class RuleRun;
 /// else what its selections lack, with similar names.
 [[nodiscard]] std::string nothing_evaluated(const RuleRun& run, const std::string& reason);
 
+/// Returns the text for a pattern that matches no tensor of the base trial, with similar names.
+[[nodiscard]] std::string unmatched(const RuleRun& run, const std::string& pattern);
+
 /// Returns a warning if some of these tensors have no histogram at steps at which their siblings have one: writers of
 /// logs leave out histograms that are all NaN. Siblings are in the same run and of the same kind: gradients, weights,
 /// biases, or names with the same last word. A tensor that is saved less often throughout is not reported. Empty if

@@ -33,6 +33,7 @@ std::vector<std::string_view> RuleSummary::saved(SelectionId selection, std::siz
   return run_->saved_tensors(selection, trial);
 }
 void RuleSummary::warn(std::string text) { run_->warn(std::move(text)); }
+void RuleSummary::note(std::string text) { run_->warn(std::move(text), false); }
 void RuleSummary::explain(std::string reason) { run_->explain(std::move(reason)); }
 
 std::optional<GlobalStep> RuleTick::last_step() const noexcept {

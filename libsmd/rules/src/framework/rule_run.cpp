@@ -127,12 +127,16 @@ void RuleRun::skip(const StepContext& plan, const Error& why) const {
 /// Ends the rule with a configuration error: that a pattern is too slow shows only on the trial's names, but the
 /// configuration is wrong.
 void RuleRun::refuse(const MatchLimit& error) {
+  fail(error.what(), ConfigurationErrorKind::bad_value, parameter_of(error.pattern));
+}
+
+std::string RuleRun::parameter_of(const std::string& pattern) const {
   const auto holds_pattern = [&](const auto& parameter) {
     const std::vector<std::string>& items = rule_->parameters().list(parameter.first);
-    return parameter.second == error.pattern || std::ranges::find(items, error.pattern) != items.end();
+    return parameter.second == pattern || std::ranges::find(items, pattern) != items.end();
   };
-  const auto found = std::ranges::find_if(own().params, holds_pattern);
-  fail(error.what(), ConfigurationErrorKind::bad_value, found == own().params.end() ? std::string() : found->first);
+  const auto found = std::ranges::find_if(result().params, holds_pattern);
+  return found == result().params.end() ? std::string() : found->first;
 }
 
 void RuleRun::fail(std::string text, ConfigurationErrorKind kind, std::string parameter) {
@@ -193,16 +197,21 @@ bool RuleRun::wants(const SnapshotStep& step) {
     return false;  // the evaluation began again, and this rule goes on
   }
   cut_ = cut_ || (end_ && number >= *end_) || (steps && (steps->empty() || number > steps->back()));
-  return in_range(number) && (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
+  return in_range(step);
 }
 
-/// Returns whether a step is within the rule's limits, according to its number.
+/// Returns whether a step is within the rule's limits, according to its number and mode.
+bool RuleRun::in_range(const SnapshotStep& step) const {
+  return in_range(step.step()) &&
+         (!options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode());
+}
+
+/// As above, according to its number alone.
 bool RuleRun::in_range(GlobalStep number) const {
   if (options_->steps && !std::ranges::binary_search(*options_->steps, number)) {
     return false;
   }
-  // By default, steps begin at 0: a writer's defect makes negative ones.
-  return number >= start_.value_or(GlobalStep(options_->steps ? INT64_MIN : 0)) && (!end_ || number < *end_);
+  return (!start_ || number >= *start_) && (!end_ || number < *end_);
 }
 
 void RuleRun::plan(Window& window, const SnapshotStep& step) {
@@ -359,6 +368,7 @@ void RuleRun::finish(bool complete, bool ended) {
       warn(std::move(gaps));
     }
   }
+  note_incomplete_steps();
   note_unread_files();
   own().records_unread = unread_.count();
   own().problems = unread_.problems();
@@ -436,9 +446,10 @@ void RuleRun::settle_status() {
   if (!unread.empty()) {
     warn(unread);
   }
+  note_unmatched_patterns();
   if (own().status != RuleStatus::not_evaluated) {
     for (std::string& text : skipped()) {
-      warn(std::move(text));
+      warn(std::move(text), false);
     }
   }
 }
@@ -446,8 +457,7 @@ void RuleRun::settle_status() {
 void RuleRun::for_each_row(std::size_t number, const std::function<void(SavedRow)>& visit) const {
   const EvaluatedTrial& trial = number == 0 ? *base_ : *others_.at(number - 1);
   for (const SnapshotStep& step : trial.snapshot().steps()) {
-    const bool of_mode = !options_->mode || *options_->mode == Mode::global || *options_->mode == step.mode();
-    if (of_mode && in_range(step.step())) {
+    if (in_range(step)) {
       for (const SavedRow row : trial.rows(step)) {
         visit(row);
       }
@@ -482,7 +492,8 @@ std::vector<std::string_view> RuleRun::saved_tensors(SelectionId selection, std:
   return names;
 }
 
-void RuleRun::warn(std::string text) {
+void RuleRun::warn(std::string text, bool casts_doubt) {
+  own().doubtful = own().doubtful || casts_doubt;
   if (std::ranges::find(own().warnings, text) == own().warnings.end()) {
     own().warnings.push_back(std::move(text));
   }
@@ -502,7 +513,7 @@ void RuleRun::note_missing_collections() {
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& name : selection.collections) {
       if (!base_->snapshot().has_collection(name)) {
-        warn("the trial has no collection '" + printable(name) + "'");
+        warn("the trial has no collection '" + printable(name) + "'", false);
       }
     }
   }
@@ -512,7 +523,46 @@ void RuleRun::note_missing_collections() {
     warn(to_string(*missing));
   }
   for (std::string& text : others) {
-    warn(std::move(text));
+    warn(std::move(text), false);  // it was told before
+  }
+}
+
+/// Warns of each given pattern that matches no tensor: beside a pattern that matches one, a typo would pass in silence.
+void RuleRun::note_unmatched_patterns() {
+  if (options_->follow && stopped_) {
+    return;  // the rule ended before the job, which may still save such a tensor
+  }
+  for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
+    for (const std::string& pattern : selection.regex) {
+      if (!rule_->parameters().given(parameter_of(pattern))) {
+        continue;
+      }
+      try {
+        const TensorSet found = base_->snapshot().select({.regex = {pattern}});
+        if (std::ranges::find(found, true) != found.end()) {
+          continue;
+        }
+      } catch (const MatchLimit&) {  // beside patterns that match some names before it, it was fast enough
+        continue;
+      }
+      if (std::string text = unmatched(*this, pattern); own().message.find(text) == std::string::npos) {
+        warn(std::move(text));
+      }
+    }
+  }
+}
+
+/// Warns of steps that wait for workers, as they do forever once a worker died. The newest step alone does not count:
+/// while a job runs, a worker is often about to write it.
+void RuleRun::note_incomplete_steps() {
+  if (stopped_) {
+    return;
+  }
+  std::vector<SnapshotStep> steps = base_->snapshot().steps(last_ ? std::optional(last_->step()) : std::nullopt);
+  std::erase_if(
+      steps, [&](const SnapshotStep& step) { return step.complete() || !in_range(step) || base_->rows(step).empty(); });
+  if (steps.size() > 1) {
+    warn(base_->snapshot().incomplete_text(steps) + " and were not evaluated");
   }
 }
 
@@ -522,7 +572,10 @@ std::string RuleRun::why_nothing() const {
     return nothing + (ended_ ? "no step was saved" : "no step saved yet");
   }
   if (!last_) {
-    return nothing + "no step of the trial is in range";
+    const std::vector<SnapshotStep> steps = base_->snapshot().steps();
+    const auto first = std::ranges::find_if(steps, [&](const SnapshotStep& step) { return in_range(step); });
+    return nothing + (first != steps.end() && !first->complete() ? "no step in range is complete"
+                                                                 : "no step of the trial is in range");
   }
   const std::vector<std::string> without_numbers = skipped();
   if (without_numbers.empty()) {

@@ -85,7 +85,8 @@ class RuleRun {
   void add_finding(Finding finding);
   void count_evaluated();
   void evaluated_at_end() noexcept { evaluated_at_end_ = true; }
-  void warn(std::string text);
+  /// `casts_doubt`: sets `RuleResult::doubtful`.
+  void warn(std::string text, bool casts_doubt = true);
   /// Notes that two tensors were compared, or would be, if steps are only planned.
   void note_pair(const TensorPair& pair);
   void explain(std::string reason) { reason_ = std::move(reason); }
@@ -100,6 +101,9 @@ class RuleRun {
   [[nodiscard]] RuleResult& own() noexcept { return (*results_)[number_]; }
   void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
+  [[nodiscard]] bool in_range(const SnapshotStep& step) const;
+  /// Returns the name of the first parameter whose value contains a pattern; empty if there is none.
+  [[nodiscard]] std::string parameter_of(const std::string& pattern) const;
   /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
   void note_unread_files();
@@ -119,6 +123,8 @@ class RuleRun {
   void fail(std::string text, ConfigurationErrorKind kind, std::string parameter);
   [[nodiscard]] std::string why_nothing() const;
   void note_missing_collections();
+  void note_unmatched_patterns();
+  void note_incomplete_steps();
   void sort_from(std::size_t first);
 
   std::vector<RuleResult>* results_;
