@@ -44,9 +44,7 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
       side->selection = select(side->trial, side->options, needs(), messages);
       if (side == &a || &trial_a != &trial_b) {
         note_superseded(side->trial, side->options, {}, options.reading, messages);
-        if (!side->selection.empty()) {  // else the reason was reported
-          note_incomplete(side->trial, side->options, {}, messages);
-        }
+        note_incomplete(side->trial, side->selection, side->options, {}, messages);
       }
     }
     const AboutTrial both({});

@@ -134,10 +134,12 @@ class PivotView : public ResultView {
   void row(const ResultRow& row) override {
     tensors_.emplace(row.tensor);
     LineKey key = {trials_.size(), row.step, row.mode, row.mode_step, by_.worker ? std::string(row.worker) : "", 0};
-    while (!lines_[key].statistics.try_emplace(std::string(row.tensor), row.statistics.front()).second) {
-      ++std::get<5>(key);
+    const std::string tensor(row.tensor);
+    if (lines_[key].statistics.contains(tensor)) {
+      std::get<5>(key) = ++more_[{key, tensor}];
     }
     Line& line = lines_[key];
+    line.statistics.emplace(tensor, row.statistics.front());
     const std::uint64_t trials = std::max(line.facts.trials, row.trials);
     line.facts = {.step = row.step, .mode = row.mode, .mode_step = row.mode_step, .trials = trials};
   }
@@ -206,6 +208,7 @@ class PivotView : public ResultView {
   std::vector<std::string> trials_;
   std::set<std::string, std::less<>> tensors_;
   std::map<LineKey, Line> lines_;
+  std::map<std::pair<LineKey, std::string>, std::size_t> more_;  // how many more values a tensor has at a line
 };
 
 }  // namespace

@@ -82,9 +82,7 @@ Session open_session(Trial& trial, const std::string& name, const ReduceCommandO
   Session session{trial, name, options, select(trial, options.selection, selection_needs(options), messages),
                   options.reading.jobs};
   note_superseded(trial, options.selection, {}, options.reading, messages);
-  if (!session.selection.empty()) {  // else the reason was reported
-    note_incomplete(trial, options.selection, {}, messages);
-  }
+  note_incomplete(trial, session.selection, options.selection, {}, messages);
   if (options.output.names("elapsed")) {
     session.started = first_time(trial, messages);
   }

@@ -187,6 +187,9 @@ std::string trial_json(const TrialReport& trial) {
   if (!read) {
     problems.insert(problems.begin(), trial.unread);
   }
+  if (!facts.incomplete.empty()) {
+    problems.push_back(facts.incomplete);
+  }
   const auto first = first_not_finite(trial);
   std::size_t rule = 0;
   return json_object(

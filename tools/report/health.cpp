@@ -213,6 +213,9 @@ Headline headline_of(const TrialReport& trial) {
   if (!trial.facts.problems.empty()) {
     return {"unknown", "Not sure: not everything could be read"};
   }
+  if (!trial.facts.incomplete.empty()) {
+    return {"unknown", "Not sure: " + trial.facts.incomplete};
+  }
   if (const std::size_t warned = count([](const RuleResult& result) { return result.doubtful; }); warned > 0) {
     return {"unknown", fmt::format("Not sure: {} of {} {} a warning, none found anything", warned,
                                    counted(trial.results.size(), "rule"), warned == 1 ? "has" : "have")};

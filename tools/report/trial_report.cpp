@@ -147,9 +147,7 @@ TrialFacts facts_of(const Trial& trial) {
       facts.problems.push_back(to_string(problem));
     }
   }
-  if (const std::string left_out = incomplete_steps(trial); !left_out.empty()) {
-    facts.problems.push_back(left_out + ", and are left out");
-  }
+  facts.incomplete = incomplete_steps(trial);
   return facts;
 }
 

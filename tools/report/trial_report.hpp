@@ -79,6 +79,7 @@ struct TrialFacts {
   std::map<std::string, std::string> hyperparameters = {};  ///< Name to JSON text.
   std::vector<std::string> alerts = {};                     ///< That the job sent.
   std::vector<std::string> problems = {};                   ///< What is wrong, each once.
+  std::string incomplete = {};                              ///< `TrialSnapshot::incomplete_text`; they are left out.
   std::vector<std::string> notes = {};                      ///< What was left out, or chosen, though nothing is wrong.
 };
 

@@ -85,6 +85,14 @@ std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& n
       }
     }
   }
+  // A value that is not finite, at the last step or later, counts in any mode and of any worker.
+  for (const ColumnPart& part : column.parts()) {
+    const std::size_t size = part.size();
+    if (facts && size > 0 && part.step(size - 1).value >= last_step && !std::isfinite(part.value(size - 1))) {
+      last_step = part.step(size - 1).value;
+      facts->last = {part.number(size - 1), part.dtype()};
+    }
+  }
   return facts;
 }
 
@@ -128,7 +136,7 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   facts.duration = pace.duration;
   facts.rate = pace.rate;
   facts.exit_code = trial.exit_code();
-  if (const std::string left_out = incomplete_steps(trial); !left_out.empty()) {
+  if (const std::string left_out = incomplete_steps(trial); !left_out.empty() && !options.following.follow) {
     messages.note_once(left_out + ", and their values are left out");
   }
   const std::vector<std::string> losses = losses_of(trial, options);

@@ -235,21 +235,18 @@ void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnost
 
 std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes) {
   const bool all_modes = std::ranges::find(modes, Mode::global) != modes.end();
-  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
-  std::vector<SnapshotStep> steps = snapshot.steps(trial.last_complete_step());
-  std::erase_if(steps, [&](const SnapshotStep& step) {
-    return step.complete() || (!all_modes && std::ranges::find(modes, step.mode()) == modes.end());
+  return TrialSnapshot::last(trial).incomplete_text(trial.last_complete_step(), [&](const SnapshotStep& step) {
+    return all_modes || std::ranges::find(modes, step.mode()) != modes.end();
   });
-  return steps.size() < 2 ? std::string() : snapshot.incomplete_text(steps);
 }
 
-void note_incomplete(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                     Diagnostics& messages) {
-  if (options.incomplete || !options.steps.value_or(fallback).all()) {
+void note_incomplete(const Trial& trial, const Selection& selection, const SelectionOptions& options,
+                     const StepSpec& fallback, Diagnostics& messages) {
+  if (selection.empty() || options.incomplete || !options.steps.value_or(fallback).all()) {
     return;
   }
   if (const std::string left_out = incomplete_steps(trial, options.modes); !left_out.empty()) {
-    messages.note(left_out + "; --incomplete reads them too");
+    messages.note_once(left_out + "; --incomplete reads them too");
   }
 }
 

@@ -71,9 +71,10 @@ void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnost
 /// Returns which steps of these modes wait for a worker: `steps 6 to 299 are not complete (worker_1 has not written
 /// them)`. Empty if fewer than two do: each new step of a running job is incomplete at first.
 [[nodiscard]] std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes = {Mode::global});
-/// Notes them if all steps are asked for. `fallback`: the steps without -s.
-void note_incomplete(const Trial& trial, const SelectionOptions& options, const StepSpec& fallback,
-                     Diagnostics& messages);
+/// Notes them if all steps are asked for, unless nothing is selected, whose reason was reported. `fallback`: the steps
+/// without -s.
+void note_incomplete(const Trial& trial, const Selection& selection, const SelectionOptions& options,
+                     const StepSpec& fallback, Diagnostics& messages);
 
 /// An EntryQuery for these tensors and steps, with the options' worker choice (default: first by name).
 [[nodiscard]] EntryQuery entry_query(const SelectionOptions& options, std::vector<std::string> tensors,

@@ -512,9 +512,7 @@ class ShownTrials {
     apart([&] {
       opened.selection = select_values(trial, options_, messages_);
       note_superseded(trial, options_.selection, default_steps(options_), options_.reading, messages_);
-      if (!opened.selection.empty()) {  // else the reason is said
-        note_incomplete(trial, options_.selection, default_steps(options_), messages_);
-      }
+      note_incomplete(trial, opened.selection, options_.selection, default_steps(options_), messages_);
       opened.explained = opened.selection.empty() && messages_.status() != ExitStatus::yes;
     });
     if (!view_->plans()) {

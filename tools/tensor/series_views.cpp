@@ -94,8 +94,10 @@ class PivotView : public ValueView {
       named_.push_back({name, std::string(key.tensor)});
     }
     LineKey line = {key.step, key.mode, key.mode_step, with_worker() ? std::string(key.worker) : "", 0};
-    while (!lines_[line].try_emplace(column->second, Elements(value.view()).cell(0)).second) {
-      ++std::get<std::size_t>(line);
+    const Cell cell = Elements(value.view()).cell(0);
+    if (!lines_[line].try_emplace(column->second, cell).second) {
+      std::get<std::size_t>(line) = ++more_[{line, column->second}];
+      lines_[line].emplace(column->second, cell);
     }
   }
 
@@ -176,6 +178,7 @@ class PivotView : public ValueView {
       rows_->row(cells);
     }
     lines_.clear();
+    more_.clear();
   }
 
   ViewContext context_;
@@ -183,6 +186,7 @@ class PivotView : public ValueView {
   std::deque<Scalar> named_;                                 // of the columns; the row writer borrows their names
   std::vector<std::size_t> order_;                           // of the columns, as they are printed
   std::map<LineKey, Line> lines_;
+  std::map<std::pair<LineKey, std::size_t>, std::size_t> more_;  // how many more values a column has at a line
   std::optional<RowWriter> rows_;
   std::set<std::string, std::less<>> others_;
   std::set<std::string, std::less<>> late_;

@@ -37,7 +37,7 @@ struct FoundTrial {
 
 /// Returns the trial that `Trial::open` would open, without reading it; nullopt if the path holds no trial.
 /// @throws MissingCollectionFiles if several trials lie below the path; ReadError as `Trial::open`, but not for a path
-/// that does not exist.
+/// that does not exist or a log that has only begun.
 [[nodiscard]] SMD_EXPORT std::optional<FoundTrial> find_trial(const std::string& path,
                                                               const TrialOptions& options = {});
 

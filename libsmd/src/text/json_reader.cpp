@@ -165,7 +165,7 @@ std::optional<JsonNumber> JsonValue::number() {
     return std::nullopt;
   }
   taken_ = true;
-  // simdjson 3.0.1 reads numbers of more than 19 digits wrong, and passes over one that is not asked for.
+  // simdjson 3.0.1 reads numbers of more than 19 digits wrong; it skips a number whose value is not requested.
   const std::string_view token = token_.substr(0, token_.find_last_not_of(" \t\n\r") + 1);
   const char* const last = token.data() + token.size();
   JsonNumber result;

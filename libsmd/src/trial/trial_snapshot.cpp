@@ -89,7 +89,13 @@ std::optional<Problem> TrialSnapshot::missing_collections_files() const {
   return detail::trial::missing_collections_files(*impl_->snapshot, impl_->trial->layout().collections_place());
 }
 
-std::string TrialSnapshot::incomplete_text(std::span<const SnapshotStep> steps) const {
+std::string TrialSnapshot::incomplete_text(std::optional<GlobalStep> after,
+                                           const std::function<bool(const SnapshotStep&)>& counts) const {
+  std::vector<SnapshotStep> steps = this->steps(after);
+  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete() || (counts && !counts(step)); });
+  if (steps.size() < 2) {
+    return {};
+  }
   const Snapshot& snapshot = *impl_->snapshot;
   std::map<std::string_view, std::set<GlobalStep>> written;  // which of the steps, by worker
   for (const std::string& worker : snapshot.collections->workers) {

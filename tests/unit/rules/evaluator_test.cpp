@@ -181,7 +181,11 @@ TEST_CASE("steps that wait for workers are not evaluated, and a warning names th
   CHECK(warnings({}) == Texts{"steps 1 to 3" + why});
   CHECK(warnings({.mode = Mode::train}) == Texts{"steps 1 to 2" + why});
   CHECK(warnings({.steps = {{GlobalStep(0), GlobalStep(3)}}}).empty());
-  CHECK(warnings({.workers = {"worker_1"}}).empty());
+  CHECK(warnings({.workers = {"worker_1"}}) == Texts{"steps 1 to 3" + why});
+  CHECK(trial.run("ExplodingTensor").doubtful);
+  const RuleResult unasked = trial.run("ExplodingTensor", {{"collection_names", "none"}}, {.end = GlobalStep(1)});
+  CHECK(unasked.warnings == Texts{"the trial has no collection 'none'"});
+  CHECK_FALSE(unasked.doubtful);
 }
 
 TEST_CASE("following: each complete step once, in order, as it comes") {

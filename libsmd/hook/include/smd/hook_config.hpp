@@ -19,8 +19,8 @@
 namespace smd {
 
 /// Parses a comma-separated list: `min,abs_mean,l1,abs_l2_norm,median`. Names are those that a job can save
-/// (`ReductionFacts::saved`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names, empty names,
-/// and repetitions of a name.
+/// (`ReductionFacts::saved_by`), each also with `abs_`; norms also as `l1_norm`. Ignores blanks around names, empty
+/// names, and repetitions of a name.
 /// @throws InvalidArgument for any other name, with a similar name or all.
 [[nodiscard]] SMD_EXPORT ReductionConfig parse_reduction_config(std::string_view list, bool save_raw_tensor = false,
                                                                 bool save_shape = false);

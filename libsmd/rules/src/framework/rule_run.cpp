@@ -523,14 +523,14 @@ void RuleRun::note_missing_collections() {
     warn(to_string(*missing));
   }
   for (std::string& text : others) {
-    warn(std::move(text), false);  // it was told before
+    warn(std::move(text), false);  // its doubt was noted before
   }
 }
 
 /// Warns of each given pattern that matches no tensor: beside a pattern that matches one, a typo would pass in silence.
 void RuleRun::note_unmatched_patterns() {
-  if (options_->follow && stopped_) {
-    return;  // the rule ended before the job, which may still save such a tensor
+  if (base_->snapshot().tensors() == 0 || (options_->follow && stopped_)) {
+    return;  // the result says why; or the rule ended before the job, which may still save such a tensor
   }
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {
     for (const std::string& pattern : selection.regex) {
@@ -542,7 +542,7 @@ void RuleRun::note_unmatched_patterns() {
         if (std::ranges::find(found, true) != found.end()) {
           continue;
         }
-      } catch (const MatchLimit&) {  // beside patterns that match some names before it, it was fast enough
+      } catch (const MatchLimit&) {  // too slow alone; beside others it is not tried on names that they match
         continue;
       }
       if (std::string text = unmatched(*this, pattern); own().message.find(text) == std::string::npos) {
@@ -552,17 +552,15 @@ void RuleRun::note_unmatched_patterns() {
   }
 }
 
-/// Warns of steps that wait for workers, as they do forever once a worker died. The newest step alone does not count:
-/// while a job runs, a worker is often about to write it.
+/// Warns of steps that wait for workers, as they do forever once a worker died.
 void RuleRun::note_incomplete_steps() {
   if (stopped_) {
     return;
   }
-  std::vector<SnapshotStep> steps = base_->snapshot().steps(last_ ? std::optional(last_->step()) : std::nullopt);
-  std::erase_if(
-      steps, [&](const SnapshotStep& step) { return step.complete() || !in_range(step) || base_->rows(step).empty(); });
-  if (steps.size() > 1) {
-    warn(base_->snapshot().incomplete_text(steps) + " and were not evaluated");
+  const std::string steps = base_->snapshot().incomplete_text(last_ ? std::optional(last_->step()) : std::nullopt,
+                                                              [&](const SnapshotStep& step) { return in_range(step); });
+  if (!steps.empty()) {
+    warn(steps + " and were not evaluated");
   }
 }
 

@@ -619,6 +619,9 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
   auto cursor =
       before == nullptr || request.everything ? emptied(before) : std::make_shared<WandbCursor>(*before->cursor);
   auto changed = changed_files(storage, *files, *cursor);
+  if (cursor->waits && changed && !changed->empty()) {
+    changed.reset();
+  }
   found.afresh = before != nullptr && (request.everything || !changed);
   if (!changed) {
     cursor = emptied(before);
@@ -653,7 +656,11 @@ Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& reque
       }
       // The name may still come, and then all is read as if it had always been there.
       found.loaded = LoadedSteps();
-      cursor = emptied(before);
+      auto waiting = emptied(before);
+      waiting->files = std::move(cursor->files);
+      waiting->waits = true;
+      cursor = std::move(waiting);
+      notes.add({ProblemKind::warning, {}, {}, why->text + " yet: no value is read before one has"});
       WandbTaker(*cursor, request, found.loaded).finish(found, std::move(collections));
       break;
     }

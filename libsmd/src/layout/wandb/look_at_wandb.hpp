@@ -63,6 +63,7 @@ struct WandbCursor : SeriesCursor {
   std::vector<StepCandidate> candidates;
   bool has_losses = false;
   bool had_step = false;           ///< A record had the step of that name.
+  bool waits = false;              ///< For such a record: all is read again when a file changes.
   std::uint64_t without_step = 0;  ///< Records that contradict the choice of the step.
   std::uint64_t fractions = 0;     ///< Of these: they have the name, but no whole number.
   std::uint64_t records = 0;       ///< Of history.
