@@ -27,7 +27,7 @@ class Extent;  // see value_reader.hpp
 /// | variance, std | sum (x - mean)^2 / (n - ddof), and its root; by means and squared distances of blocks, joined by Chan's formula in twice double's precision |
 /// | l1, l2, rms | sum \|x\|, root of sum x^2, root of sum x^2 / n: vector norms, not the reference's matrix norms |
 /// | prod | in twice double's precision with an unbounded exponent, rounded once; of integers a double too |
-/// | median, percentile | linear interpolation between neighbours, as `numpy.percentile`; a median beside an infinity as `numpy.median`; need the elements themselves |
+/// | median, percentile | linear interpolation between neighbours, as `numpy.percentile`; need the elements themselves |
 /// | count | elements, NaN included |
 /// | finite nan inf posinf neginf zero negative | how many; -0.0 is zero, not negative |
 /// | zero_fraction, nan_fraction | of count |

@@ -331,8 +331,7 @@ class RankSearch {
 
   /// Returns the percentile once all elements have been added.
   /// @param others number of elements that are not NaN; 0 gives NaN.
-  /// @param median see Percentiles::of.
-  [[nodiscard]] double result(const RealElements<T>& elements, std::size_t others, bool median) {
+  [[nodiscard]] double result(const RealElements<T>& elements, std::size_t others) {
     if (others == 0) {
       return std::numeric_limits<double>::quiet_NaN();
     }
@@ -343,14 +342,11 @@ class RankSearch {
     if (!around) {
       around = by_copying(elements, magnitude_, rank);
     }
+    // numpy's _lerp, including its NaN for infinite distances.
     const double weight = place - floor;
     const auto a = static_cast<double>(around->at);
     const auto b = static_cast<double>(around->next);
     const double distance = b - a;
-    if (median && !std::isfinite(distance)) {  // numpy.median takes the mean, which has no NaN beside an infinity
-      return weight == 0 ? a : (a + b) / 2;
-    }
-    // numpy's _lerp, including its NaN for infinite distances.
     return weight < 0.5 ? a + distance * weight : b - distance * (1 - weight);
   }
 
@@ -421,14 +417,14 @@ class PercentilesOf final : public Percentiles {
     seen_ += n;
   }
 
-  double of(bool magnitude, double percent, std::size_t others, bool median) override {
+  double of(bool magnitude, double percent, std::size_t others) override {
     if (RankSearch<T>* const search = find(magnitude, percent)) {
       add(elements_.size() - seen_);
-      return search->result(elements_, others, median);
+      return search->result(elements_, others);
     }
     RankSearch<T> search = start(magnitude, percent);
     elements_.each_part(0, elements_.size(), [&](const std::byte* part, std::size_t n) { search.add(part, n); });
-    return search.result(elements_, others, median);
+    return search.result(elements_, others);
   }
 
  private:

@@ -26,8 +26,7 @@ class Percentiles {
   /// Reads the next `n` elements, best while they are in the cache.
   virtual void add(std::size_t n) = 0;
   /// @param others number of elements that are not NaN; 0 gives NaN.
-  /// @param median between neighbours whose distance is infinite, as numpy.median; `percent` is 50.
-  [[nodiscard]] virtual double of(bool magnitude, double percent, std::size_t others, bool median) = 0;
+  [[nodiscard]] virtual double of(bool magnitude, double percent, std::size_t others) = 0;
 };
 
 /// @param source `n` elements of a real storage type, not necessarily aligned; must outlive the result.

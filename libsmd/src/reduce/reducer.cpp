@@ -254,7 +254,6 @@ class Answer {
 
   [[nodiscard]] ReducedValue middle(double percent, const Reduction& reduction) const {
     const bool abs = reduction.abs;
-    const bool median = reduction.kind == ReductionKind::median;
     if (data_.complex_) {
       return undefined();
     }
@@ -263,11 +262,9 @@ class Answer {
       return real(not_a_number);
     }
     if (in_place_ != nullptr) {
-      return real(in_place_->of(abs, percent, others, median));
+      return real(in_place_->of(abs, percent, others));
     }
-    const auto of = [&](const auto& kept) {
-      return real(percentiles_of(kept.elements())->of(abs, percent, others, median));
-    };
+    const auto of = [&](const auto& kept) { return real(percentiles_of(kept.elements())->of(abs, percent, others)); };
     const KeptForPercentiles& kept = data_.kept_;
     if (kept.wide.empty()) {
       return of(kept.narrow);

@@ -2,8 +2,7 @@
 """Writes reduction_cases.inc: arrays and what their reductions are, without the library.
 
 Sums, means, variances, norms and products come from exact rational arithmetic (fractions), rounded once; percentiles
-from numpy.percentile in float64, medians beside infinities from numpy.median; the rest from Python. Run with Debian's
-python3-numpy: python3 make_cases.py
+from numpy.percentile in float64; the rest from Python. Run with Debian's python3-numpy: python3 make_cases.py
 Squares that leave double's range are not asked for: there the rule is NumPy's, and written out in the tests.
 """
 import math
@@ -54,8 +53,7 @@ def statistics_of(array, omit, ddof, repeat):
             result[prefix + "min"] = min(part)
             result[prefix + "max"] = max(part)
             floats = numpy.array([float(x) for x in part])
-            middle = numpy.percentile(floats, 50)
-            result[prefix + "median"] = float(middle if numpy.isfinite(middle) else numpy.median(floats))
+            result[prefix + "median"] = float(numpy.percentile(floats, 50))
             result[prefix + "p99.9"] = float(numpy.percentile(floats, 99.9))
         elif n == 0:
             result[prefix + "min"] = result[prefix + "max"] = None
