@@ -73,7 +73,7 @@ TEST_CASE("each bad record is reported, repeated ones too, and the rest is read"
 
   TrialOptions trusting;
   trusting.verify = false;
-  trusting.range_steps = StepRange{.newest = 1};  // a check reads all, whatever is asked
+  trusting.range_steps = StepRange{.newest = 1};  // a check ignores the range and reads everything
   CHECK(Checked(dir, trusting).report.records == 6);
 }
 

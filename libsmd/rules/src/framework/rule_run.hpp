@@ -102,7 +102,7 @@ class RuleRun {
   void evaluate_plan(StepContext& plan);
   [[nodiscard]] bool in_range(GlobalStep number) const;
   [[nodiscard]] bool in_range(const SnapshotStep& step) const;
-  /// Returns the name of the first parameter whose value contains a pattern; empty if there is none.
+  /// Returns the first parameter that has this pattern, by its name; empty if none has it.
   [[nodiscard]] std::string parameter_of(const std::string& pattern) const;
   /// Notes that a record that the rule read itself could not be read.
   void note_unread(const Problem& problem);
