@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
   save();
   try {
     save();
-  } catch (const smd::StepAlreadySaved& error) {
+  } catch (const smd::Error& error) {
     std::printf("%s\n", error.what());
-    return 0;
+    return error.tag() == "StepAlreadySaved" ? 0 : 1;
   }
   return 1;
 }
