@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many values of one tensor at once. All of it runs without Python's lock, and throws ReadError at a value that cannot
-// be read. Values are of a mode, by its steps (`Mode::global`: all, by global steps), and of a worker (nullopt: at each
-// step of the first by name).
+// be read. Values are of a mode, by its steps (`Mode::global`: all, by global steps; of several global steps with one
+// mode step, the first counts, as in `Tensor::value`), and of a worker (nullopt: at each step of the first by name).
 #include "smd_python.hpp"
 
 #include <smd/column.hpp>
@@ -9,11 +9,13 @@
 #include <smd/trial.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -26,28 +28,55 @@ using Worker = std::optional<std::string>;
 
 std::optional<Mode> chosen(Mode mode) { return mode == Mode::global ? std::nullopt : std::optional(mode); }
 
-/// Returns the first bytes, as many as `Stored` has, of what `get(part, i)` returns of each row of a column.
+/// Tells which of the global steps with one mode step counts: the first. The trial is not refreshed meanwhile. For use
+/// in one thread.
+class CountingSteps {
+ public:
+  CountingSteps(const Trial& trial, Mode mode) : trial_(trial), mode_(mode) {}
+
+  [[nodiscard]] bool counts(GlobalStep step, ModeStep mode_step) const {
+    return mode_ == Mode::global || trial_.global_step(mode_, mode_step) == step;
+  }
+
+ private:
+  const Trial& trial_;
+  Mode mode_;
+  NoRefresh same_{std::array{&trial_}, true};
+};
+
+/// A column, and which of its rows count; empty: all.
+struct Rows {
+  ScalarColumn column;
+  std::vector<bool> counted;
+};
+
+/// Returns the first bytes, as many as `Stored` has, of what `get(part, i)` returns of each row that counts.
 template <class Stored, class Get>
-TensorValue gathered(const ScalarColumn& column, Dtype dtype, const Get& get) {
-  const std::shared_ptr<Stored[]> numbers = room_for<Stored>(column.size());
+TensorValue gathered(const Rows& rows, Dtype dtype, const Get& get) {
+  const std::shared_ptr<Stored[]> numbers = room_for<Stored>(rows.column.size());
+  const bool all = rows.counted.empty();
   Stored* next = numbers.get();
-  for (const ColumnPart& part : column.parts()) {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const auto number = get(part, i);
-      std::memcpy(next++, &number, sizeof(Stored));  // little endian, as this machine is
+  std::size_t row = 0;
+  for (const ColumnPart& part : rows.column.parts()) {
+    for (std::size_t i = 0; i < part.size(); ++i, ++row) {
+      if (all || rows.counted[row]) {
+        const auto number = get(part, i);
+        std::memcpy(next++, &number, sizeof(Stored));  // little endian, as this machine is
+      }
     }
   }
-  return value_of(dtype, {static_cast<std::int64_t>(column.size())}, numbers, column.size());
+  const auto count = static_cast<std::size_t>(next - numbers.get());
+  return value_of(dtype, {static_cast<std::int64_t>(count)}, numbers, count);
 }
 
-TensorValue numbers_of(const ScalarColumn& column) {
-  const std::span<const ColumnPart> parts = column.parts();
+TensorValue numbers_of(const Rows& rows) {
+  const std::span<const ColumnPart> parts = rows.column.parts();
   const Dtype dtype = parts.front().dtype();
   if (std::any_of(parts.begin(), parts.end(), [&](const ColumnPart& part) { return part.dtype() != dtype; })) {
-    return gathered<double>(column, Dtype::float64, [](const auto& part, std::size_t i) { return part.value(i); });
+    return gathered<double>(rows, Dtype::float64, [](const auto& part, std::size_t i) { return part.value(i); });
   }
   const auto stored = [&]<class Stored>(Stored /*size*/) {
-    return gathered<Stored>(column, dtype, [](const auto& part, std::size_t i) { return part.number(i); });
+    return gathered<Stored>(rows, dtype, [](const auto& part, std::size_t i) { return part.number(i); });
   };
   switch (item_size(dtype)) {
     case 1:
@@ -61,6 +90,10 @@ TensorValue numbers_of(const ScalarColumn& column) {
   }
 }
 
+std::int64_t step_of(const TensorEntry& entry, Mode mode) {
+  return mode == Mode::global ? entry.step.value : entry.mode_step.value;
+}
+
 /// What a query selects of a tensor, by step: at each step the first worker that saved something `wanted`.
 std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tensor, Mode mode, const Worker& worker,
                                     const std::function<bool(const TensorEntry&)>& wanted) {
@@ -69,6 +102,7 @@ std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tenso
     query.workers = {*worker};
   }
   std::vector<TensorEntry> entries;
+  const CountingSteps steps(trial, mode);
   trial.for_each_entry(query, [&](const TensorEntry& entry) {
     const bool again = !entries.empty() && entries.back().step == entry.step && entries.back().worker != entry.worker;
     if (!again && wanted(entry)) {
@@ -76,16 +110,40 @@ std::vector<TensorEntry> entries_of(const Trial& trial, const std::string& tenso
     }
     return true;
   });
+  if (mode != Mode::global) {
+    std::erase_if(entries, [&](const TensorEntry& entry) { return !steps.counts(entry.step, entry.mode_step); });
+    std::ranges::stable_sort(entries, {}, [&](const TensorEntry& entry) { return step_of(entry, mode); });
+  }
   return entries;
+}
+
+/// Called if a worker has nothing. @throws InvalidWorker if it saved nothing of these tensors (none: of any) at any
+/// step.
+void require_worker(const Trial& trial, const Worker& worker, const std::vector<std::string>& tensors = {}) {
+  if (!worker) {
+    return;
+  }
+  std::set<std::string> workers;
+  for (const TensorSummary& summary : trial.summaries(tensors)) {
+    workers.insert(summary.workers.begin(), summary.workers.end());
+  }
+  if (workers.count(*worker) > 0) {
+    return;
+  }
+  std::string text =
+      "worker '" + *worker + "' saved nothing" + (tensors.empty() ? "" : " of '" + tensors.front() + "'");
+  for (const std::string& other : workers) {
+    text += (other == *workers.begin() ? "; these did: " : ", ") + other;
+  }
+  throw InvalidWorker(text, *worker, {workers.begin(), workers.end()});
 }
 
 bool has_value(const TensorEntry& entry) { return entry.value.has_value(); }
 
 TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
   const std::shared_ptr<std::int64_t[]> steps = room_for<std::int64_t>(entries.size());
-  std::transform(entries.begin(), entries.end(), steps.get(), [&](const TensorEntry& entry) {
-    return mode == Mode::global ? entry.step.value : entry.mode_step.value;
-  });
+  std::transform(entries.begin(), entries.end(), steps.get(),
+                 [&](const TensorEntry& entry) { return step_of(entry, mode); });
   return value_of(Dtype::int64, {static_cast<std::int64_t>(entries.size())}, steps, entries.size());
 }
 
@@ -115,23 +173,35 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
       return std::nullopt;
     }
   }
-  const ScalarColumn column = ScalarColumn::read(trial, tensor, chosen(mode), worker);
+  const CountingSteps counting(trial, mode);
+  Rows rows = {ScalarColumn::read(trial, tensor, chosen(mode), worker), {}};
+  const ScalarColumn& column = rows.column;
   if (!column.problems().empty()) {
     throw ReadError(column.problems().front());
   }
-  if (column.others() > 0 || column.parts().empty()) {
+  if (column.others() > 0) {
     return std::nullopt;
   }
-  TensorValue steps = gathered<std::int64_t>(column, Dtype::int64, [&](const ColumnPart& part, std::size_t i) {
+  std::vector<Run> runs;
+  for (const ColumnPart& part : column.parts()) {
+    std::size_t count = part.size();
+    for (std::size_t i = 0; i < part.size() && mode != Mode::global; ++i) {
+      rows.counted.push_back(counting.counts(part.step(i), part.mode_step(i)));
+      count -= rows.counted.back() ? 0 : 1;
+    }
+    if (count > 0) {
+      runs.emplace_back(part.worker(), count);
+    }
+  }
+  if (runs.empty()) {
+    return std::nullopt;
+  }
+  TensorValue steps = gathered<std::int64_t>(rows, Dtype::int64, [&](const ColumnPart& part, std::size_t i) {
     return mode == Mode::global ? part.step(i).value : part.mode_step(i).value;
   });
   const auto time = [](const ColumnPart& part, std::size_t i) { return part.wall_time(i); };
-  std::vector<Run> runs;
-  for (const ColumnPart& part : column.parts()) {
-    runs.emplace_back(part.worker(), part.size());
-  }
-  return std::tuple(std::move(steps), numbers_of(column),
-                    with_times ? std::optional(gathered<double>(column, Dtype::float64, time)) : std::nullopt,
+  return std::tuple(std::move(steps), numbers_of(rows),
+                    with_times ? std::optional(gathered<double>(rows, Dtype::float64, time)) : std::nullopt,
                     std::move(runs));
 }
 
@@ -143,6 +213,9 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
   const Tensor owner = trial.tensor(tensor);
   const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
   const std::size_t count = entries.size();
+  if (count == 0) {
+    require_worker(trial, worker, {tensor});
+  }
   Dtype dtype = Dtype::string;
   Shape shape;
   read_each(trial, std::min<std::size_t>(count, 1), [&](std::size_t, ValueReader& reader) {
@@ -179,7 +252,8 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
 }
 
 /// Returns steps, then for each name the reduction as it was saved, else computed, else NaN. Leaves out steps without
-/// any. @throws InvalidArgument for names that are unknown and were not saved, and for values that cannot be reduced.
+/// any. @throws InvalidWorker, and InvalidArgument for names that are unknown and were not saved, and for values that
+/// cannot be reduced.
 std::vector<TensorValue> reductions(const Trial& trial, const std::string& tensor,
                                     const std::vector<std::string>& names, Mode mode, const Worker& worker) {
   const Tensor owner = trial.tensor(tensor);
@@ -191,6 +265,9 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
     return entry.value ||
            std::any_of(names.begin(), names.end(), [&](const std::string& name) { return was_saved(entry, name); });
   });
+  if (entries.empty()) {
+    require_worker(trial, worker, {tensor});
+  }
   std::vector<std::shared_ptr<double[]>> columns;
   for (const std::string& name : names) {
     if (!parse_reduction(name) && std::none_of(entries.begin(), entries.end(),
@@ -237,6 +314,8 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
 
 void add_columns(py::class_<Trial>& trial) {
   trial.def("_numbers", &numbers, Unlocked())
+      .def(
+          "_require_worker", [](const Trial& of, const Worker& worker) { require_worker(of, worker); }, Unlocked())
       .def("_values", &values, Unlocked())
       .def("_reduce", &reductions, Unlocked());
 }

@@ -23,8 +23,9 @@ struct Compared {
   std::string tensor;
   GlobalStep step;
   std::string worker;
-  const char* state;                     ///< As smd-diff names it.
-  std::optional<Difference> difference;  ///< Nullopt if elements cannot be compared.
+  const char* state;                          ///< As smd-diff names it.
+  const char* compared = nullptr;             ///< What of it; null if they have nothing in common.
+  std::optional<Difference> difference = {};  ///< Nullopt if elements cannot be compared.
 };
 
 }  // namespace smd::python
@@ -41,7 +42,7 @@ py::object to_python(const Compared& row) {
   const auto known = [&](auto fact) { return row.difference ? std::optional(fact) : std::nullopt; };
   return py::module_::import("smd").attr("Difference")(
       "tensor"_a = row.tensor, "step"_a = row.step, "worker"_a = row.worker, "state"_a = row.state,
-      "size"_a = known(d.size), "differing"_a = known(d.differing), "first"_a = d.first,
+      "compared"_a = row.compared, "size"_a = known(d.size), "differing"_a = known(d.differing), "first"_a = d.first,
       "same_dtype"_a = known(d.same_dtype), "max_abs"_a = d.max_abs, "max_rel"_a = d.max_rel, "mean_abs"_a = d.mean_abs,
       "rmse"_a = d.rmse, "l2_a"_a = d.l2_a, "l2_b"_a = d.l2_b, "l2_diff"_a = d.l2_diff, "rel_l2"_a = d.rel_l2,
       "cosine"_a = d.cosine);
@@ -130,7 +131,11 @@ Trial open(const std::string& path, py::dict given) {
   TrialOptions trial;
   const auto take = [&](const char* name, auto& into) {
     if (const py::object option = given.attr("pop")(name, py::none()); !option.is_none()) {
-      into = option.cast<std::decay_t<decltype(into)>>();
+      try {
+        into = option.cast<std::decay_t<decltype(into)>>();
+      } catch (const py::cast_error&) {
+        throw InvalidArgument(std::string(name) + " cannot be " + py::repr(option).cast<std::string>());
+      }
     }
   };
   Seconds timeout;
@@ -160,6 +165,9 @@ Trial open(const std::string& path, py::dict given) {
   take("timeout", timeout);
   if (!given.empty()) {
     throw py::type_error("open() has no option " + py::repr(py::list(given)[0]).cast<std::string>());
+  }
+  if (int{range_steps != Bounds()} + int{newest.has_value()} + int{oldest.has_value()} > 1) {
+    throw InvalidArgument("only one of range_steps, newest and oldest says which steps to read");
   }
   trial.range_steps = newest   ? StepRange{.newest = *newest}
                       : oldest ? StepRange{.oldest = *oldest}
@@ -200,12 +208,13 @@ std::vector<std::string> tensor_names(const Trial& trial, std::vector<std::strin
       {step, mode, std::move(names), std::move(regex), std::move(collections), std::move(exclude)});
 }
 
-/// Returns the last step, of a mode, at which the tensor has a value.
+/// Returns the last step, by its number in a mode, at which the tensor has a value.
 std::int64_t last_step(const Tensor& tensor, Mode mode) {
   std::optional<std::int64_t> last;
   for (const TensorEntry& entry : tensor.entries()) {
     if (entry.value && (mode == Mode::global || entry.mode == mode)) {
-      last = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+      const std::int64_t step = mode == Mode::global ? entry.step.value : entry.mode_step.value;
+      last = std::max(last.value_or(step), step);
     }
   }
   if (!last) {
@@ -215,46 +224,129 @@ std::int64_t last_step(const Tensor& tensor, Mode mode) {
   return *last;
 }
 
-std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& tensor, double rtol, double atol,
-                           bool equal_nan) {
-  std::map<std::pair<GlobalStep, std::string>, std::array<std::optional<Place>, 2>> places;
-  const std::array trials = {&a, &b};
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    trials[i]->for_each_entry({.tensors = {tensor}}, [&](const TensorEntry& entry) {
-      if (entry.value) {
-        places[{entry.step, std::string(entry.worker)}][i] = entry.value;
-      }
-      return true;
-    });
-  }
-  ValueReader reader_a(a);
-  ValueReader reader_b(b);
-  Comparer comparer({.rtol = rtol, .atol = atol, .equal_nan = equal_nan});
-  std::vector<Compared> rows;
-  for (const auto& entry : places) {
-    const auto& at = entry.first;
-    const auto& both = entry.second;
-    Compared& row = rows.emplace_back(Compared{tensor, at.first, at.second, both[0] ? "only_a" : "only_b", {}});
-    if (!both[0] || !both[1]) {
-      continue;
+/// Forms in which a tensor is saved, each of which tells more than those before; null: not at all.
+constexpr std::array<const char*, 4> forms = {nullptr, "shape", "reductions", "value"};
+
+/// Returns the index of the form that tells most.
+std::size_t form_of(const std::optional<TensorEntry>& entry) {
+  return !entry ? 0 : entry->value ? 3 : entry->reductions.empty() ? 1 : 2;
+}
+
+std::string_view meaning_of(const TensorEntry& entry) {
+  return entry.value->type ? std::string_view(entry.value->type->meaning) : std::string_view();
+}
+
+/// Compares one tensor of two trials, as smd-diff does.
+class TrialComparison {
+ public:
+  TrialComparison(const Trial& a, const Trial& b, std::string tensor, const DifferenceOptions& options)
+      : trials_({&a, &b}),
+        reader_a_(a),
+        reader_b_(b),
+        tensor_(std::move(tensor)),
+        comparer_(options),
+        reductions_(options) {}
+
+  std::vector<Compared> rows() {
+    std::map<std::pair<GlobalStep, std::string>, std::array<std::optional<TensorEntry>, 2>> entries;
+    for (std::size_t i = 0; i < trials_.size(); ++i) {
+      trials_[i]->for_each_entry({.tensors = {tensor_}}, [&](const TensorEntry& entry) {
+        entries[{entry.step, std::string(entry.worker)}][i] = entry;
+        return true;
+      });
     }
-    row.state = "shape";
+    std::vector<Compared> rows;
+    for (const auto& [at, both] : entries) {
+      Compared& row = rows.emplace_back(Compared{tensor_, at.first, at.second, "shape"});
+      const std::size_t form = form_of(both[0]);
+      if (form != form_of(both[1])) {
+        row.state = form > form_of(both[1]) ? "only_a" : "only_b";
+        continue;
+      }
+      row.compared = forms.at(form);
+      if (both[0]->value) {
+        add_values(*both[0], *both[1], row);
+      } else if (!both[0]->reductions.empty()) {
+        add_reductions(both[0]->reductions, both[1]->reductions, row);
+      } else if (both[0]->shape == both[1]->shape) {
+        row.state = "equal";
+      }
+    }
+    return rows;
+  }
+
+ private:
+  void add_values(const TensorEntry& a, const TensorEntry& b, Compared& row) {
+    if (!compare(*a.value, *b.value, tensor_)) {
+      return;
+    }
+    add(comparer_.result(), row);
+    if (row.difference->differing == 0 && meaning_of(a) != meaning_of(b)) {  // such as quantised numbers, of two scales
+      row.state = "differs";
+      row.difference.reset();
+    }
+  }
+
+  void add_reductions(const std::vector<SavedReduction>& a, const std::vector<SavedReduction>& b, Compared& row) {
+    reductions_.clear();
+    std::uint64_t apart = a.size() + b.size();  // that one trial lacks, and pairs of two shapes
+    for (const SavedReduction& of_a : a) {
+      const auto of_b = std::ranges::find(b, of_a.name, &SavedReduction::name);
+      if (of_b == b.end()) {
+        continue;
+      }
+      if (compare(of_a.place, of_b->place, reduction_tensor_name(of_a.name, tensor_))) {
+        reductions_.merge(comparer_);
+        apart -= 2;
+      } else {
+        apart -= 1;
+      }
+    }
+    const Difference of = reductions_.result();  // norms of a list of reductions mean nothing
+    add({.size = of.size + apart,
+         .differing = of.differing + apart,
+         .same_dtype = of.same_dtype,
+         .max_abs = of.max_abs,
+         .max_rel = of.max_rel},
+        row);
+  }
+
+  /// Sets what follows from the numbers.
+  static void add(const Difference& difference, Compared& row) {
+    row.difference = difference;
+    row.state = difference.differing > 0 ? "differs" : difference.same_dtype ? "equal" : "dtype";
+  }
+
+  /// Compares the elements of two values if they have one shape; returns whether they do.
+  bool compare(const Place& a, const Place& b, std::string_view name) {
+    bool same_shape = false;
     std::optional<Problem> of_b;
-    const std::optional<Problem> of_a = reader_a.read(*both[0], tensor, [&](Extent& value_a) {
-      of_b = reader_b.read(*both[1], tensor, [&](Extent& value_b) {
-        if (value_a.shape() == value_b.shape()) {
-          comparer.clear();
-          comparer.add(value_a, value_b);
-          row.difference = comparer.result();
-          row.state = row.difference->differing > 0 ? "differs" : row.difference->same_dtype ? "equal" : "dtype";
+    const std::optional<Problem> of_a = reader_a_.read(a, name, [&](Extent& value_a) {
+      of_b = reader_b_.read(b, name, [&](Extent& value_b) {
+        comparer_.clear();
+        same_shape = value_a.shape() == value_b.shape();
+        if (same_shape) {
+          comparer_.add(value_a, value_b);
         }
       });
     });
     if (of_a || of_b) {
       throw ReadError(of_a ? *of_a : *of_b);
     }
+    return same_shape;
   }
-  return rows;
+
+  std::array<const Trial*, 2> trials_;
+  ValueReader reader_a_;
+  ValueReader reader_b_;
+  std::string tensor_;
+  Comparer comparer_;
+  Comparer reductions_;  // the reductions of an entry
+};
+
+std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& tensor, double rtol, double atol,
+                           bool equal_nan) {
+  return TrialComparison(a, b, tensor, {.rtol = rtol, .atol = atol, .equal_nan = equal_nan}).rows();
 }
 
 // As the reference: by name and whether of absolute values.

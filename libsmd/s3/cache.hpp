@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "storage/descriptor.hpp"
-#include "types/outcome.hpp"
 
 namespace smd::detail::storage::s3 {
 

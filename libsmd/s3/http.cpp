@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <iterator>

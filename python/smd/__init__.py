@@ -46,6 +46,7 @@ class IndexReaderException(Error):
 
 class InvalidArgument(Error):
     """An argument is not valid, such as a pattern that does not compile."""
+    tag = "InvalidArgument"
 
 
 class MatchLimit(InvalidArgument):
@@ -107,7 +108,7 @@ class MissingCollectionFiles(Error):
 
 
 class InvalidWorker(Error):
-    """The `worker` did not save the tensor then; `workers` did."""
+    """The `worker` did not save the tensor, or not then; `workers` did."""
     worker: str
     workers: list[str]
 
@@ -160,8 +161,8 @@ def _list(texts: Texts) -> list[str]:
 def open(path: str | os.PathLike[str], **options: Any) -> Trial:
     """Opens a trial: a folder or file of any layout, or s3://bucket/prefix.
 
-    Options: name; layout; step_name; range_steps=(first, end), newest=n or oldest=n: the steps to read; jobs: threads;
-    verify=False: check no checksums; strict; as_it_stands; superseded="left_out", "only" or "included";
+    Options: name; layout; step_name; one of range_steps=(first, end), newest=n and oldest=n: the steps to read; jobs:
+    threads; verify=False: check no checksums; strict; as_it_stands; superseded="left_out", "only" or "included";
     auto_refresh=False: look for new steps only at `refresh`; timeout: seconds to wait until there is a trial;
     incomplete_step_wait_window; on S3: endpoint_url, region, profile, sign_requests, requester_pays, cache."""
     from smd._trial import Trial
@@ -180,17 +181,23 @@ def find(path: str | os.PathLike[str], layout: str = "") -> list[str]:
 
 
 class Difference(Record):
-    """What differs between two values of one tensor, step and worker. state: equal, differs, dtype (equal, but of two
-    types), shape, only_a or only_b. See the columns of smd-diff(1); None where a number is not defined."""
+    """What differs between what two trials saved of one tensor by one worker at one step.
+
+    compared: "value"; "reductions" (by name, as elements) if neither trial saved a value; "shape" if neither saved
+    those; None if one trial saved less than the other. state: equal, differs (also for equal elements that mean
+    something else, such as quantised numbers of two scales), dtype (equal, but of two types), shape, only_a or only_b
+    (the other saved nothing, or less). See the columns of smd-diff(1); None where a number is not defined."""
     tensor: str
     step: int
     worker: str
     state: str
+    compared: str | None
 
 
 def diff(a: Trial, b: Trial, regex: Texts = None, rtol: float = 0, atol: float = 0,
          equal_nan: bool = True) -> list[Difference]:
-    """Compares the values of two trials. Numbers are equal if |a - b| <= atol + rtol |b|."""
+    """Compares what two trials saved: values, else reductions, else shapes. Numbers are equal if
+    |a - b| <= atol + rtol |b|. Raises InvalidArgument for a tolerance that is not finite or is negative."""
     from smd import _core
     names = sorted({*a.tensor_names(regex), *b.tensor_names(regex)})
     return [row for name in names for row in _core.diff(a, b, name, rtol, atol, equal_nan)]

@@ -22,7 +22,7 @@ def _numbers(trial, name, mode, worker, wall_time):
         return None
     steps, numbers, times, runs = series
     names = sorted({worker for worker, _ in runs})
-    if len(names) > 1 or len(runs) > 1 and (steps[1:] < steps[:-1]).any():
+    if len(names) > 1 or (steps[1:] < steps[:-1]).any():
         workers = numpy.repeat([names.index(worker) for worker, _ in runs], [count for _, count in runs])
         order = numpy.lexsort((workers, steps))
         steps, workers = steps[order], workers[order]
@@ -46,8 +46,8 @@ def values(tensor, mode, worker, wall_time):
 
 
 def _spread(rows, steps, column):
-    """Puts a column into rows, NaN where it has nothing."""
-    if len(rows) == len(steps):
+    """Puts a column into rows: the last number of each step, NaN where there is none."""
+    if numpy.array_equal(rows, steps):
         return column
     full = numpy.full(len(rows), numpy.nan)
     full[numpy.searchsorted(rows, steps)] = column
@@ -56,6 +56,8 @@ def _spread(rows, steps, column):
 
 def scalars(trial, names, mode, worker, wide, wall_time):
     series = {name: numbers for name in names if (numbers := _numbers(trial, name, mode, worker, wall_time))}
+    if not series:
+        trial._require_worker(worker)
     table = smd.Table()
     columns = list(zip(*series.values())) or [(numpy.empty(0, numpy.int64),), (numpy.empty(0),), (numpy.empty(0),)]
     if not wide:
@@ -64,9 +66,11 @@ def scalars(trial, names, mode, worker, wide, wall_time):
             table["wall_time"] = numpy.concatenate(columns[2])
         table["tensor"] = numpy.repeat(numpy.array(list(series), object), [len(one[0]) for one in series.values()])
         return table
-    table["step"] = rows = columns[0][0] if len(series) == 1 else numpy.unique(numpy.concatenate(columns[0]))
-    for name, (steps, numbers, times) in series.items():
-        table[name] = _spread(rows, steps, numbers)
-        if wall_time:
-            table[name + "/wall_time"] = _spread(rows, steps, times)
+    table["step"] = rows = numpy.unique(numpy.concatenate(columns[0]))
+    for name, (steps, *arrays) in series.items():
+        for column, array in zip((name, name + "/wall_time"), arrays if wall_time else arrays[:1]):
+            if column in table:
+                raise smd.InvalidArgument(f"two columns of the wide table would be {column!r}: exclude the tensor "
+                                          f"{name!r}, or take the long table")
+            table[column] = _spread(rows, steps, array)
     return table

@@ -39,7 +39,8 @@ class Tensor(_core.Tensor):
     def values(self, mode: AnyMode = None, worker: str | None = None,
                wall_time: bool = False) -> tuple[numpy.ndarray, ...]:
         """Returns steps and values, and with wall_time when they were written, in seconds since 1970. Single numbers
-        are one array; other values are stacked if all have one shape, else an array of arrays."""
+        are one array; other values are stacked if all have one shape, else an array of arrays. Of global steps with one
+        mode step the first counts, as for `value`. Raises InvalidWorker if the worker saved nothing of the tensor."""
         from smd._arrays import values
         return values(self, mode, worker, wall_time)[:3 if wall_time else 2]
 
@@ -211,11 +212,18 @@ class Trial(_core.Trial):
         return refreshing(False, self)
 
     def scalars(self, regex: Texts = None, *, names: Texts = None, collection: Texts | Collection = None,
-                mode: AnyMode = None, worker: str | None = None, wide: bool = False, wall_time: bool = False) -> Table:
+                exclude: Texts = None, mode: AnyMode = None, worker: str | None = None, wide: bool = False,
+                wall_time: bool = False) -> Table:
         """Returns the tensors that are single numbers as columns step, value and tensor; if wide, as step and a column
-        for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970."""
+        for each tensor, NaN where it has no value. wall_time: also when they were written, in seconds since 1970.
+
+        In the long table all values have the type that NumPy finds for those of all tensors together; in a wide one a
+        tensor has its own, or float64 if it lacks a step. float64 does not hold every integer beyond 2**53. Of a step
+        with several values (superseded="included") a wide table has the last. Raises InvalidArgument if two columns of
+        it would have one name, as with a tensor `step`; InvalidWorker if the worker saved nothing at all."""
         from smd._arrays import scalars
-        return scalars(self, self.tensor_names(regex, collection, names, mode=mode), mode, worker, wide, wall_time)
+        names = self.tensor_names(regex, collection, names, exclude, mode=mode)
+        return scalars(self, names, mode, worker, wide, wall_time)
 
 
 for _kind in (Tensor, Steps, refreshing, Trial):

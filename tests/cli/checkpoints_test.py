@@ -630,7 +630,7 @@ class Made(unittest.TestCase):
         self.assertEqual(len(errors), 1)
 
     def test_values_of_a_log_that_are_no_number_are_said(self):
-        for name, values, count in (("texts", ["NaN"] * 3, 3), ("nulls", [2, None, None], 2)):
+        for name, values, count in (("texts", ["none"] * 3, 3), ("nulls", [2, None, None], 2)):
             entries = [{"loss": value, "learning_rate": 1, "step": step} for step, value in enumerate(values)]
             self.write(f"{name}/trainer_state.json", json.dumps({"global_step": 3, "log_history": entries}).encode())
             _, errors = run("smd-ls", os.path.join(self.folder, name))

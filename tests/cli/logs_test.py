@@ -58,9 +58,9 @@ def stop(wall_time, step):
 class Log:
     """One event file of a log directory, as a writer that flushes anywhere leaves it."""
 
-    def __init__(self, folder, started, process):
+    def __init__(self, folder, started, process, host="host-a"):
         os.makedirs(folder, exist_ok=True)
-        self.path = f"{folder}/events.out.tfevents.{started}.host-a.{process}.0"
+        self.path = f"{folder}/events.out.tfevents.{started}.{host}.{process}.0"
         self.append(version(started))
 
     def append(self, data):
@@ -270,6 +270,29 @@ def follow_last(commands):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def follow_other_worker(commands):
+    """The values of a second writer, which come later, are not shown as those of the first."""
+    folder = tempfile.mkdtemp(prefix="smd-logs-")
+    try:
+        log = Log(folder, 1700000000, 100)
+        follower = commands.follow("smd-tensor", "-F", "-H", "-s", ":", "--columns", "step,value", folder, "loss")
+        for step in range(4):
+            log.append(scalar(1700000000 + step, step, "loss", step))
+            follower.wait_for_lines(step + 1, "other worker")
+        other = Log(folder, 1700000001, 200, "host-b")
+        for step in range(4):
+            other.append(scalar(1700000001.5 + step, step, "loss", 50 + step))
+        for step in range(4, 6):
+            log.append(scalar(1700000000 + step, step, "loss", step))
+            follower.wait_for_lines(step + 1, "other worker")
+        other.append(stop(1700000013, 4))
+        log.append(stop(1700000013, 6))
+        lines = follower.end("other worker")
+        require(lines == [f"{step}\t{step}" for step in range(6)], f"other worker: {lines}")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def follow_every(commands):
     """A step that grows is the same step for --every: 0, 2 and 4 are kept, with both of their tensors."""
     folder = tempfile.mkdtemp(prefix="smd-logs-")
@@ -376,6 +399,7 @@ def main():
                                       "step,mean"),
                lambda: follow_last(commands),
                lambda: follow_every(commands),
+               lambda: follow_other_worker(commands),
                lambda: long_log(commands)]
     checks += [lambda seed=seed: follow_chance(commands, seed) for seed in range(options.seed, options.seed + options.rounds)]
     failed = 0

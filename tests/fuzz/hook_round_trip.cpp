@@ -4,9 +4,9 @@
 #include <smd/hook.hpp>
 #include <smd/trial.hpp>
 
+#include "layout/name_table.hpp"
 #include "source.hpp"
 #include "target.hpp"
-#include "trial/catalog.hpp"
 #include "work_folder.hpp"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ SMD_FUZZ_ENTRY(hook_round_trip)(const std::uint8_t* data, std::size_t size) {
   const Trial trial = Trial::open(folder.path(), {.jobs = 1});
   SMD_REQUIRE(trial.ended());
   for (const auto& [key, given] : saved) {
-    const auto [tensor, reduction] = detail::trial::parse_stored_name(key.second);
+    const auto [tensor, reduction] = detail::layout::parse_stored_name(key.second);
     const Tensor read = trial.tensor(tensor);
     const GlobalStep step(key.first);
     const TensorValue value = reduction ? read.reduction_values(step).at(std::string(*reduction)) : read.value(step);

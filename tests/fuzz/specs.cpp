@@ -11,7 +11,7 @@
 #include "draw/bins.hpp"
 #include "reduce/partial.hpp"
 #include "reduce/statistic.hpp"
-#include "save/json_value.hpp"
+#include "save/array.hpp"
 #include "select/slice.hpp"
 #include "select/step_spec.hpp"
 #include "source.hpp"

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """compat_test.py TESTS UNPACKED_FIXTURES [TEST...]: smd.compat.smdebug, against the reference's recorded answers."""
 
+import glob
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -149,6 +151,28 @@ class Saving(unittest.TestCase):
             reduced = {key: float(one) for key, one in trial.tensor("big").reduction_values(2).items()}
             self.assertEqual(reduced, {("max", False): 6.0, ("l1", True): 24.0})  # 2 * 3; 2 * (3+2+1+1+2+3)
             self.assertEqual(trial.tensor("scalar/loss").value(3), 0.25)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_tensors_of_pytorch(self):
+        """Types that NumPy lacks, and views whose elements PyTorch changes only when they are read."""
+        import torch
+        half = torch.tensor([[1.5, -2], [3, 0.1]], dtype=torch.bfloat16)
+        complex_ = torch.tensor([1 + 2j, 3 - 4j])
+        with tempfile.TemporaryDirectory() as folder:
+            hook = framework.Hook(folder)
+            for name, value in (("half", half.t()), ("single", half[0, 0]), ("conj", complex_.conj()),
+                                ("negative", complex_.conj().imag), ("trained", torch.nn.Parameter(torch.ones(2)))):
+                hook.save_tensor(name, value)
+            hook.close()
+            trial = create_trial(folder)
+            values = {name: trial.tensor(name).value(0) for name in trial}
+            self.assertEqual(values["half"].tolist(), [[1.5, 3], [-2, 0.10009765625]])  # 205 / 2**11, nearest to 0.1
+            self.assertEqual((values["single"].tolist(), values["single"].shape), (1.5, ()))
+            self.assertEqual(values["conj"].tolist(), [1 - 2j, 3 + 4j])
+            self.assertEqual(values["negative"].tolist(), [-2, 4])
+            self.assertEqual(values["trained"].tolist(), [1, 1])
+            with open(glob.glob(os.path.join(folder, "events", "*", "*"))[0], "rb") as file:
+                self.assertIn(np.array([0x3fc0, 0x4040, 0xc000, 0x3dcd], "<u2").tobytes(), file.read())
 
     def test_values_and_what_is_not_here(self):
         self.assertEqual(framework.SaveConfig(save_interval=5), framework.SaveConfig(save_interval="5"))

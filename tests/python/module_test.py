@@ -19,13 +19,14 @@ import smd
 
 IMPORTED = {"numpy", "smd._core"} & set(sys.modules)  # by importing smd
 import numpy as np  # noqa: E402
-from smd.compat.smdebug import Hook  # noqa: E402
+from smd.compat.smdebug import Hook, ReductionConfig, SaveConfig  # noqa: E402
 
 TESTS, UNPACKED = map(os.path.abspath, sys.argv[1:3])
 RECORDED = os.path.join(UNPACKED, "recorded-trials")
 FIXTURES = os.path.join(TESTS, "fixtures")
 sys.path.insert(0, os.path.join(TESTS, "support"))
 import element_types  # noqa: E402
+from torch_file import Quantised, Storage, write_pt  # noqa: E402
 
 SUFFIX = ".expected.json"
 MODES = ("TRAIN", "EVAL", "PREDICT", "GLOBAL")
@@ -59,6 +60,37 @@ def copied(trial, into, steps):
                     target = os.path.join(into, os.path.relpath(place, trial))
                     os.makedirs(target, exist_ok=True)
                     shutil.copy(os.path.join(place, file), target)
+
+
+def saved(place, *steps, **how):
+    """A trial of these steps of the mode train: each a mode step and values by name."""
+    hook = Hook(place, save_config=SaveConfig(save_interval=1), **how)
+    for step, (mode_step, values) in enumerate(steps):
+        hook._set_step(step, "train", mode_step)
+        for name, value in values.items():
+            hook.save_tensor(name, np.array(value))
+    hook.close()
+    return smd.open(place)
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def place(self, name):
+        return os.path.join(self.folder, name)
+
+    def log(self, text, **options):
+        with open(self.place("metrics.csv"), "w", encoding="utf-8") as file:
+            file.write(text)
+        return smd.open(self.place("metrics.csv"), **options)
+
+    def check_table(self, table, **wanted):
+        self.assertEqual(list(table), list(wanted))
+        for name, column in wanted.items():
+            np.testing.assert_array_equal(table[name], column, name)
 
 
 class RecordedTrials(unittest.TestCase):
@@ -201,6 +233,54 @@ class Logs(unittest.TestCase):
             self.assertEqual(trial[name].value(0), 1.5)
 
 
+class Tables(InFolder):
+    def test_wide_values_are_at_their_steps(self):
+        """In the mode train x is saved three times and there are three steps, but x lacks step 1."""
+        trial = saved(self.place("run"), (0, {"x": 5.0, "y": 0.0}), (0, {"x": 6.0}), (1, {"y": 1.0}), (2, {"x": 7.0}))
+        self.check_table(trial.scalars(wide=True, mode="train"), step=[0, 1, 2], x=[5, np.nan, 7], y=[0, 1, np.nan])
+        self.check_table(trial.scalars(wide=True), step=[0, 1, 2, 3], x=[5, 6, np.nan, 7], y=[0, np.nan, 1, np.nan])
+
+    def test_superseded_values(self):
+        log = self.log("step,a,b\n0,0,10\n1,1,11\n1,1.5,\n2,,12\n", superseded="included")
+        steps, values = log["a"].values()
+        self.assertEqual((steps.tolist(), values.tolist()), ([0, 1, 1], [0, 1, 1.5]))
+        self.check_table(log.scalars(wide=True), step=[0, 1, 2], a=[0, 1.5, np.nan], b=[10, 11, 12])
+        self.check_table(log.scalars("a", wide=True), step=[0, 1], a=[0, 1.5])
+
+    def test_the_first_of_several_global_steps_counts(self):
+        """The mode steps are 0, 0, 4, 3. "late" is saved only at the second, which does not count."""
+        one, many = np.arange(4.0), np.arange(8.0).reshape(4, 2)
+        trial = saved(self.place("run"), *((step, {"one": one[i], "many": many[i], **({"late": 1.0} if i == 1 else {})})
+                                           for i, step in enumerate((0, 0, 4, 3))))
+        counted = [0, 3, 2]
+        for name, all_values in (("one", one), ("many", many)):
+            tensor = trial[name]
+            self.assertEqual(tensor.steps("train"), [0, 3, 4])
+            for worker in (None, "worker_0"):
+                steps, values, times = tensor.values("train", worker, wall_time=True)
+                self.assertEqual((steps.tolist(), len(times)), ([0, 3, 4], 3))
+                np.testing.assert_array_equal(values, all_values[counted])
+                table = tensor.reduce("max", mode="train", worker=worker)
+                self.check_table(table, step=[0, 3, 4], max=all_values[counted].reshape(3, -1).max(1))
+            np.testing.assert_array_equal(tensor.value(mode="train"), all_values[2])
+            steps, values = tensor.values()
+            self.assertEqual(steps.tolist(), [0, 1, 2, 3])
+            np.testing.assert_array_equal(values, all_values)
+        self.assertEqual([len(array) for array in trial["late"].values("train")], [0, 0])
+        self.check_table(trial.scalars(mode="train"), step=[0, 3, 4], value=one[counted], tensor=["one"] * 3)
+
+    def test_two_columns_of_one_name(self):
+        log = self.log("epoch,step,loss,loss/wall_time\n0,10,1.5,3\n1,20,0.5,4\n", step_name="epoch")
+        with self.assertRaisesRegex(smd.InvalidArgument, "'step'") as caught:
+            log.scalars(wide=True)
+        self.assertEqual(caught.exception.tag, "InvalidArgument")
+        losses = {"loss": [1.5, 0.5], "loss/wall_time": [3, 4]}
+        self.check_table(log.scalars(wide=True, exclude="^step$"), step=[0, 1], **losses)
+        with self.assertRaisesRegex(smd.InvalidArgument, "'loss/wall_time'"):
+            log.scalars(wide=True, exclude="^step$", wall_time=True)
+        self.assertEqual(log.scalars("^step$")["value"].tolist(), [10, 20])
+
+
 class ElementTypes(unittest.TestCase):
     def check(self, dtype, small=np.float32):
         trial = smd.open(os.path.join(UNPACKED, "element-types", dtype))
@@ -279,6 +359,8 @@ class Errors(unittest.TestCase):
         self.raised(smd.InvalidArgument, lambda: self.trial.tensor_names("("))
         self.raised(smd.InvalidArgument, lambda: self.trial.steps("training"))
         self.raised(smd.InvalidArgument, lambda: smd.open(RECORDED, superseded="never"))
+        for options in ({"newest": -1}, {"jobs": "many"}, {"newest": 1, "oldest": 1}, {"newest": 1, "range_steps": (0, 9)}):
+            self.raised(smd.InvalidArgument, lambda: smd.open(RECORDED, **options), tag="Usage")
         with self.assertRaisesRegex(TypeError, "no option 'ranges'"):
             smd.open(RECORDED, ranges=1)
         error = self.raised(smd.ReadError, lambda: smd.open("/no/such/place"), tag="NotFound")
@@ -286,6 +368,17 @@ class Errors(unittest.TestCase):
         self.raised(smd.MissingCollectionFiles, lambda: smd.open(RECORDED), ended=True)
         running = smd.open(os.path.join(RECORDED, "running_single"))
         self.raised(smd.StepNotYetAvailable, lambda: running[list(running)[0]].value(10**6), step=10**6)
+
+    def test_workers(self):
+        """A worker that saved nothing of the tensor raises; one without values in the mode returns none."""
+        with tempfile.TemporaryDirectory() as folder:
+            trial = saved(folder, (0, {"loss": 1.0, "many": [1, 2]}))
+            for ask in (lambda: trial["loss"].values(worker="x"), lambda: trial["many"].values(worker="x"),
+                        lambda: trial["loss"].reduce("mean", worker="x"), lambda: trial.scalars(worker="x"),
+                        lambda: trial.scalars(worker="x", wide=True), lambda: trial.scalars("none", worker="x")):
+                self.raised(smd.InvalidWorker, ask, worker="x", workers=["worker_0"])
+            self.assertEqual(len(trial.scalars("many", worker="worker_0")["step"]), 0)
+            self.assertEqual(len(trial["loss"].values("eval", worker="worker_0")[0]), 0)
 
     def test_damage(self):
         trial = smd.open(os.path.join(FIXTURES, "bad-flipped-bit"))
@@ -382,7 +475,8 @@ class Memory(unittest.TestCase):
             header = json.dumps({"big": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
             with open(os.path.join(folder, "model.safetensors"), "wb") as file:
                 file.write(struct.pack("<Q", len(header)) + header)
-                file.truncate(8 + len(header) + size)
+                file.seek(size - 1, os.SEEK_CUR)
+                file.write(b"\0")
             done = subprocess.run([sys.executable, "-c", program, folder], stdout=subprocess.PIPE, text=True, check=True)
         got, grown = map(int, done.stdout.split())
         self.assertEqual(got, size)
@@ -531,6 +625,47 @@ class Others(unittest.TestCase):
         self.assertEqual([(row.tensor, row.state, row.differing, row.max_abs) for row in rows],
                          [("mine", "only_a", None, None), ("other", "differs", 1, 3.0), ("same", "equal", 0, 0.0),
                           ("shape", "shape", None, None), ("theirs", "only_b", None, None), ("type", "dtype", 0, 0.0)])
+
+    def test_diff_of_what_has_no_values(self):
+        """Reductions are compared by name, then shapes; between a value and a reduction there is nothing to compare."""
+        with tempfile.TemporaryDirectory() as folder:
+            def trial(name, values, **how):
+                return saved(os.path.join(folder, name), (0, values), reduction_config=ReductionConfig(**how))
+
+            values, others = {"x": [1.0, 2.0], "y": [[1.0]]}, {"x": [1.0, 5.0], "y": [1.0]}
+            a = trial("a", values, reductions=["min", "max"])
+            for b, wanted in (
+                    (trial("same", values, reductions=["min", "max"]), ["equal reductions 2 0 0.0"] * 2),
+                    (trial("other", others, reductions=["min", "max"]),
+                     ["differs reductions 2 1 3.0", "equal reductions 2 0 0.0"]),
+                    (trial("more", values, reductions=["min", "max", "mean"]), ["differs reductions 3 1 0.0"] * 2),
+                    (trial("none", values, reductions=["l1"]), ["differs reductions 3 3 None"] * 2),
+                    (trial("values", values, save_raw_tensor=True), ["only_b None None None None"] * 2),
+                    (trial("shapes", values, save_shape=True), ["only_a None None None None"] * 2)):
+                self.assertEqual([f"{row.state} {row.compared} {row.size} {row.differing} {row.max_abs}"
+                                  for row in smd.diff(a, b)], wanted, b)
+            rows = smd.diff(smd.open(os.path.join(folder, "shapes")), trial("other_shapes", others, save_shape=True))
+            self.assertEqual([(row.state, row.compared, row.size) for row in rows],
+                             [("equal", "shape", None), ("shape", "shape", None)])
+
+    def test_diff_of_quantised_tensors(self):
+        """The same integers of another scale are other numbers."""
+        with tempfile.TemporaryDirectory() as folder:
+            def trial(name, scale):
+                path = os.path.join(folder, name + ".pt")
+                write_pt(path, {"w": Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)}, lambda _: b"\1\2")
+                return smd.open(path)
+
+            a = trial("a", 0.5)
+            self.assertEqual([(row.state, row.differing) for row in smd.diff(a, trial("same", 0.5))], [("equal", 0)])
+            self.assertEqual([(row.state, row.differing) for row in smd.diff(a, trial("other", 0.25))], [("differs", None)])
+
+    def test_diff_refuses_tolerances(self):
+        log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        for wrong in (np.nan, np.inf, -1):
+            for tolerance in ("rtol", "atol"):
+                with self.assertRaises(smd.InvalidArgument):
+                    smd.diff(log, log, "loss", **{tolerance: wrong})
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/glob.hpp"
+#include "cli/text.hpp"
 
 #include "cli/escape.hpp"
-#include "cli/text.hpp"
 
 #include <algorithm>
 

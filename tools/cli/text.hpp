@@ -5,6 +5,7 @@
 #include "text/words.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,5 +76,13 @@ inline void append_part(std::string& list, std::string_view part) {
 
 /// Paragraphs broken at spaces so that no line is wider than `width`; each line starts with `indent` spaces.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
+/// The regular expression that, searched for, finds what a shell's glob stands for: `^conv` for `conv*`, `weight$` for
+/// `*weight`. Nullopt if the text is no glob: it has none of `*`, `?` and `[…]`, or is more likely meant as a regular
+/// expression (`conv.*`, `a|b`).
+[[nodiscard]] std::optional<std::string> regex_of_glob(std::string_view text);
+
+/// `'*weight' is a regular expression, not a glob: try 'weight$'`, if the text is a glob; else empty.
+[[nodiscard]] std::string glob_for_regex(std::string_view text);
 
 }  // namespace smd::tool

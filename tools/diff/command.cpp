@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
-#include "comparison.hpp"
 #include "operands/operands.hpp"
 #include "paired_steps.hpp"
 #include "select/select.hpp"
+#include "view.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comparison.hpp"
+#include "view.hpp"
 
 #include <fmt/format.h>
 
@@ -12,11 +12,8 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace smd::tool::diff {
 

@@ -3,10 +3,12 @@
 
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -66,19 +68,9 @@ class StepPairing {
       pairs_.push_back({a.front(), b.front(), std::nullopt});
       return;
     }
-    std::map<StepNumber, const SelectedStep*> of_b;
-    for (const SelectedStep& step : b) {
-      of_b.emplace(number_of(step), &step);
-    }
-    std::vector<StepNumber> left;  // of A
-    for (const SelectedStep& step : a) {
-      if (const auto found = of_b.find(number_of(step)); found != of_b.end()) {
-        pairs_.push_back({step, *found->second, std::nullopt});
-        of_b.erase(found);
-      } else {
-        left.push_back(number_of(step));
-      }
-    }
+    const auto [left_of_a, left_of_b] = pair_equal(a, b, [&](const SelectedStep& of_a, const SelectedStep& of_b) {
+      pairs_.push_back({of_a, of_b, std::nullopt});
+    });
     if (pairs_.empty()) {
       messages_.fail("StepUnavailable",
                      fmt::format("no step is in both: A has {}, B has {}; -s and --steps-b match steps in order",
@@ -86,8 +78,27 @@ class StepPairing {
                      ExitStatus::no);
       return;
     }
-    note_left("A", left, b_.trial);
-    note_left("B", keys_of(of_b), a_.trial);
+    note_left("A", left_of_a, b_.trial);
+    note_left("B", left_of_b, a_.trial);
+  }
+
+  /// Calls `pair` with the steps of one number. Returns those of A and of B that have no partner.
+  template <class Pair>
+  std::array<std::vector<StepNumber>, 2> pair_equal(const Steps& a, const Steps& b, Pair pair) const {
+    std::map<StepNumber, const SelectedStep*> of_b;
+    for (const SelectedStep& step : b) {
+      of_b.emplace(number_of(step), &step);
+    }
+    std::vector<StepNumber> left;  // of A
+    for (const SelectedStep& step : a) {
+      if (const auto found = of_b.find(number_of(step)); found != of_b.end()) {
+        pair(step, *found->second);
+        of_b.erase(found);
+      } else {
+        left.push_back(number_of(step));
+      }
+    }
+    return {std::move(left), keys_of(of_b)};
   }
 
   static std::string described(const Steps& steps) {
@@ -137,23 +148,46 @@ class StepPairing {
       PairedStep& pair = found.try_emplace({number(a), number(b)}, PairedStep{a, b, {{}}}).first->second;
       pair.tensors->push_back(tensor);
     };
+    const auto& spec = options_.selection.steps;
+    const auto is_end = [](const StepTerm& term) { return term.oldest || (term.single && term.number == -1); };
+    const bool ends = spec && !spec->all() && std::ranges::all_of(spec->terms(), is_end);  // such as first,last
+    std::vector<std::string_view> without;
+    std::size_t left_over = 0;
     for (const std::string& tensor : tensors) {
       const Steps a = own_steps(a_, a_.names.own(tensor));
       const Steps b = own_steps(b_, b_.names.own(tensor));
-      if (options_.steps_b || a.size() <= 1 || b.size() <= 1) {
+      if (options_.steps_b || a.empty() || b.empty() || (a.size() == 1 && b.size() == 1)) {
         for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
           const auto nth = [i](const Steps& of) { return i < of.size() ? std::optional(of[i]) : std::nullopt; };
           add(tensor, nth(a), nth(b));
         }
         continue;
       }
-      for (const SelectedStep& step : a) {
-        const auto same =
-            std::ranges::find(b, number_of(step), [&](const SelectedStep& other) { return number_of(other); });
-        if (same != b.end()) {
-          add(tensor, step, *same);
-        }
+      if (ends) {
+        add(tensor, a.front(), b.front());  // of the two, each trial has at least one
+        add(tensor, a.back(), b.back());
+        continue;
       }
+      std::size_t pairs = 0;
+      const auto [left_of_a, left_of_b] = pair_equal(a, b, [&](const auto& of_a, const auto& of_b) {
+        add(tensor, of_a, of_b);
+        ++pairs;
+      });
+      if (pairs == 0) {
+        without.push_back(tensor);
+      } else {
+        left_over += left_of_a.size() + left_of_b.size();
+      }
+    }
+    if (!without.empty()) {
+      messages_.fail("StepUnavailable",
+                     fmt::format("no chosen step of {} is in both; -s and --steps-b match steps in order",
+                                 text::first_names(without)),
+                     ExitStatus::no);
+    }
+    if (left_over != 0) {
+      messages_.note(fmt::format("{} not compared: no chosen step of the other trial has the same number",
+                                 counted(left_over, "value") + (left_over == 1 ? " is" : " are")));
     }
     for (auto& [key, pair] : found) {
       pairs_.push_back(std::move(pair));

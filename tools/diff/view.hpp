@@ -4,8 +4,8 @@
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
+#include "paired_steps.hpp"
 #include "rows/row_writer.hpp"
-#include "select/selection.hpp"
 
 #include <smd/difference.hpp>
 #include <smd/shape.hpp>
@@ -68,5 +68,10 @@ class DiffView {
 /// is another trial. All arguments must outlive the view.
 [[nodiscard]] std::unique_ptr<DiffView> make_view(OutputFile& out, const DiffCommandOptions& options,
                                                   std::span<const std::string> operands, Diagnostics& messages);
+
+/// Compares what is selected of two trials and passes a row for each pair of values, or pool of them, to the view, in
+/// the documented order. Statuses: 1 if something is not equal, 4 if something cannot be read.
+void compare_trials(const ComparedTrial& a, const ComparedTrial& b, const DiffCommandOptions& options, DiffView& view,
+                    Diagnostics& messages);
 
 }  // namespace smd::tool::diff

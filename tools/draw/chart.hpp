@@ -14,7 +14,7 @@
 
 namespace smd::tool {
 
-/// A chart as plain data: what `svg.hpp` draws and `chart_table.hpp` says in words. All text may be any bytes.
+/// A chart as plain data: what `svg.hpp` draws, and says in words. All text may be any bytes.
 
 /// A place on a curve; y may be NaN or infinite.
 struct ChartPoint {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/escape.hpp"
-#include "draw/chart_table.hpp"
 #include "draw/curve.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
+#include "draw/svg.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include "draw/svg.hpp"
 
 #include "cli/escape.hpp"
-#include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "page_text.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "rows/hyperparameter.hpp"
+#include "rows/cell.hpp"
 #include "select/explanations.hpp"
 #include "selected.hpp"
 #include "view.hpp"
@@ -81,7 +81,7 @@ bool show_hparams(Trial& trial, Showing& to) {
   const Hyperparameters all = trial.hyperparameters();
   for (const auto& [key, json] : all.values) {
     const HpValue value(json);
-    to.rows.row({key, to.options.output.json() ? Cell(NumeralCell{value.json()}) : value.cell()});
+    to.rows.row({key, value.cell(to.options.output.json())});
   }
   if (all.values.empty()) {
     to.messages.nothing("TensorUnavailable", "no hyperparameters were saved");

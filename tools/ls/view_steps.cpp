@@ -10,7 +10,7 @@
 #include "cli/text.hpp"
 #include "follow/following.hpp"
 #include "operands/operands.hpp"
-#include "rows/date.hpp"
+#include "rows/cell.hpp"
 #include "select/selection.hpp"
 #include "select/trial_times.hpp"
 #include "selected.hpp"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 
+#include "options.hpp"
+
+#include "rows/cell.hpp"
 #include "rows/curves.hpp"
-#include "rows/date.hpp"
 #include "rows/histogram_output.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "options.hpp"
 #include "rows/row_writer.hpp"
 #include "statistic.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "columns.hpp"
 #include "result_view.hpp"
-#include "rows/date.hpp"
+#include "rows/cell.hpp"
 
 #include <algorithm>
 

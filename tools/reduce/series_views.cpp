@@ -5,7 +5,6 @@
 #include "columns.hpp"
 #include "result_view.hpp"
 #include "rows/curves.hpp"
-#include "rows/exponential_mean.hpp"
 #include "rows/row_writer.hpp"
 
 #include <algorithm>
@@ -21,7 +20,9 @@ namespace {
 class SmoothView : public ResultView {
  public:
   explicit SmoothView(const ResultContext& context)
-      : weight_(*context.options.smooth), follows_(context.options.following.follow) {
+      : weight_(*context.options.smooth),
+        follows_(context.options.following.follow),
+        by_mode_(separates_modes(context.options.selection)) {
     for (const Wanted& one : context.wanted) {
       wanted_.push_back(one);
       wanted_.push_back({.name = one.name + "_smooth", .reduction = {}});
@@ -44,11 +45,11 @@ class SmoothView : public ResultView {
   }
 
   void row(const ResultRow& row) override {
-    std::vector<ExponentialMean>& means =
-        series_
-            .try_emplace({trial_, std::string(row.tensor), std::string(row.worker), row.row}, row.statistics.size(),
-                         ExponentialMean(weight_))
-            .first->second;
+    std::vector<ExponentialMean>& means = series_
+                                              .try_emplace({trial_, std::string(row.tensor), std::string(row.worker),
+                                                            row.row, by_mode_ ? row.mode : Mode::global},
+                                                           row.statistics.size(), ExponentialMean(weight_))
+                                              .first->second;
     statistics_.clear();
     for (std::size_t i = 0; i < row.statistics.size(); ++i) {
       const Statistic& one = row.statistics[i];
@@ -68,10 +69,12 @@ class SmoothView : public ResultView {
  private:
   double weight_;
   bool follows_;
+  bool by_mode_;  ///< Several modes are selected: each is a series.
   std::vector<Wanted> wanted_;
   std::unique_ptr<ResultView> view_;
   std::string trial_;
-  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t>, std::vector<ExponentialMean>> series_;
+  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, Mode>, std::vector<ExponentialMean>>
+      series_;
   std::vector<Statistic> statistics_;
 };
 

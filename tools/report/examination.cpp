@@ -6,7 +6,7 @@
 #include "cli/progress.hpp"
 #include "follow/followed_trials.hpp"
 #include "requests/evaluation.hpp"
-#include "rows/date.hpp"
+#include "rows/cell.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>

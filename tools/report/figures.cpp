@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "figures.hpp"
 
+#include "cli/text.hpp"
+
 #include "cli/escape.hpp"
 #include "cli/number_format.hpp"
-#include "draw/chart_table.hpp"
 #include "draw/drawing.hpp"
 #include "draw/palette.hpp"
 #include "draw/svg.hpp"

@@ -5,7 +5,7 @@
 #include "cli/number_format.hpp"
 #include "cli/text.hpp"
 #include "html.hpp"
-#include "rows/hyperparameter.hpp"
+#include "rows/cell.hpp"
 #include "sections.hpp"
 #include "text/number.hpp"
 

@@ -7,7 +7,6 @@
 #include <smd/hook_config.hpp>
 #include <smd/rule.hpp>
 #include <smd/rule_config.hpp>
-#include <smd/rule_result.hpp>
 
 #include <memory>
 #include <optional>

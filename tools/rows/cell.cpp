@@ -2,8 +2,14 @@
 #include "rows/cell.hpp"
 
 #include "cli/escape.hpp"
+#include "text/json.hpp"
+#include "text/number.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdlib>
+#include <ctime>
+#include <utility>
 
 namespace smd::tool {
 
@@ -77,6 +83,76 @@ void append_text(std::string& out, const Cell& cell, int precision) {
 
 bool append_json_cell(std::string& out, const Cell& cell, int precision, NonFinite style) {
   return std::visit(Appender{out, precision, style}, cell.value());
+}
+
+namespace {
+
+// Beyond, there is no date: a record may claim any time.
+constexpr double year_0 = -62167219200;
+constexpr double year_1 = -62135596800;
+constexpr double year_10000 = 253402300800;
+
+std::tm utc(double whole_seconds) {
+  const auto seconds = static_cast<std::time_t>(whole_seconds);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return parts;
+}
+
+std::string date_text(double seconds_since_1970) {
+  const double whole = std::floor(seconds_since_1970);
+  if (!(whole >= year_0 && whole < year_10000)) {
+    return number_text(seconds_since_1970);
+  }
+  const std::tm at = utc(whole);
+  return fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02}Z", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour,
+                     at.tm_min, at.tm_sec);
+}
+
+}  // namespace
+
+std::string time_text(double seconds_since_1970) {
+  constexpr std::int64_t million = 1'000'000;
+  if (!(seconds_since_1970 >= year_1 && seconds_since_1970 < year_10000)) {
+    return {};
+  }
+  const double whole = std::floor(seconds_since_1970);
+  const std::int64_t micros = std::llround((seconds_since_1970 - whole) * million);
+  const std::tm at = utc(micros == million ? whole + 1 : whole);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday,
+                     at.tm_hour, at.tm_min, at.tm_sec, micros % million);
+}
+
+void show_date(std::string& out, const Cell& cell, int precision) {
+  if (const auto* seconds = std::get_if<double>(&cell.value())) {
+    out += date_text(*seconds);
+  } else {
+    append_text(out, cell, precision);
+  }
+}
+
+HpValue::HpValue(std::string json) : json_(std::move(json)), text_(json_) {
+  text::JsonDocument<nlohmann::json> value;
+  if (text::parse_json(json_, value)) {  // what only Python writes, such as NaN
+    json_.clear();
+    append_json(json_, text_);
+  } else if (value->is_string()) {
+    text_ = value->get<std::string>();
+  }
+}
+
+Cell HpValue::cell(bool for_json) const {
+  const char first = json_.empty() ? 'n' : json_.front();
+  if (first == 'n') {  // null
+    return {};
+  }
+  if (first == 't' || first == 'f') {
+    return first == 't';
+  }
+  if (first == '"') {
+    return text::number_of(text_) && !for_json ? Cell(NumeralCell{text_}) : Cell(text_);
+  }
+  return NumeralCell{json_};
 }
 
 }  // namespace smd::tool

@@ -49,7 +49,7 @@ struct JsonCell {
   const std::function<void(OutputFile&)>* write = nullptr;
 };
 
-/// A number of any length by its text, which is the same in text and in JSON. Borrowed.
+/// A number of any length, or other JSON, by its text, which is the same in text and in JSON. Borrowed.
 struct NumeralCell {
   std::string_view text;
 };
@@ -132,5 +132,28 @@ bool append_json_cell(std::string& out, const Cell& cell, int precision, NonFini
   }
   return place;
 }
+
+/// `2023-11-14T22:13:20.500000Z`, as RFC 3339 has it. Empty for a time outside the years 1 to 9999.
+[[nodiscard]] std::string time_text(double seconds_since_1970);
+
+/// `Column::show` of seconds since 1970: `2023-11-14 22:13:20Z`.
+void show_date(std::string& out, const Cell& cell, int precision);
+
+/// A value of a hyperparameter.
+class HpValue {
+ public:
+  explicit HpValue(std::string json);
+
+  [[nodiscard]] const std::string& json() const noexcept { return json_; }
+  /// Text without quotes, a number by its digits, a list as JSON. A text that is a number, as YAML reads 1e-4, is one,
+  /// but not `for_json`. Borrows from this.
+  [[nodiscard]] Cell cell(bool for_json = false) const;
+
+  bool operator==(const HpValue& other) const { return json_ == other.json_; }
+
+ private:
+  std::string json_;
+  std::string text_;
+};
 
 }  // namespace smd::tool

@@ -2,6 +2,7 @@
 #include "rows/curves.hpp"
 
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "draw/palette.hpp"
 #include "select/selection.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -128,6 +129,27 @@ class CurvesView : public Curves {
   Diagnostics& messages_;
   Redraw screen_;
   std::chrono::steady_clock::time_point next_;
+};
+
+/// The exponential mean of a series as TensorBoard shows it: s = W s + (1 - W) x, divided by 1 - W^n, where n counts
+/// finite numbers. Numbers that are not finite stay as they are.
+class ExponentialMean {
+ public:
+  explicit ExponentialMean(double weight) noexcept : weight_(weight) {}
+
+  [[nodiscard]] double next(double number) noexcept {
+    if (!std::isfinite(number)) {
+      return number;
+    }
+    sum_ = weight_ * sum_ + (1 - weight_) * number;
+    left_ *= weight_;
+    return sum_ / (1 - left_);
+  }
+
+ private:
+  double weight_;
+  double sum_ = 0;
+  double left_ = 1;  // W^n
 };
 
 }  // namespace smd::tool

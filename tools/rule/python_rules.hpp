@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/rule_parameter.hpp>
-
 #include <chrono>
 #include <memory>
 #include <string>

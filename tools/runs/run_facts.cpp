@@ -137,7 +137,7 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
   facts.rate = pace.rate;
   facts.exit_code = trial.exit_code();
   if (const std::string left_out = incomplete_steps(trial); !left_out.empty() && !options.following.follow) {
-    messages.note_once(left_out + ", and their values are left out");
+    messages.note_once(left_out + "; nothing is read there");
   }
   const std::vector<std::string> losses = losses_of(trial, options);
   for (const std::string& name : wanted_scalars(trial, options, losses)) {

@@ -12,7 +12,7 @@
 #include "cli/diagnostics.hpp"
 #include "cli/output_file.hpp"
 #include "options.hpp"
-#include "rows/hyperparameter.hpp"
+#include "rows/cell.hpp"
 #include "rows/row_writer.hpp"
 
 namespace smd::tool::runs {

@@ -80,6 +80,14 @@ class RunTable {
 
   void print(OutputFile& out, Diagnostics& messages) {
     OutputOptions output = options_.output;
+    if (std::ranges::none_of(runs_, &RunFacts::readable)) {  // nobody knows the names of scalars
+      const auto unknown = [&](const std::string& name) {
+        return std::ranges::find(columns_, name, &Column::name) == columns_.end();
+      };
+      std::erase_if(output.columns, unknown);
+      std::erase_if(output.sort, [&](const SortKey& key) { return unknown(key.column); });
+      std::erase_if(output.where, [&](const Comparison& one) { return unknown(one.name); });
+    }
     output.with_trial = output.columns.empty() || output.with_trial;
     if (options_.best && output.sort.empty() && !scalars_.empty() && scalars_.front().name == *options_.best) {
       output.sort = {{scalars_.front().best_column, !scalars_.front().least}};

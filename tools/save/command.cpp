@@ -7,7 +7,6 @@
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
-#include "jsonl.hpp"
 #include "rows/output_options.hpp"
 #include "saver.hpp"
 

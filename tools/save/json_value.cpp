@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "json_value.hpp"
+#include "array.hpp"
 
 #include <smd/elements.hpp>
 #include <smd/limits.hpp>
@@ -11,13 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 namespace smd::tool::save {
 

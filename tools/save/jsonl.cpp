@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "jsonl.hpp"
+#include "saver.hpp"
 
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
@@ -10,12 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <functional>
-#include <map>
 #include <system_error>
 
 #include "cli/exit_status.hpp"
 #include "cli/text.hpp"
-#include "json_value.hpp"
 #include "operands/operands.hpp"
 #include "select/selection.hpp"
 #include "text/number.hpp"
@@ -27,10 +25,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Calls visit(line, end) with each line as soon as it is there, and with the one of `ends` that ended it. The last
-/// line may lack its end, but not if a stop request cut it off.
+/// Calls `pass_on` with all that comes, and then `visit` with each line, which one of `ends` ended. The last line may
+/// lack its end, but not if a stop request cut it off.
 void for_each_line(const Interruption& interruption, std::string_view ends,
-                   const std::function<void(const std::string&, std::string_view)>& visit) {
+                   const std::function<void(std::string_view)>& pass_on,
+                   const std::function<void(const std::string&)>& visit) {
   const std::stop_token stop = interruption.token();
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
@@ -50,10 +49,11 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
       break;
     }
     std::string_view rest(block.data(), static_cast<std::size_t>(got));
+    pass_on(rest);
     const auto next = [&] { return ends.size() == 1 ? rest.find(ends.front()) : rest.find_first_of(ends); };  // faster
     for (std::size_t end = next(); end != rest.npos; end = next()) {
       line.append(rest.substr(0, end));
-      visit(line, rest.substr(end, 1));
+      visit(line);
       rest.remove_prefix(end + 1);
       line.clear();
     }
@@ -63,7 +63,7 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
     }
   }
   if (!line.empty() && !interruption.asked()) {
-    visit(line, {});
+    visit(line);
   }
 }
 
@@ -169,7 +169,8 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
   std::uint64_t number = 0;
   std::uint64_t saved = 0;
   std::uint64_t empty = 0;
-  for_each_line(interruption, "\n", [&](const std::string& line, std::string_view) {
+  const auto nobody = [](std::string_view /*text*/) {};
+  for_each_line(interruption, "\n", nobody, [&](const std::string& line) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       ++empty;
@@ -244,11 +245,15 @@ std::optional<std::int64_t> step_in(std::string_view text) {
   return step && *step >= 0 ? step : std::nullopt;
 }
 
-/// Writes to standard output until nobody reads it.
-void pass_on(std::string_view text, bool& open) {
+/// Writes to standard output until that fails: nobody reads the rest of a pipe, or, which is reported, a disk is full.
+void pass_on(std::string_view text, bool& open, Diagnostics& messages) {
   while (open && !text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     open = written >= 0 || errno == EINTR;
+    if (!open && errno != EPIPE) {
+      messages.fail("WriteError", "--tee: cannot write standard output: " + std::generic_category().message(errno),
+                    ExitStatus::unreadable);
+    }
     text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
   }
 }
@@ -277,8 +282,8 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   constexpr std::size_t most_told = 100;
   std::string first_text;
   // Progress bars overwrite their line after a carriage return.
-  for_each_line(interruption, "\r\n", [&](const std::string& line, std::string_view end) {
-    pass_on(line + std::string(end), passes_on);
+  const auto tee = [&](std::string_view text) { pass_on(text, passes_on, messages); };
+  for_each_line(interruption, "\r\n", tee, [&](const std::string& line) {
     if (line.empty()) {  // as between the two that end a line of a DOS file
       return;
     }

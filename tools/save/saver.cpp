@@ -49,7 +49,13 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
   if (place.mode == Mode::global) {
     return place.step;
   }
+  const auto add = [&](Mode mode, std::int64_t step, std::int64_t mode_step) {
+    const auto [at, is_new] = known_.try_emplace({mode, step}, mode_step);
+    next_[mode] += is_new ? 1 : 0;
+    return at->second;
+  };
   if (place.mode_step) {
+    add(place.mode, place.step, *place.mode_step);
     return *place.mode_step;
   }
   if (!trial_read_) {
@@ -57,8 +63,7 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
     try {
       const Trial trial = Trial::open(options_.trial, {.as_it_stands = true, .remote = config_.remote});
       for (const StepInfo& step : trial.step_infos()) {
-        known_.emplace(std::pair(step.mode, step.step.value), step.mode_step.value);
-        ++next_[step.mode];
+        add(step.mode, step.step.value, step.mode_step.value);
       }
     } catch (const MissingCollectionFiles&) {  // nothing was saved so far
     } catch (const ReadError& error) {
@@ -67,9 +72,7 @@ std::int64_t Saver::mode_step_of(const StepToSave& place) {
       }
     }
   }
-  const auto [at, is_new] = known_.try_emplace({place.mode, place.step}, next_[place.mode]);
-  next_[place.mode] += is_new ? 1 : 0;
-  return at->second;
+  return add(place.mode, place.step, next_[place.mode]);
 }
 
 Hook& Saver::hook_at(const StepToSave& place) {

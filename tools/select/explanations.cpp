@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/explanations.hpp"
 
-#include "cli/glob.hpp"
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/saved_forms.hpp"

@@ -233,20 +233,44 @@ void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnost
   }
 }
 
-std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes) {
+std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes, const StepSpec& spec) {
   const bool all_modes = std::ranges::find(modes, Mode::global) != modes.end();
-  return TrialSnapshot::last(trial).incomplete_text(trial.last_complete_step(), [&](const SnapshotStep& step) {
+  const TrialSnapshot snapshot = TrialSnapshot::last(trial);
+  const auto counts = [&](const SnapshotStep& step) {
     return all_modes || std::ranges::find(modes, step.mode()) != modes.end();
-  });
+  };
+  const auto number_of = [&](const SnapshotStep& step) {
+    return all_modes ? step.step().value : step.mode_step().value;
+  };
+  std::string text = snapshot.incomplete_text(counts);
+  if (text.empty() || spec.all()) {
+    return text;
+  }
+  std::vector<StepTerm> ranges = spec.terms();
+  std::erase_if(ranges, [](const StepTerm& term) { return term.single; });  // of these an error tells
+  std::set<std::int64_t> numbers;
+  for (const SnapshotStep& step : snapshot.steps()) {
+    if (counts(step)) {
+      numbers.insert(number_of(step));
+    }
+  }
+  const std::vector<std::int64_t> saved(numbers.begin(), numbers.end());
+  std::set<std::int64_t> chosen;
+  for (const std::size_t i : ranges.empty() ? std::vector<std::size_t>() : StepSpec(ranges).choose(saved).indices) {
+    chosen.insert(saved[i]);
+  }
+  return snapshot.incomplete_text(
+      [&](const SnapshotStep& step) { return counts(step) && chosen.contains(number_of(step)); });
 }
 
 void note_incomplete(const Trial& trial, const Selection& selection, const SelectionOptions& options,
                      const StepSpec& fallback, Diagnostics& messages) {
-  if (selection.empty() || options.incomplete || !options.steps.value_or(fallback).all()) {
+  const StepSpec spec = options.steps.value_or(fallback);
+  if (selection.empty() || options.incomplete || counts_from_end(spec)) {
     return;
   }
-  if (const std::string left_out = incomplete_steps(trial, options.modes); !left_out.empty()) {
-    messages.note_once(left_out + "; --incomplete reads them too");
+  if (const std::string left_out = incomplete_steps(trial, options.modes, spec); !left_out.empty()) {
+    messages.note_once(left_out + "; --incomplete reads what there is");
   }
 }
 

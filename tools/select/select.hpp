@@ -68,11 +68,12 @@ void note_superseded(const Trial& trial, const SelectionOptions& options, const 
 /// With -v: of which tensors how many values were superseded.
 void say_superseded(const std::map<std::string, std::uint64_t>& counts, Diagnostics& messages);
 
-/// Returns which steps of these modes wait for a worker: `steps 6 to 299 are not complete (worker_1 has not written
-/// them)`. Empty if fewer than two do: each new step of a running job is incomplete at first.
-[[nodiscard]] std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes = {Mode::global});
-/// Notes them if all steps are asked for, unless nothing is selected, whose reason was reported. `fallback`: the steps
-/// without -s.
+/// Returns which steps of these modes that `spec` chooses wait for a worker: `steps 6 to 299 are not complete (worker_1
+/// has not written them)`; see `TrialSnapshot::incomplete_text`.
+[[nodiscard]] std::string incomplete_steps(const Trial& trial, const std::vector<Mode>& modes = {Mode::global},
+                                           const StepSpec& spec = {});
+/// Notes them, unless nothing is selected, whose reason was reported, or steps are counted from an end. `fallback`: the
+/// steps without -s.
 void note_incomplete(const Trial& trial, const Selection& selection, const SelectionOptions& options,
                      const StepSpec& fallback, Diagnostics& messages);
 

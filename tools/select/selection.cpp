@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "select/selection.hpp"
 
-#include "cli/glob.hpp"
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
@@ -125,6 +124,10 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
                 "there is no worker " + single_quoted(*options.worker) + "; workers: " + quoted_list(workers),
                 ExitStatus::no);
   return false;
+}
+
+bool separates_modes(const SelectionOptions& options) noexcept {
+  return options.modes.size() > 1 && std::ranges::find(options.modes, Mode::global) == options.modes.end();
 }
 
 std::optional<Mode> only_mode(const SelectionOptions& options) noexcept {

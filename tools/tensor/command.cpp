@@ -5,7 +5,7 @@
 #include "follow/following.hpp"
 #include "operands/operands.hpp"
 #include "rows/cell.hpp"
-#include "rows/exponential_mean.hpp"
+#include "rows/curves.hpp"
 #include "select/explanations.hpp"
 #include "select/saved_forms.hpp"
 #include "select/select.hpp"
@@ -71,16 +71,18 @@ struct ValueSelection : Selection {
 /// The smoothed series of a trial's scalars: each over all of its steps, also those that are not selected.
 class Smoothing {
  public:
-  /// `mode`: of the steps of a series; nullopt: of any. The trial must outlive this.
-  Smoothing(const Trial& trial, double weight, std::optional<Mode> mode)
-      : trial_(trial), weight_(weight), mode_(mode) {}
+  /// Steps of each of the modes that are selected are a series of their own. What is passed must outlive this.
+  Smoothing(const Trial& trial, double weight, const SelectionOptions& selection)
+      : trial_(trial), weight_(weight), selection_(selection) {}
 
   /// Nullopt if the value is no single number. @throws TensorUnavailable.
-  [[nodiscard]] std::optional<double> at(std::string_view tensor, std::string_view worker, GlobalStep step) {
-    auto found = known_.find(tensor);
-    if (found == known_.end()) {
-      found = known_.emplace(std::string(tensor), ByWorker()).first;
-      const ScalarColumn column = ScalarColumn::read(trial_, tensor, mode_);
+  [[nodiscard]] std::optional<double> at(const ValueKey& key) {
+    const std::optional<Mode> mode = separates_modes(selection_) ? key.mode : only_mode(selection_);
+    auto& known = known_[mode];
+    auto found = known.find(key.tensor);
+    if (found == known.end()) {
+      found = known.emplace(std::string(key.tensor), ByWorker()).first;
+      const ScalarColumn column = ScalarColumn::read(trial_, key.tensor, mode);
       for (const ColumnPart& part : column.parts()) {
         Series& series = found->second[std::string(part.worker())];
         for (std::size_t i = 0; i < part.size(); ++i) {
@@ -95,13 +97,13 @@ class Smoothing {
         }
       }
     }
-    const auto of_worker = found->second.find(worker);
+    const auto of_worker = found->second.find(key.worker);
     if (of_worker == found->second.end()) {
       return std::nullopt;
     }
     const Series& series = of_worker->second;
-    const auto place = std::ranges::lower_bound(series, step.value, {}, [](const auto& one) { return one.first; });
-    return place != series.end() && place->first == step.value ? std::optional(place->second) : std::nullopt;
+    const auto place = std::ranges::lower_bound(series, key.step.value, {}, [](const auto& one) { return one.first; });
+    return place != series.end() && place->first == key.step.value ? std::optional(place->second) : std::nullopt;
   }
 
  private:
@@ -110,8 +112,8 @@ class Smoothing {
 
   const Trial& trial_;
   double weight_;
-  std::optional<Mode> mode_;
-  std::map<std::string, ByWorker, std::less<>> known_;
+  const SelectionOptions& selection_;
+  std::map<std::optional<Mode>, std::map<std::string, ByWorker, std::less<>>> known_;
 };
 
 /// Reads the values that are selected of a trial, and passes them to the view in the documented order.
@@ -126,7 +128,7 @@ class SelectedValues {
         messages_(messages),
         progress_("reading values", [this] { return count_values(); }) {
     if (options.smooth) {
-      smoothing_.emplace(trial, *options.smooth, only_mode(options.selection));
+      smoothing_.emplace(trial, *options.smooth, options.selection);
     }
     if (options.output.names("elapsed")) {
       started_ = first_time(trial, messages);
@@ -212,7 +214,7 @@ class SelectedValues {
 
   void smooth(ValueKey& key) {
     if (smoothing_) {
-      key.smooth = smoothing_->at(key.tensor, key.worker, key.step);
+      key.smooth = smoothing_->at(key);
     }
   }
 

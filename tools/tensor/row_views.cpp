@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows: of elements or values, and --stat.
 #include "array_text.hpp"
-#include "rows/date.hpp"
+#include "rows/cell.hpp"
 #include "rows/row_writer.hpp"
 #include "value_view.hpp"
 

@@ -64,6 +64,10 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
     return comparison;
   });
   options.end = line.has("end");
+  if (line.has("mode") && options.steps.empty() && !options.after && options.until.empty() && !options.end &&
+      !options.selection.selects_tensors()) {
+    options.count = options.count.value_or(1);  // a step of that mode
+  }
   options.any = line.has("any");
   options.waiting = FollowingOptions::from(line);
   options.output = OutputOptions::from(line);

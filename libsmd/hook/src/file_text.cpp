@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "file_text.hpp"
 
-#include "saved_reductions.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

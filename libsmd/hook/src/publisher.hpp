@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <smd/collection.hpp>
-#include <smd/error.hpp>
-#include <smd/hook_config.hpp>
+#include <smd/hook.hpp>
 
 #include "output.hpp"
 #include "step_writer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saved_reductions.hpp"
+#include "file_text.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
 #include "text/trim.hpp"

@@ -3,7 +3,7 @@
 
 #include <smd/limits.hpp>
 
-#include "saved_reductions.hpp"
+#include "file_text.hpp"
 #include "stock_collections.hpp"
 #include "text/escape.hpp"
 #include "types/refuse.hpp"

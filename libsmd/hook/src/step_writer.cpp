@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "step_writer.hpp"
 
+#include <smd/hook.hpp>
+
 #include "base/parallel.hpp"
 #include "layout/debugger/debugger_layout.hpp"
 #include "layout/debugger/trial_paths.hpp"
+#include "layout/name_table.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "wire/framing.hpp"
@@ -13,6 +16,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -191,6 +195,18 @@ void StepWriter::check_existing() {
 }
 
 void StepWriter::join(IndexContent there) {
+  // What was saved with the earlier value of a tensor does not describe the new one.
+  std::set<std::string_view> again;
+  for (const RecordEntry& entry : content_.records) {
+    if (!layout::parse_stored_name(entry.tensor).reduction) {
+      again.insert(entry.tensor);
+    }
+  }
+  std::erase_if(there.records, [&](const RecordEntry& entry) {
+    const layout::StoredName name = layout::parse_stored_name(entry.tensor);
+    return name.reduction && again.contains(name.tensor);
+  });
+  std::erase_if(there.shapes, [&](const ShapeEntry& entry) { return again.contains(entry.tensor); });
   joined_events_ = !there.records.empty();
   if (joined_events_) {
     AtomicFile joined(output_, event_name_);

@@ -55,6 +55,7 @@ struct Difference {
 /// runs give the same result however they are divided among merged objects. Not for concurrent use.
 class SMD_EXPORT Comparer {
  public:
+  /// @throws InvalidArgument for a tolerance that is not finite or is negative.
   explicit Comparer(const DifferenceOptions& options = {});
   Comparer(Comparer&&) noexcept;
   Comparer& operator=(Comparer&&) noexcept;

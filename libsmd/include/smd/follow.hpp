@@ -6,8 +6,6 @@
 #include <smd/trial.hpp>
 #include <smd/trial_options.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -142,11 +142,10 @@ class SMD_EXPORT TrialSnapshot {
   [[nodiscard]] std::vector<SnapshotStep> steps(std::optional<GlobalStep> after = {},
                                                 std::optional<GlobalStep> last = {}) const;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
-  /// Returns which workers the incomplete steps after `after` wait for: `steps 6 to 299 are not complete (worker_1 has
-  /// not written them)`. Only steps that `counts` accepts count; without it, all do. Empty if fewer than two do: the
-  /// newest step of a running job is incomplete at first.
-  [[nodiscard]] std::string incomplete_text(std::optional<GlobalStep> after,
-                                            const std::function<bool(const SnapshotStep&)>& counts = {}) const;
+  /// Returns which workers the incomplete steps wait for: `steps 6 to 299 are not complete (worker_1 has not written
+  /// them)`. Only steps that `counts` accepts count. Empty if there is none, or only one that was written within the
+  /// last ten minutes: the newest step of a running job is incomplete at first.
+  [[nodiscard]] std::string incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const;
   [[nodiscard]] StepState state(StepKey step) const;
   /// Returns why a step cannot be used, as the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps`
   /// throw and the commands print: `StepUnavailable` if it was skipped, `NoMoreData` if the job ended before it, or

@@ -17,7 +17,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 
 namespace smd {
 

@@ -31,9 +31,6 @@ SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint64_
 SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint32_t bytes) noexcept {
   return _mm_crc32_u32(state, bytes);
 }
-SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint16_t bytes) noexcept {
-  return _mm_crc32_u16(state, bytes);
-}
 SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint8_t byte) noexcept {
   return _mm_crc32_u8(state, byte);
 }
@@ -49,9 +46,6 @@ SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint64_
 }
 SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint32_t bytes) noexcept {
   return __crc32cw(state, bytes);
-}
-SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint16_t bytes) noexcept {
-  return __crc32ch(state, bytes);
 }
 SMD_TARGET_CRC inline std::uint32_t add_to_crc(std::uint32_t state, std::uint8_t byte) noexcept {
   return __crc32cb(state, byte);
@@ -79,11 +73,10 @@ SMD_TARGET_CRC inline std::uint32_t crc32c_in_steps(std::uint32_t state, const u
     state = add_word_to_crc<std::uint32_t>(state, data);
     data += 4;
   }
-  if ((size & 2) != 0) {
-    state = add_word_to_crc<std::uint16_t>(state, data);
-    data += 2;
+  for (size &= 3; size > 0; ++data, --size) {
+    state = add_to_crc(state, std::uint8_t{*data});
   }
-  return (size & 1) != 0 ? add_to_crc(state, std::uint8_t{*data}) : state;
+  return state;
 }
 
 #endif

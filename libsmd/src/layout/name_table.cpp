@@ -91,4 +91,16 @@ std::string_view NameTable::keep(std::string_view text) {
   return {kept, text.size()};
 }
 
+StoredName parse_stored_name(std::string_view name) noexcept {
+  constexpr std::string_view reduction_prefix = "smdebug/reductions/";
+  if (name.starts_with(reduction_prefix)) {
+    const std::string_view rest = name.substr(reduction_prefix.size());
+    const std::size_t slash = rest.find('/');
+    if (slash != std::string_view::npos && slash > 0) {
+      return {rest.substr(slash + 1), rest.substr(0, slash)};
+    }
+  }
+  return {name, std::nullopt};
+}
+
 }  // namespace smd::detail::layout

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -60,5 +61,13 @@ class NameTable {
   std::size_t chunk_left_ = 0;
   char* chunk_next_ = nullptr;
 };
+
+/// The parts of a stored name (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of NAME. Any
+/// other name is a tensor's own.
+struct StoredName {
+  std::string_view tensor;
+  std::optional<std::string_view> reduction;
+};
+[[nodiscard]] StoredName parse_stored_name(std::string_view name) noexcept;
 
 }  // namespace smd::detail::layout

@@ -7,7 +7,6 @@
 #include "layout/payload.hpp"
 #include "wire/summary.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <compare>
@@ -402,6 +401,18 @@ class SeriesListing : public Listing {
   void add_workers(std::uint32_t count);
   /// Adds what is said of a file and of its end.
   void add_notes(const std::string& file, const ProblemList& problems, const std::optional<Problem>& rest);
+};
+
+/// A listing of several files. Immutable once shared.
+template <class Cursor>
+class ListingOf final : public SeriesListing {
+ public:
+  [[nodiscard]] std::string path(const StepPart& file) const override {
+    const std::uint32_t id = cursor->file_of(file.id);
+    return id == no_id ? std::string() : cursor->files[id].path;
+  }
+
+  std::shared_ptr<const Cursor> cursor;
 };
 
 /// Turns values into rows, and records which earlier ones they supersede.

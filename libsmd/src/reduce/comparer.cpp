@@ -427,7 +427,10 @@ struct __attribute__((visibility("hidden"))) Comparer::Impl {
 };
 
 Comparer::Comparer(const DifferenceOptions& options)
-    : impl_(std::make_unique<Impl>(Impl{.options = options, .tolerance = {options.rtol, options.atol}})) {}
+    : impl_(std::make_unique<Impl>(Impl{.options = options, .tolerance = {options.rtol, options.atol}})) {
+  const bool valid = options.rtol >= 0 && options.rtol < infinity && options.atol >= 0 && options.atol < infinity;
+  detail::refuse_if(!valid, "tolerances must be finite and not negative");
+}
 Comparer::Comparer(Comparer&&) noexcept = default;
 Comparer& Comparer::operator=(Comparer&&) noexcept = default;
 Comparer::~Comparer() = default;

@@ -224,6 +224,9 @@ class LocalFile final : public File {
     }
     return static_cast<std::size_t>(n);
   }
+  [[nodiscard]] bool ends_in_hole() const noexcept override {
+    return size_ > 0 && ::lseek(fd_.get(), static_cast<off_t>(size_ - 1), SEEK_DATA) < 0 && errno == ENXIO;
+  }
 
  private:
   Descriptor fd_;

@@ -41,6 +41,8 @@ class File {
   /// Fills `into` from `offset`. Returns the number of bytes read: fewer only at the end of the file, never because of
   /// a signal.
   virtual Outcome<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
+  /// Returns whether the end of the file was never written: its length was set before.
+  [[nodiscard]] virtual bool ends_in_hole() const noexcept { return false; }
 };
 
 /// Changes whenever a name is added to a folder or removed from it, but not twice within a tick of the file system's

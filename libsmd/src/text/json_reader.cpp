@@ -180,6 +180,11 @@ std::optional<JsonNumber> JsonValue::number() {
   return result;
 }
 
+std::optional<double> JsonValue::quoted_non_finite() {
+  const auto word = text();
+  return word ? quoted_non_finite_of(*word) : std::nullopt;
+}
+
 std::optional<std::int64_t> JsonValue::integer() {
   const std::optional<std::string_view> digits_in_text = text();
   if (!digits_in_text) {

@@ -37,6 +37,8 @@ class JsonValue {
   /// Valid until the reader reads another text. If it has no escapes, it is a part of the text.
   std::optional<std::string_view> text();
   std::optional<JsonNumber> number();
+  /// Returns what a text stands for, as text::quoted_non_finite_of.
+  std::optional<double> quoted_non_finite();
   /// Returns a whole number of 64 bits, also one that is written as a text, as the reference accepts it.
   std::optional<std::int64_t> integer();
   std::optional<bool> boolean();

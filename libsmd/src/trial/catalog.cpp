@@ -20,8 +20,6 @@ using layout::StepRow;
 
 namespace {
 
-constexpr std::string_view reduction_prefix = "smdebug/reductions/";
-
 /// Ids of lists, by their hashes.
 using IdsByHash = std::unordered_multimap<std::uint64_t, std::uint32_t>;
 
@@ -80,17 +78,6 @@ std::uint64_t hash_types(const layout::TypeList& types) noexcept {
 }
 
 }  // namespace
-
-StoredName parse_stored_name(std::string_view name) noexcept {
-  if (name.starts_with(reduction_prefix)) {
-    const std::string_view rest = name.substr(reduction_prefix.size());
-    const std::size_t slash = rest.find('/');
-    if (slash != std::string_view::npos && slash > 0) {
-      return {rest.substr(slash + 1), rest.substr(0, slash)};
-    }
-  }
-  return {name, std::nullopt};
-}
 
 std::span<const Item> ItemList::of(std::uint32_t tensor) const noexcept {
   const auto [first, last] = std::equal_range(items.begin(), items.end(), Item{tensor, 0, 0},
@@ -217,7 +204,7 @@ class Catalog::Merger {
   std::shared_ptr<const ItemList> with_items(std::shared_ptr<ItemList> merged) {
     merged->items.reserve(merged->names.size());
     for (std::uint32_t position = 0; position < merged->names.size(); ++position) {
-      const StoredName name = parse_stored_name((*stored_)[merged->names[position]]);
+      const layout::StoredName name = layout::parse_stored_name((*stored_)[merged->names[position]]);
       merged->items.push_back({one_table_ ? merged->names[position] : tensors_.add(name.tensor),
                                name.reduction ? reductions_.add(*name.reduction) : no_id, position});
     }
@@ -249,7 +236,7 @@ class Catalog::Merger {
     std::size_t tensors = 0;
     for (const layout::NameList& list : tables.name_lists) {
       for (const std::uint32_t name : list) {
-        const bool tensor = !listed[name] && !parse_stored_name(names[name]).reduction;
+        const bool tensor = !listed[name] && !layout::parse_stored_name(names[name]).reduction;
         tensors += tensor ? std::size_t{1} : std::size_t{0};
         listed[name] = true;
       }

@@ -13,9 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 /// The steps and tensors of a trial, and the queries over them.
@@ -130,13 +128,5 @@ class Catalog {
   GrowingColumn<layout::Payload> payloads_;
   std::shared_ptr<KnownLists> known_;  // shared by all copies; may have lists that this copy does not
 };
-
-/// The parts of a stored name (docs/format.md): `smdebug/reductions/abs_mean/NAME` is reduction `abs_mean` of NAME. Any
-/// other name is a tensor's own.
-struct StoredName {
-  std::string_view tensor;
-  std::optional<std::string_view> reduction;
-};
-[[nodiscard]] StoredName parse_stored_name(std::string_view name) noexcept;
 
 }  // namespace smd::detail::trial

@@ -188,16 +188,21 @@ class EntryWalk {
       }
       update(common, row);
       if (rows.size() == 1 && catalog_.shapes(row) == nullptr) {
-        return std::ranges::all_of(common.tensors,
-                                   [&](std::uint32_t tensor) { return visit_tensor(row, tensor, common.file); });
+        return !arrived(row) || std::ranges::all_of(common.tensors, [&](std::uint32_t tensor) {
+          return visit_tensor(row, tensor, common.file);
+        });
       }
       find_tensors(row, r, common);
     }
     return visit_found(rows);
   }
 
+  [[nodiscard]] bool arrived(const StepRow& row) const {
+    return row.file.id >= query_.arrivals.first && row.file.id <= query_.arrivals.last;
+  }
+
   [[nodiscard]] bool wants(const StepRow& row) const {
-    if (row.file.id < query_.arrivals.first || row.file.id > query_.arrivals.last) {
+    if (!query_.first_worker_only && !arrived(row)) {  // else the first worker may be one that came before
       return false;
     }
     if (query_.mode && *query_.mode != Mode::global && row.mode != *query_.mode) {
@@ -243,7 +248,7 @@ class EntryWalk {
         continue;
       }
       const StepRow& row = rows[found_[i].row];
-      if (!visit_tensor(row, found_[i].tensor, common_[found_[i].row].file)) {
+      if (arrived(row) && !visit_tensor(row, found_[i].tensor, common_[found_[i].row].file)) {
         return false;
       }
       if (query_.first_worker_only) {

@@ -89,14 +89,21 @@ std::optional<Problem> TrialSnapshot::missing_collections_files() const {
   return detail::trial::missing_collections_files(*impl_->snapshot, impl_->trial->layout().collections_place());
 }
 
-std::string TrialSnapshot::incomplete_text(std::optional<GlobalStep> after,
-                                           const std::function<bool(const SnapshotStep&)>& counts) const {
-  std::vector<SnapshotStep> steps = this->steps(after);
-  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete() || (counts && !counts(step)); });
-  if (steps.size() < 2) {
+std::string TrialSnapshot::incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const {
+  const Snapshot& snapshot = *impl_->snapshot;
+  const auto& last = snapshot.last_complete;
+  std::vector<SnapshotStep> steps = this->steps(last ? std::optional(GlobalStep(*last)) : std::nullopt);
+  std::erase_if(steps, [&](const SnapshotStep& step) { return step.complete() || !counts(step); });
+  // A later look may find the newest step complete; after a while it hides what a dying job wrote last.
+  constexpr auto patience = std::chrono::minutes(10);
+  const auto is_new = [&](const detail::layout::StepRow& row) {
+    const auto written = impl_->trial->storage().written_at(snapshot.listing->path(row.file));
+    return !written || std::chrono::system_clock::now() - *written < patience;
+  };
+  if (steps.empty() || (steps.size() == 1 &&
+                        std::ranges::any_of(snapshot.rows_of(*snapshot.find(steps.front().step().value)), is_new))) {
     return {};
   }
-  const Snapshot& snapshot = *impl_->snapshot;
   std::map<std::string_view, std::set<GlobalStep>> written;  // which of the steps, by worker
   for (const std::string& worker : snapshot.collections->workers) {
     written.try_emplace(worker);
@@ -124,8 +131,10 @@ std::string TrialSnapshot::incomplete_text(std::optional<GlobalStep> after,
   } else if (written.size() < needed) {  // the names of workers that never wrote anything are unknown
     why = "only " + std::to_string(written.size()) + " of " + std::to_string(needed) + " workers have written anything";
   }
-  return "steps " + std::to_string(steps.front().step().value) + " to " + std::to_string(steps.back().step().value) +
-         " are not complete (" + why + ")";
+  const auto number = [](const SnapshotStep& step) { return std::to_string(step.step().value); };
+  return (steps.size() == 1 ? "step " + number(steps.front()) + " is"
+                            : "steps " + number(steps.front()) + " to " + number(steps.back()) + " are") +
+         " not complete (" + why + ")";
 }
 
 std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {

@@ -150,8 +150,7 @@ void FlatJson::take_array(text::JsonValue& json) {
       numbers_.push_back(std::numeric_limits<double>::quiet_NaN());
       ++nulls;
     } else {
-      const auto text = item.text();
-      const auto word = text ? smd::text::quoted_non_finite_of(*text) : std::nullopt;
+      const auto word = item.quoted_non_finite();
       numbers = numbers && word;
       numbers_.push_back(word.value_or(0));
     }

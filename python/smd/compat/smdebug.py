@@ -269,12 +269,19 @@ class Hook(_hook.Hook):
     def save_tensor(self, tensor_name, tensor_value, collections_to_write="default"):
         """Saves what the configuration asks of an array. Returns whether anything was saved."""
         import numpy
+        dtype = None
         if hasattr(tensor_value, "detach"):  # of PyTorch
             tensor_value = tensor_value.detach().cpu()
+            if hasattr(tensor_value, "resolve_neg"):  # from 1.10 on
+                tensor_value = tensor_value.resolve_conj().resolve_neg()
+            name = str(tensor_value.dtype).rpartition(".")[2]
+            if name == "bfloat16" or name.startswith("float8"):  # types that NumPy lacks: as bits
+                import torch
+                dtype, tensor_value = name, tensor_value.view(torch.int16 if name == "bfloat16" else torch.int8)
         array = numpy.asarray(tensor_value)
         array = numpy.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
         collections = [name for name in smd._list(collections_to_write) if name != "default"]
-        return self._save_tensor(tensor_name, array.dtype.name, array.shape,
+        return self._save_tensor(tensor_name, dtype or array.dtype.name, array.shape,
                                  array.reshape(-1).view(numpy.uint8) if array.size else b"", collections)
 
     def save_scalar(self, name, value, sm_metric=False):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/glob.hpp"
+#include "cli/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/chart_table.hpp"
+#include "draw/svg.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 #include <smd/error.hpp>
 #include <smd/hook_config.hpp>
 
-#include "hook/src/saved_reductions.hpp"
+#include "hook/src/file_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -90,6 +90,15 @@ TEST_CASE("tolerances: |a - b| <= atol + rtol |b|") {
   CHECK(of_doubles(a, b, {.atol = 1}).max_abs == std::nextafter(1.5, 2) - 1);  // of all pairs all the same
 }
 
+TEST_CASE("tolerances that are not finite or are negative are refused") {
+  for (const double wrong : {nan_value, infinity, -infinity, -1.0}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS((Comparer({.rtol = wrong})), smd::InvalidArgument);
+    CHECK_THROWS_AS((Comparer({.atol = wrong})), smd::InvalidArgument);
+  }
+  CHECK_NOTHROW(Comparer({.rtol = -0.0, .atol = std::numeric_limits<double>::max()}));
+}
+
 TEST_CASE("special numbers") {
   SUBCASE("NaN equals NaN unless told otherwise") {
     CHECK(of_doubles({nan_value, 1}, {nan_value, 1}).differing == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // invoke_rule on trials whose job runs, with a hand-wound clock and a scripted directory.
-#include "framework/invoke_rule.hpp"
+#include "framework/rule_run.hpp"
 #include "rule_support.hpp"
 #include "unit/trial/scripted_trial.hpp"
 

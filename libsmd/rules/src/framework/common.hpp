@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 
 /// Comparisons, and the findings that they make.
 namespace smd::detail::rules {

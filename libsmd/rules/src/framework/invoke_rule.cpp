@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "framework/invoke_rule.hpp"
 
 #include "framework/common.hpp"
 #include "framework/rule_run.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "framework/nothing_evaluated.hpp"
 
-#include "framework/common.hpp"
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <typeinfo>
 
@@ -557,10 +556,9 @@ void RuleRun::note_incomplete_steps() {
   if (stopped_) {
     return;
   }
-  const std::string steps = base_->snapshot().incomplete_text(last_ ? std::optional(last_->step()) : std::nullopt,
-                                                              [&](const SnapshotStep& step) { return in_range(step); });
+  const std::string steps = base_->snapshot().incomplete_text([&](const SnapshotStep& step) { return in_range(step); });
   if (!steps.empty()) {
-    warn(steps + " and were not evaluated");
+    warn(steps + (steps.starts_with("steps ") ? " and were" : " and was") + " not evaluated");
   }
 }
 

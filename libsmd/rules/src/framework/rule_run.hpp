@@ -10,6 +10,7 @@
 #include <smd/rule.hpp>
 #include <smd/rule_result.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -162,5 +163,12 @@ class RuleRun {
   std::string failure_;  // the message of the rule's exception
   std::string reason_;   // the rule's own reason why nothing was evaluated
 };
+
+/// The clock by which an evaluation waits, so that tests can set the time.
+using SteadyClock = std::function<std::chrono::steady_clock::time_point()>;
+
+/// The public `invoke_rule`, with a clock of the caller's choice.
+RuleResult invoke_rule_by(const SteadyClock& now, Rule& rule, GlobalStep start_step, std::optional<GlobalStep> end_step,
+                          bool raise_eval_cond, const WaitOptions& wait, WaitOutcome* outcome);
 
 }  // namespace smd::detail::rules

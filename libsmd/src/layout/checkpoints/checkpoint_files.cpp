@@ -84,6 +84,10 @@ std::chrono::system_clock::time_point newest_beside(storage::Storage& storage, c
 
 }  // namespace
 
+bool is_young(std::chrono::system_clock::time_point written) {
+  return std::chrono::system_clock::now() - written < young;
+}
+
 TensorFileHeader read_header(storage::Storage& storage, const std::string& path, const pytorch::Stop& stop) {
   static std::atomic<std::uint64_t> readings = 0;
   TensorFileHeader result;
@@ -101,6 +105,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
     return result;
   }
   const std::uint64_t size = (*file)->size();
+  result.hole = is_young(result.written) && (*file)->ends_in_hole();
   std::array<std::byte, wire::telling_bytes> bytes{};
   const auto got = (*file)->read_at(0, std::span(bytes).first(std::min<std::uint64_t>(size, bytes.size())));
   if (!got) {
@@ -117,7 +122,7 @@ TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
   } else if (is_doubtful(path) && !wire::may_stand_for_checkpoint(known)) {
     result.foreign = true;
   } else if (known != nullptr && (!named_safetensors || size >= wire::safetensors_length_bytes)) {
-    if (known->kind == wire::FileKind::empty) {
+    if (known->kind == wire::FileKind::empty || result.hole) {
       result.header.cut = damaged(say(*known), 0);
     } else {
       result.header.problems.add(damaged(say(*known), 0));

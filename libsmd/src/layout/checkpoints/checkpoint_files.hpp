@@ -22,11 +22,16 @@ struct TensorFileHeader {
   wire::SafetensorsHeader header;
   std::shared_ptr<const pytorch::TorchFile> torch;  ///< What else a file of PyTorch says; its tensors are in `header`.
   bool foreign = false;                             ///< By its first bytes the file holds no tensors; it is left out.
+  bool hole = false;                                ///< The file is young, and its end was never written.
   std::optional<Problem> unreadable;                ///< Why the file could not be opened or read.
   std::chrono::system_clock::time_point written;    ///< The epoch if unknown.
   std::optional<storage::FileStamp> stamp;          ///< Taken before the file was read.
   std::uint64_t reading = 0;                        ///< Unique id of this reading.
 };
+
+/// How long a file that ends too soon may still be written to.
+inline constexpr std::chrono::seconds young = std::chrono::minutes(1);
+[[nodiscard]] bool is_young(std::chrono::system_clock::time_point written);
 
 [[nodiscard]] TensorFileHeader read_header(storage::Storage& storage, const std::string& path,
                                            const pytorch::Stop& stop = {});

@@ -21,15 +21,17 @@ namespace {
 
 using WallClock = std::chrono::system_clock;
 
-/// How long a file that ends too soon may still be written to.
-constexpr std::chrono::seconds young = std::chrono::minutes(1);
-
 /// When a file was written of which this is not known.
 constexpr WallClock::time_point long_ago;
 
+constexpr const char* ends_in_hole =
+    "ends in a hole, which is read as zeros: it was not written to its end, or a copy left out zeros";
 constexpr const char* leads_nowhere = "is a symbolic link that leads nowhere: the file is absent";
 
 WallClock::duration age_of(WallClock::time_point written) { return WallClock::now() - written; }
+
+/// Returns whether a file that ends too soon may still be written to. Some writers set its length first.
+bool may_grow(const TensorFileHeader& header) { return (header.header.cut || header.hole) && is_young(header.written); }
 
 /// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own.
 std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string_view place) {
@@ -62,13 +64,17 @@ void tell_problems(const TensorFile& file, const TensorFileHeader& header, bool 
                                           "is no longer there: it was removed while the trial was read"));
   }
   for (Problem& problem : header.header.problems.all()) {
-    add(std::move(problem));
+    if (!growing) {
+      add(std::move(problem));
+    }
   }
   if (header.header.cut) {
     Problem problem = *header.header.cut;
     problem.kind = growing ? ProblemKind::not_yet : problem.kind;
     problem.text += growing ? "" : ": it was not written, or not copied, to its end";
     add(std::move(problem));
+  } else if (header.hole) {
+    add(make_problem(growing ? ProblemKind::not_yet : ProblemKind::remark, ends_in_hole));
   }
 }
 
@@ -323,7 +329,7 @@ class CheckpointLook {
       const auto is_whole = [&](const TensorSet& set) {
         return std::ranges::none_of(set.files, [&](const TensorFile& file) {
           const auto header = listing_->headers.find(file.path);
-          return header->header.cut || header->unreadable;
+          return header->header.cut || header->unreadable || may_grow(*header);
         });
       };
       last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
@@ -397,7 +403,7 @@ class CheckpointLook {
     const auto age = age_of(header->written);
     const bool named_alone = !place_.file.empty();
     const bool ended = request_.as_it_stands && (named_alone || step < last_whole_);
-    const bool growing = header->header.cut && age < young && !ended;
+    const bool growing = may_grow(*header) && !ended;
     tell_problems(file, *header, growing, named_alone, [&](Problem problem) { problems_.add(std::move(problem)); });
     if (growing) {
       look_again_after(age);
@@ -576,13 +582,15 @@ class CheckpointsLayout final : public Layout {
       const TensorFileHeader& header = known ? *known : read;
       const auto is_it = [&](const CheckpointRow& row) { return row.path == file.path; };
       if (!beside) {  // the look has no row of a file that may still be written to
-        const bool growing =
-            header.header.cut && age_of(header.written) < young && std::ranges::none_of(own.rows, is_it);
-        tell_problems(file, header, growing, alone, report);
+        tell_problems(file, header, may_grow(header) && std::ranges::none_of(own.rows, is_it), alone, report);
+      }
+      const auto opened = storage.open(file.path);
+      if (opened && !header.hole && (*opened)->ends_in_hole()) {
+        report(make_problem(ProblemKind::remark, ends_in_hole, file.path));
       }
       if (header.torch) {
         check_torch_file(storage, file.path, header, report);
-      } else if (const auto opened = storage.open(file.path)) {  // it may be a plain pickle
+      } else if (opened) {  // it may be a plain pickle
         tell_globals(file.path, pytorch::read_torch_file({**opened, 0, (*opened)->size()}), report);
       }
     };

@@ -116,14 +116,15 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
     std::optional<std::int64_t> step;
     entry.members([&](std::string_view key, text::JsonValue& value) {
       const auto number = value.number();
+      const auto word = value.quoted_non_finite();
       if (number && key == "step") {
         step = whole_number(*number);
-      } else if (number) {
+      } else if (number || word) {
         const auto [id, fresh] = ids.try_emplace(std::string(key), static_cast<std::uint32_t>(log.names.size()));
         if (fresh) {
           log.names.push_back(shown_name(key));
         }
-        numbers.emplace_back(id->second, number->real);
+        numbers.emplace_back(id->second, number ? number->real : *word);
       } else {
         ++log.texts;
       }

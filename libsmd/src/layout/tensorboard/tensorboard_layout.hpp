@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,15 +82,6 @@ struct LogCursor : SeriesCursor {
   CheckedFiles checked;
 };
 
-/// Immutable once shared.
-class LogListing final : public SeriesListing {
- public:
-  [[nodiscard]] std::string path(const StepPart& file) const override {
-    const std::uint32_t id = cursor->file_of(file.id);
-    return id == no_id ? std::string() : cursor->files[id].path;
-  }
-
-  std::shared_ptr<const LogCursor> cursor;
-};
+using LogListing = ListingOf<LogCursor>;
 
 }  // namespace smd::detail::layout

@@ -6,7 +6,6 @@
 #include "layout/series_rows.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,16 +72,7 @@ struct WandbCursor : SeriesCursor {
   std::multimap<double, SystemMetric> pending;         ///< By time.
 };
 
-/// Immutable once shared.
-class WandbListing final : public SeriesListing {
- public:
-  [[nodiscard]] std::string path(const StepPart& file) const override {
-    const std::uint32_t id = cursor->file_of(file.id);
-    return id == no_id ? std::string() : cursor->files[id].path;
-  }
-
-  std::shared_ptr<const WandbCursor> cursor;
-};
+using WandbListing = ListingOf<WandbCursor>;
 
 /// `Layout::look` for run files of W&B.
 [[nodiscard]] Outcome<Found> look_at_wandb(storage::Storage& storage, const LookRequest& request, const Opening& place,

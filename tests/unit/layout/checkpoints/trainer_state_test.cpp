@@ -39,11 +39,13 @@ TEST_CASE("trainer state: the step that it is of") {
 TEST_CASE("trainer state: numbers of the log, named as TensorBoard shows them") {
   const auto log = parse_trainer_log(padded(R"({"best_metric":NaN,"log_history":[
       {"step":20,"eval_loss":NaN,"test_accuracy":-Infinity},
-      {"loss":2.5,"epoch":1,"step":10,"note":"text","ok":true},
+      {"loss":2.5,"epoch":1,"step":10,"note":"text","ok":true,"grad_norm":"nan"},
       {"loss":1.5},
       {"loss":1.5,"step":2.5}]})"));
   REQUIRE(log);
-  CHECK(numbers_of(*log) == "train/loss@10=2.500000 train/epoch@10=1.000000 eval/loss@20=nan test/accuracy@20=-inf ");
+  CHECK(numbers_of(*log) ==
+        "train/loss@10=2.500000 train/epoch@10=1.000000 train/grad_norm@10=nan "
+        "eval/loss@20=nan test/accuracy@20=-inf ");
   CHECK(log->without_step == 2);
   CHECK_FALSE(log->empty());
 }
