@@ -302,13 +302,14 @@ class TrialComparison {
         apart -= 1;
       }
     }
-    const Difference of = reductions_.result();  // norms of a list of reductions mean nothing
-    add({.size = of.size + apart,
-         .differing = of.differing + apart,
-         .same_dtype = of.same_dtype,
-         .max_abs = of.max_abs,
-         .max_rel = of.max_rel},
-        row);
+    const Difference of = reductions_.result();
+    Difference told;  // norms of a list of reductions mean nothing
+    told.size = of.size + apart;
+    told.differing = of.differing + apart;
+    told.same_dtype = of.same_dtype;
+    told.max_abs = of.max_abs;
+    told.max_rel = of.max_rel;
+    add(told, row);
   }
 
   /// Sets what follows from the numbers.
