@@ -15,11 +15,13 @@ WALL_TIME = b"\x09" + struct.pack("<d", 1.7e9)
 
 
 def write(path, content, size=0):
-    """A file with this content, and a hole after it up to `size`."""
+    """A file with this content, and a hole after it up to the last of `size` bytes."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(content)
-        file.truncate(max(size, len(content)))
+        if size > len(content):
+            file.seek(size - 1)
+            file.write(b"\0")
     return path
 
 
