@@ -44,6 +44,10 @@ class SameAnswers(Case):
         self.assertEqual(len(names), 41)
         output = 0
         for name in names:
+            for folder, _, files in os.walk(os.path.join(OPTIONS.trials, name)):
+                for file in files:  # how old an incomplete step is, is known on disk only
+                    if os.path.exists(os.path.join(folder, file)):
+                        os.utime(os.path.join(folder, file))
             for command in self.COMMANDS:
                 output += len(self.compare(name, command))
         self.assertGreater(output, 1_000_000)
