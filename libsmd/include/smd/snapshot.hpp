@@ -143,8 +143,9 @@ class SMD_EXPORT TrialSnapshot {
                                                 std::optional<GlobalStep> last = {}) const;
   [[nodiscard]] std::optional<SnapshotStep> find_step(GlobalStep step) const noexcept;
   /// Returns which workers the incomplete steps wait for: `steps 6 to 299 are not complete (worker_1 has not written
-  /// them)`. Only steps that `counts` accepts count. Empty if there is none, or only one that was written within the
-  /// last ten minutes: the newest step of a running job is incomplete at first. When is not known on S3.
+  /// them)`. Leaves out the steps for which `counts` returns false. Returns an empty text if no step is left, or one
+  /// that was written less than ten minutes ago: the newest step of a running job is incomplete at first. On S3, where
+  /// the age of a step is unknown, a single step is never named.
   [[nodiscard]] std::string incomplete_text(const std::function<bool(const SnapshotStep&)>& counts) const;
   [[nodiscard]] StepState state(StepKey step) const;
   /// Returns why a step cannot be used, as the tag of the error that `require`, `Tensor` and `Trial::wait_for_steps`
