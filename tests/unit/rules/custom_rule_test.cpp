@@ -241,6 +241,10 @@ TEST_CASE("another exception reaches the caller of invoke_rule") {
   CHECK_THROWS_WITH(static_cast<void>(invoke_rule(rule)), "no such luck");
   CHECK(quiet.lines.size() == 2);  // what was met before was logged
   CHECK(evaluate(opened, rule).message == "the rule failed: no such luck");
+
+  Told other(opened, [](Told&, GlobalStep) -> bool { throw 5; });
+  CHECK_THROWS_AS(static_cast<void>(invoke_rule(other)), int);
+  CHECK(evaluate(opened, other).status == RuleStatus::error);
 }
 
 TEST_CASE("a damaged record and a missing event file are problems of the result, and cost their step") {

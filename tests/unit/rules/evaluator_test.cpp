@@ -324,6 +324,10 @@ TEST_CASE("what would be read, without reading it") {
                                          "0 1 1 gradient/a abs_mean of value", "1 1 0 gradient/a value",
                                          "1 1 1 gradient/a value"});
   CHECK(evaluator.counters().records == 0);
+  CHECK_THROWS_AS(evaluator.plan([](const PlannedRead&) { throw 5; }), int);
+  evaluator.run();
+  CHECK(evaluator.results()[0].steps_evaluated == 1);  // stops there
+  CHECK(evaluator.results()[1].steps_evaluated == 1);
 }
 
 TEST_CASE("invoke_rule, as the reference's") {

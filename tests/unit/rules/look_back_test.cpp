@@ -145,6 +145,14 @@ TEST_CASE("WeightUpdateRatio: a job that was restarted counts its mode steps ane
       trial.run("WeightUpdateRatio", {{"num_steps", "7"}, {"epsilon", "0"}, {"large_threshold", "0"}});
   REQUIRE(triggered_at(result) == std::vector<std::int64_t>{1});
   CHECK(result.findings[0].value == 99);  // |100 - 1| / 1
+
+  RuleTrial far(weights);
+  far.step(0, Mode::train, 3, {{"weight", {1}}}).step(1, Mode::train, 4, {{"weight", {2}}});
+  far.step(2, Mode::train, 2, {{"weight", {10}}}).step(3, Mode::train, 3, {{"weight", {30}}});
+  const RuleResult within =
+      far.run("WeightUpdateRatio", {{"num_steps", "2"}, {"epsilon", "0"}, {"large_threshold", "0"}});
+  REQUIRE(triggered_at(within) == std::vector<std::int64_t>{1, 3});
+  CHECK(within.findings[1].value == 2);  // |30 - 10| / 10
 }
 
 TEST_CASE("WeightUpdateRatio: other shapes, reductions, NaN and zeros") {

@@ -208,6 +208,25 @@ TEST_CASE("each mode by itself, one mode, or all in one row") {
   CHECK(row.findings[1].value == 300);
 }
 
+TEST_CASE("after a restart whose mode steps begin again, its losses are held against each other") {
+  RuleTrial trial(losses);
+  std::int64_t at = 0;
+  for (const float loss : {8.F, 4.F, 2.F, 1.F}) {
+    trial.step(at, Mode::train, at, {{"loss", {loss}}});
+    ++at;
+  }
+  for (std::int64_t mode_step = 1; const float loss : {9.F, 10.F, 9.F, 9.F}) {
+    trial.step(at++, Mode::train, mode_step++, {{"loss", {loss}}});
+  }
+  const RuleResult each = trial.run(loss_not_decreasing, {{"num_steps", "1"}});
+  // 10 after 9, not 9 after 8; then a fall; then none
+  REQUIRE(triggered_at(each) == Steps{5, 7});
+  CHECK(each.findings[0].details.front() == std::pair<std::string, std::string>("reference_step", "4"));
+  CHECK(each.steps_evaluated == 6);
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"start_step", "5"}})) == Steps{5, 7});
+  CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "2"}})) == Steps{6});
+}
+
 TEST_CASE("each worker by itself; integers are losses too") {
   RuleTrial trial(losses, 2);
   for (std::int64_t at = 0; at < 2; ++at) {

@@ -98,7 +98,9 @@ class SMD_EXPORT StepTensors {
   /// Returns the units of the same tensor and worker at the steps of the same mode, up to and including this unit's
   /// step, ascending: the last one is the unit itself.
   [[nodiscard]] std::span<const Unit> series(const Unit& unit) const;
-  /// As above, over the steps of all modes.
+  /// As above, from where mode steps last began again, as they do if a job is restarted without its step counts.
+  [[nodiscard]] std::span<const Unit> series_since_restart(const Unit& unit) const;
+  /// As `series`, over the steps of all modes.
   [[nodiscard]] std::span<const Unit> series_of_all_modes(const Unit& unit) const;
 
   /// Returns whether this global step is complete in another trial of the rule, and has the same mode there.

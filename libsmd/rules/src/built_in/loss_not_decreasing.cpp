@@ -93,6 +93,9 @@ class LossNotDecreasing final : public Rule {
         continue;
       }
       std::set<std::int64_t>& asked = asked_[row_of(unit)];
+      if (!asked.empty() && position(unit) < *asked.rbegin()) {
+        asked.clear();  // mode steps begin again
+      }
       if (const std::optional<Unit> before = reference(step, unit)) {
         if (asked.insert(position(*before)).second) {
           losses_.need(step, *before);
@@ -130,9 +133,11 @@ class LossNotDecreasing final : public Rule {
         continue;
       }
       Row& row = rows_[row_of(unit)];
-      if (!row.first) {
+      if (!row.first || position(unit) < row.last) {
+        row = Row();
         row.first = unit.step();
       }
+      row.last = position(unit);
       learn_reference(step, unit, row);
       if (const std::optional<double> loss = losses_.loss(step, unit)) {
         check(step, unit, row, *loss);
@@ -145,13 +150,14 @@ class LossNotDecreasing final : public Rule {
     GlobalStep step;
     double value = 0;
   };
-  /// Losses of one tensor, worker and mode.
+  /// Losses of one tensor, worker and mode, since mode steps last began again.
   struct Row {
-    std::optional<GlobalStep> first;      ///< First step at which the rule saw the tensor.
-    std::optional<std::int64_t> checked;  ///< Position of the last check.
-    std::optional<Loss> low;              ///< The loss where the rise began, if the loss rose at the last check.
-    std::map<std::int64_t, Loss> known;   ///< By position; losses that can no longer be a reference are dropped.
-    std::set<std::int64_t> no_losses;     ///< Positions before `first` that were looked at and have no loss.
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();  ///< Position of the newest.
+    std::optional<GlobalStep> first;                               ///< First step at which the rule saw the tensor.
+    std::optional<std::int64_t> checked;                           ///< Position of the last check.
+    std::optional<Loss> low;             ///< The loss where the rise began, if the loss rose at the last check.
+    std::map<std::int64_t, Loss> known;  ///< By position; losses that can no longer be a reference are dropped.
+    std::set<std::int64_t> no_losses;    ///< Positions before `first` that were looked at and have no loss.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
   /// Losses of one tensor and worker, where steps have no modes.
@@ -186,7 +192,7 @@ class LossNotDecreasing final : public Rule {
 
   /// Returns the units that are far enough back to be the reference, ascending.
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
-    const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series(unit);
+    const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series_since_restart(unit);
     const std::int64_t latest = earlier(position(unit), least_distance_);
     const auto end = std::ranges::partition_point(series, [&](const Unit& other) { return position(other) <= latest; });
     return {series.begin(), end};
@@ -374,7 +380,8 @@ RuleDescription loss_not_decreasing_rule() {
           "and the checks directly before it at which the loss rose too\n"
           "else: 100 * (old - new) / |old| < diff_percent, or new is NaN\n"
           "A tensor's loss is its one element; of a collection's tensor, the mean (the saved one is enough). Steps p "
-          "are mode steps; with mode GLOBAL, global steps of all modes in one row.\n"
+          "are mode steps, and where these begin again, after a restart, so does the rule; with mode GLOBAL, global "
+          "steps of all modes in one row.\n"
           "Where steps have no modes (log directories, checkpoints), per tensor and worker, when n losses were seen, "
           "first at n = 4 * num_steps, then at max(n + num_steps, n * 5 / 4): 100 * (old - new) / |old| < "
           "diff_percent, or new is NaN, with new = the median of the newest quarter of the n losses and old = that of "

@@ -31,9 +31,10 @@ class WeightUpdateRatio final : public UnitRule {
   /// Returns, without `num_steps`, the value saved last before this one; with it, the earliest that was saved at most
   /// that many mode steps ago. Nullopt if nothing was saved then.
   [[nodiscard]] std::optional<Unit> reference(const StepTensors& step, const Unit& unit) const {
-    std::span<const Unit> all = step.series(unit);
+    const bool last = !parameters().has("num_steps");
+    std::span<const Unit> all = last ? step.series(unit) : step.series_since_restart(unit);
     all = all.first(all.size() - 1);
-    if (!parameters().has("num_steps")) {
+    if (last) {
       return all.empty() ? std::nullopt : std::optional(all.back());
     }
     const std::int64_t now = unit.mode_step().value;
@@ -74,8 +75,8 @@ RuleDescription weight_update_ratio_rule() {
       .frameworks = "deep learning",
       .collections = {"weights"},
       .parameters = {at_least(1, {"num_steps", Type::integer, no_default,
-                                  "mode steps to look back at most, to the earliest value saved there; not given: to "
-                                  "the value saved last before"}),
+                                  "mode steps to look back at most, to the earliest value saved there, not beyond a "
+                                  "restart at which they begin again; not given: to the value saved last before"}),
                      {"large_threshold", Type::number, "10.0", "ratios above this trigger"},
                      {"small_threshold", Type::number, "0.00000001", "ratios below this trigger"},
                      at_least(0, {"epsilon", Type::number, "0.000000001", "added to the divisor"})},

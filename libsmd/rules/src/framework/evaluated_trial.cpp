@@ -108,15 +108,20 @@ std::vector<Unit> EvaluatedTrial::units(const std::vector<SavedRow>& rows, std::
   return units;
 }
 
-const std::vector<Unit>& EvaluatedTrial::series(std::uint32_t tensor, std::uint32_t worker,
-                                                std::optional<Mode> mode) const {
+const EvaluatedTrial::Series& EvaluatedTrial::series(std::uint32_t tensor, std::uint32_t worker,
+                                                     std::optional<Mode> mode) const {
   const std::lock_guard lock(mutex_);
   const auto [it, made] = series_.try_emplace({tensor, worker, mode});
   if (made) {
     const auto rows = snapshot_.series(tensor, worker, mode);
-    it->second.reserve(rows.size());
+    auto& [units, restarts] = it->second;
+    units.reserve(rows.size());
     for (const SavedRow row : rows) {
-      it->second.push_back(Unit(*this, row, tensor));
+      const Unit unit(*this, row, tensor);
+      if (!units.empty() && unit.mode_step() < units.back().mode_step()) {
+        restarts.push_back(units.size());
+      }
+      units.push_back(unit);
     }
   }
   return it->second;

@@ -49,9 +49,12 @@ class EvaluatedTrial {
   /// Returns units by tensor's name, then worker's.
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, const TensorSet& selected) const;
   [[nodiscard]] std::vector<Unit> units(const std::vector<SavedRow>& rows, std::uint32_t tensor) const;
-  /// Returns all units of one tensor and worker at complete steps, in one mode or in all.
-  [[nodiscard]] const std::vector<Unit>& series(std::uint32_t tensor, std::uint32_t worker,
-                                                std::optional<Mode> mode) const;
+  /// All units of one tensor and worker at complete steps, in one mode or in all.
+  struct Series {
+    std::vector<Unit> units;
+    std::vector<std::size_t> restarts = {0};  ///< Indices of units from which mode steps begin again, ascending.
+  };
+  [[nodiscard]] const Series& series(std::uint32_t tensor, std::uint32_t worker, std::optional<Mode> mode) const;
   /// Returns the sides, according to their names, of the tensors with one number for each step, for trials without
   /// modes. The same object as long as the names do not change.
   [[nodiscard]] std::shared_ptr<const Sides> sides() const;
@@ -67,7 +70,7 @@ class EvaluatedTrial {
   using SeriesKey = std::tuple<std::uint32_t, std::uint32_t, std::optional<Mode>>;
   mutable std::mutex mutex_;
   mutable std::uint64_t match_steps_ = limits::pattern_question_steps;  // guarded
-  mutable std::map<SeriesKey, std::vector<Unit>> series_;               // guarded; its vectors never change
+  mutable std::map<SeriesKey, Series> series_;                          // guarded; what it holds never changes
   mutable std::shared_ptr<const Sides> sides_;                          // guarded, as is what it was made from:
   mutable std::shared_ptr<const std::map<std::string, Collection>> sides_collections_;
   mutable std::uint64_t sides_generation_ = 0;

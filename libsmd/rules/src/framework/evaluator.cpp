@@ -213,6 +213,9 @@ std::size_t Evaluator::add(Rule& rule, std::string name, std::vector<const Trial
 }
 
 std::size_t Evaluator::add(std::unique_ptr<Rule> rule, std::string name, std::vector<const Trial*> others) {
+  if (!rule) {
+    throw InvalidArgument("there is no rule to add");
+  }
   Rule& borrowed = *rule;
   return impl_->add(borrowed, std::move(rule), std::move(name), std::move(others));
 }
@@ -279,6 +282,7 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
       if (!run.active() || !run.wants(step)) {
         continue;
       }
+      std::vector<PlannedRead> reads;
       run.plan(impl_->window, step);
       for (const TensorPair* const pair : run.plans().back().pairs) {
         run.note_pair(*pair);
@@ -296,10 +300,11 @@ void Evaluator::plan(const std::function<void(const PlannedRead&)>& visit) {
                            : ask.kind == RecordRequest::Kind::wall_time ? "wall time"
                            : reduction.empty()                          ? "value"
                                                                         : "saved " + std::string(reduction);
-        visit({run.number(), step.step(), slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
-               snapshot.worker(slot.row.worker()), std::move(what)});
+        reads.push_back({run.number(), step.step(), slot.row.step(), slot.trial->number(), snapshot.tensor(ask.tensor),
+                         snapshot.worker(slot.row.worker()), std::move(what)});
       }
       run.drop_plans();
+      std::ranges::for_each(reads, visit);  // it may throw
     }
   }
 }

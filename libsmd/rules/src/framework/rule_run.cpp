@@ -85,6 +85,12 @@ void RuleRun::guarded(const Call& call) {
     } else {
       failure_ = error.what();
     }
+  } catch (...) {
+    stopped_ = true;
+    if (options_->rethrow) {
+      throw;
+    }
+    failure_ = "the rule threw no std::exception";
   }
 }
 

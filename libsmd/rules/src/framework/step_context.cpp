@@ -40,12 +40,15 @@ bool StepContext::selected(SelectionId selection, const Unit& unit) const {
   return run.selected(selection)[unit.tensor_];
 }
 
-std::span<const Unit> StepContext::series(const Unit& unit, bool all_modes) const {
+std::span<const Unit> StepContext::series(const Unit& unit, Stretch stretch) const {
   run.note_look_back();
-  const std::vector<Unit>& all =
-      unit.trial_->series(unit.tensor_, unit.row_.worker(), all_modes ? std::nullopt : std::optional(unit.mode()));
+  const auto& [all, restarts] = unit.trial_->series(
+      unit.tensor_, unit.row_.worker(), stretch == Stretch::all_modes ? std::nullopt : std::optional(unit.mode()));
   const auto end = std::ranges::upper_bound(all, unit.step(), {}, &Unit::step);
-  return std::span(all).first(static_cast<std::size_t>(end - all.begin()));
+  const auto size = static_cast<std::size_t>(end - all.begin());
+  const std::size_t begin =
+      stretch == Stretch::since_restart ? *std::prev(std::ranges::lower_bound(restarts, size)) : 0;
+  return std::span(all).first(size).subspan(begin);
 }
 
 std::optional<std::uint32_t> StepContext::value_position(const Unit& unit) {
@@ -171,8 +174,15 @@ bool StepTensors::selected(SelectionId selection, const Unit& unit) const {
   return context_->selected(selection, unit);
 }
 std::vector<std::string_view> StepTensors::workers() const { return workers_of(context_->run.base(), context_->rows); }
-std::span<const Unit> StepTensors::series(const Unit& unit) const { return context_->series(unit, false); }
-std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const { return context_->series(unit, true); }
+std::span<const Unit> StepTensors::series(const Unit& unit) const {
+  return context_->series(unit, detail::rules::StepContext::Stretch::mode);
+}
+std::span<const Unit> StepTensors::series_since_restart(const Unit& unit) const {
+  return context_->series(unit, detail::rules::StepContext::Stretch::since_restart);
+}
+std::span<const Unit> StepTensors::series_of_all_modes(const Unit& unit) const {
+  return context_->series(unit, detail::rules::StepContext::Stretch::all_modes);
+}
 bool StepTensors::other_has_step(std::size_t other) const {
   const std::optional<SnapshotStep> there = context_->run.others().at(other)->snapshot().find_step(step());
   return there && there->complete() && there->mode() == mode();

@@ -42,7 +42,8 @@ class StepContext {
   /// Returns the units of all workers at this step, by name.
   [[nodiscard]] std::vector<Unit> units_of(std::string_view tensor) const;
   [[nodiscard]] bool selected(SelectionId selection, const Unit& unit) const;
-  [[nodiscard]] std::span<const Unit> series(const Unit& unit, bool all_modes) const;
+  enum class Stretch : std::uint8_t { mode, since_restart, all_modes };
+  [[nodiscard]] std::span<const Unit> series(const Unit& unit, Stretch stretch) const;
 
   /// Returns the position of a unit's raw value, or of a saved reduction, in its row; nullopt if it was not saved.
   [[nodiscard]] static std::optional<std::uint32_t> value_position(const Unit& unit);
