@@ -398,23 +398,35 @@ void Reader::narrow(const StridedPart& part) try {
     return;
   }
   StridedPart of_flat = part;
-  if (part_) {  // strides and offset count elements of what was taken before, axis by axis
+  if (part_ && size_ != 0 && element_count(part.shape).value_or(0) != 0) {
+    // Strides and offset count elements of what was taken before: how far each goes along its axes.
     const std::vector<std::int64_t> places = whole_strides(shape_);
-    std::int64_t offset = part.offset;
+    bool inside = true;
     of_flat.offset = part_->offset;
+    of_flat.strides.assign(part.strides.size(), 0);
     for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
-      of_flat.offset += places[axis] == 0 ? 0 : offset / places[axis] * part_->strides[axis];
-      offset %= std::max<std::int64_t>(places[axis], 1);
-    }
-    for (std::int64_t& stride : of_flat.strides) {
-      const std::int64_t distance = std::abs(stride);
-      std::int64_t along = 0;
-      for (std::size_t axis = 0; axis < shape_.size() && distance != 0; ++axis) {
-        if (shape_[axis] > 1 && places[axis] <= distance && distance < places[axis] * shape_[axis]) {
-          along = stride / places[axis] * part_->strides[axis];
-        }
+      const auto along = [&](std::int64_t distance) { return distance / places[axis] % shape_[axis]; };
+      std::int64_t low = along(part.offset);
+      std::int64_t high = low;
+      of_flat.offset += low * part_->strides[axis];
+      for (std::size_t of = 0; of < part.shape.size(); ++of) {
+        const std::int64_t stride = part.shape[of] > 1 ? along(part.strides[of]) : 0;
+        of_flat.strides[of] += stride * part_->strides[axis];
+        (stride < 0 ? low : high) += stride * (part.shape[of] - 1);
       }
-      stride = along;
+      inside = inside && low >= 0 && high < shape_[axis];
+    }
+    if (!inside) {  // it goes from row to row: the elements must lie one after another
+      const std::size_t bytes = size_ * item_size(dtype_);
+      std::shared_ptr<std::byte[]> elements = std::make_shared<std::byte[]>(bytes);
+      if (!read(0, {elements.get(), bytes})) {
+        return;
+      }
+      owned_ = std::move(elements);
+      hold({owned_.get(), bytes});
+      flat_size_ = size_;
+      source_ = nullptr;
+      of_flat = part;
     }
   }
   part_ = std::move(of_flat);

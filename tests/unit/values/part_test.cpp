@@ -163,6 +163,21 @@ TEST_CASE("parts of a value, in whichever order its elements are wanted") {
   reader.narrow({{2, 3}, {-6, 2}, 12});
   check(reader, {2, 3}, {2, 10, 18, 1, 9, 17});
 
+  // Parts that go along two axes at once, or from row to row.
+  const auto of_view = [&](const StridedPart& of) {
+    REQUIRE(reader.open(transposed, {}));
+    reader.narrow(of);
+    return numbers_of(reader.value().value().bytes());
+  };
+  CHECK(of_view({{4}, {7}, 0}) == Numbers{0, 5, 10, 15});  // its diagonal
+  CHECK(of_view({{4}, {5}, 3}) == Numbers{12, 9, 6, 3});   // the other one, from [0, 3]
+  CHECK(of_view({{8}, {3}, 0}) == Numbers{0, 12, 1, 13, 2, 14, 3, 15});
+  CHECK(of_view({{6}, {-1}, 9}) == Numbers{13, 9, 5, 1, 20, 16});
+  REQUIRE(reader.open(place, {}));
+  reader.narrow({{3, 4}, {4, 1}, 12});
+  reader.narrow({{3}, {5}, 0});
+  check(reader, {3}, {12, 17, 22});
+
   // Rows far apart, and a whole value backwards.
   const Place large = Counting::view(0, 3'000'000, {1000, 3000}, {});
   REQUIRE(reader.open(large, {}));
