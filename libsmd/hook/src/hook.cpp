@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <smd/limits.hpp>
 #include <utility>
@@ -86,6 +87,10 @@ Hook::Hook(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 Hook::Hook(Hook&&) noexcept = default;
 
 Hook::~Hook() {
+  if (impl_ && impl_->is_of_parent()) {
+    static_cast<void>(
+        impl_.release());  // its thread, which a destructor would wait for, and its files are the parent's
+  }
   if (impl_) {
     try {
       impl_->close();
@@ -142,6 +147,8 @@ void Hook::next_step() {
 void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
   impl_->throw_failure();
   detail::refuse_if(step.value < 0 || mode_step.value < 0, "steps count from 0");
+  detail::refuse_if(std::max(step.value, mode_step.value) == std::numeric_limits<std::int64_t>::max(),
+                    "no step could follow this one");
   detail::refuse_if(mode == Mode::global && mode_step.value != step.value,
                     "in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
                         std::to_string(mode_step.value));

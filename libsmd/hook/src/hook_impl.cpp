@@ -69,6 +69,8 @@ void read_into(const ReadElements& read, std::uint64_t at, std::span<std::byte> 
     throw;
   } catch (const std::exception& error) {
     throw ReadError({ProblemKind::io, {}, {}, error.what()});
+  } catch (...) {
+    throw ReadError({ProblemKind::io, {}, {}, "what supplies the elements threw no std::exception"});
   }
 }
 
@@ -414,6 +416,7 @@ void Hook::Impl::throw_refused() {
 }
 
 void Hook::Impl::close() {
+  detail::refuse_if(is_of_parent(), "the hook belongs to the process that forked this one: only that one closes it");
   if (closed) {
     queue.throw_failure();
     return;

@@ -12,6 +12,8 @@
 #include "wire/framing.hpp"
 #include "write_queue.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <functional>
 #include <memory>
@@ -68,6 +70,8 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   /// Precondition: `drain` has returned. @throws StepAlreadySaved if another process has saved one of the steps in the
   /// meantime.
   void throw_refused();
+  /// Returns whether this process was forked from the one that made the hook: the thread that writes is not here.
+  [[nodiscard]] bool is_of_parent() const noexcept { return ::getpid() != made_in; }
   void close();
 
   const HookConfig config;
@@ -83,6 +87,7 @@ struct __attribute__((visibility("hidden"))) Hook::Impl {
   bool ever_offered = false;                 // save_… was called at any step
   std::int64_t last_saved = -1;              // the largest step of which this hook saved something
   bool closed = false;
+  const pid_t made_in = ::getpid();
   // Shared with the queue's tasks, which fill and finish them.
   std::shared_ptr<detail::hook::StepWriter> file;
   std::shared_ptr<detail::hook::AtomicFile> tensorboard_file;

@@ -401,5 +401,35 @@ TEST_CASE("after a failure every call says so, and close again") {
   CHECK_THROWS_AS(hook.close(), WriteError);
 }
 
+TEST_CASE("a forked child neither writes for its parent's hook nor waits for it") {
+  const TempDir folder;
+  const std::string path = folder / "run";
+  HookConfig config{.out_dir = path, .save_config = SaveConfigMode{.save_interval = 1}};
+  config.end_marker = true;
+  std::optional<Hook> hook(config);
+  hook->save_scalar("a", 1);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(60);  // a child that waits is killed
+    bool refused = false;
+    try {
+      hook->close();
+    } catch (const InvalidArgument&) {
+      refused = true;
+    }
+    hook.reset();
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(!std::filesystem::exists(path + "/training_job_end.ts"));
+  hook->close();
+  const Trial trial = Trial::open(path);
+  CHECK(trial.ended());
+  CHECK(trial.tensor("scalar/a").steps() == std::vector{GlobalStep(0)});
+}
+
 }  // namespace
 }  // namespace smd

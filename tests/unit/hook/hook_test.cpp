@@ -678,6 +678,9 @@ TEST_CASE("elements that cannot be read are a failure to write") {
   CHECK(other.save_tensor("y", Dtype::uint8, {1},
                           [](std::uint64_t, std::span<std::byte>) { throw std::runtime_error("no more of it"); }));
   CHECK_THROWS_AS(other.flush(), WriteError);
+  Hook third({.out_dir = folder / "third", .save_config = SaveConfigMode{.save_interval = 1}});
+  CHECK(third.save_tensor("z", Dtype::uint8, {1}, [](std::uint64_t, std::span<std::byte>) { throw 5; }));
+  CHECK_THROWS_AS(third.flush(), WriteError);
 }
 
 TEST_CASE("a value may be changed once the call returns") {
