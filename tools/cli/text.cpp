@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text.hpp"
 
-#include "cli/display_width_table.hpp"
+#include "cli/escape.hpp"
 #include "text/nearest.hpp"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
-#include <iterator>
 
 namespace smd::tool {
-
-namespace {
-
-template <std::size_t Size>
-bool within(const CodePointRange (&ranges)[Size], char32_t point) noexcept {
-  const auto* range = std::ranges::upper_bound(ranges, point, {}, &CodePointRange::first);
-  return range != std::begin(ranges) && point <= std::prev(range)->last;
-}
-
-}  // namespace
 
 DecodedCharacter decode_utf8(std::string_view text) noexcept {
   const detail::CodePoint point = detail::first_character(text);
@@ -34,12 +26,20 @@ std::string printable(std::string_view text, bool ascii) {
 }
 
 std::size_t display_width(std::string_view text) noexcept {
+  // The C library knows the widths of all characters in a locale of UTF-8 alone. If the system has none, each takes
+  // one.
+  static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   std::size_t width = 0;
   while (!text.empty()) {
     const DecodedCharacter point = decode_utf8(text);
     text.remove_prefix(point.size);
-    const bool ordinary = point.value < 0x300 || !point.valid;
-    width += ordinary ? 1 : within(wide_ranges, point.value) ? 2 : within(zero_width_ranges, point.value) ? 0 : 1;
+    int columns = 1;
+    if (point.value >= 0x300 && point.valid && unicode != nullptr) {
+      const locale_t before = uselocale(unicode);
+      columns = wcwidth(static_cast<wchar_t>(point.value));
+      uselocale(before);
+    }
+    width += columns < 0 ? 1U : static_cast<std::size_t>(columns);
   }
   return width;
 }
@@ -136,6 +136,51 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return column == 0 ? out : out + '\n';
+}
+
+namespace {
+
+bool is_glob(std::string_view text) {
+  return text.find_first_of("*?") != std::string_view::npos ||
+         (text.find('[') != std::string_view::npos && text.find(']') != std::string_view::npos);
+}
+
+// Whether the text has characters that globs do not use, or uses `*` or `?` as only regular expressions do.
+bool is_regex(std::string_view text) {
+  if (text.find_first_of("()|\\^$+{}") != std::string_view::npos) {
+    return true;
+  }
+  for (const std::string_view repeated : {".*", ".?", "]*", "]?"}) {
+    if (text.find(repeated) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::string> regex_of_glob(std::string_view text) {
+  if (!is_glob(text) || is_regex(text)) {
+    return std::nullopt;
+  }
+  // A search finds the pattern anywhere, so a star at an end needs no anchor there.
+  const bool open_start = text.starts_with('*');
+  text.remove_prefix(std::min(text.find_first_not_of('*'), text.size()));
+  const bool open_end = text.empty() || text.ends_with('*');
+  text = text.substr(0, text.find_last_not_of('*') + 1);
+  std::string regex = open_start ? "" : "^";
+  append_replaced(regex, text, {{'*', ".*"}, {'?', "."}, {'.', "\\."}});
+  return open_end ? regex : regex + "$";
+}
+
+std::string glob_for_regex(std::string_view text) {
+  const std::optional<std::string> regex = regex_of_glob(text);
+  if (!regex) {
+    return {};
+  }
+  return single_quoted(text) + " is a regular expression, not a glob: try " +
+         single_quoted(regex->empty() ? "." : *regex);
 }
 
 }  // namespace smd::tool

@@ -7,7 +7,7 @@
 
 namespace smd::tool {
 
-/// About how wide displayable text (`cli/xml_text.hpp`) is, in heights of its font (em): a little more than a
+/// About how wide displayable text (`cli/escape.hpp`) is, in heights of its font (em): a little more than a
 /// sans-serif font takes.
 [[nodiscard]] double text_width(std::string_view text);
 

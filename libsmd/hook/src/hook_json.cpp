@@ -4,7 +4,7 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 #include "types/refuse.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/error.hpp>
 #include <smd/limits.hpp>
@@ -243,7 +243,7 @@ HookConfig HookConfig::parse(std::string_view text, std::string_view where_view,
                     where + ": the JSON document is larger than a configuration may be");
   text::JsonDocument<json> parsed;
   if (const auto error = text::parse_json(text, parsed)) {
-    const Problem problem = detail::json_problem(*error);
+    const Problem problem = detail::wire::json_problem(*error);
     throw InvalidArgument(where + (problem.offset ? ": byte " + std::to_string(*problem.offset) : "") + ": " +
                           problem.text);
   }

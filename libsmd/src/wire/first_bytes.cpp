@@ -4,6 +4,8 @@
 #include "text/escape.hpp"
 #include "wire/framing.hpp"
 
+#include <smd/limits.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -160,6 +162,28 @@ bool looks_compressed(std::span<const std::byte> first_bytes) noexcept {
   // A plain file may begin like this because of the length of its first record, but then that length's checksum is
   // correct.
   return first_bytes.size() < header_bytes || !parse_header(first_bytes.first(header_bytes));
+}
+
+Problem json_problem(const text::JsonError& error, std::string_view text) {
+  const KnownFile* const known = known_file(std::as_bytes(std::span(text.substr(0, telling_bytes))), {});
+  if (!text.empty() && known != nullptr && known->kind != FileKind::text) {
+    return damaged(say(*known), 0);
+  }
+  switch (error.fault) {
+    case text::JsonFault::too_deep:
+      return damaged("nested deeper than " + std::to_string(limits::json_depth) + " levels");
+    case text::JsonFault::cut_off:
+      return damaged("the JSON document is cut off", error.offset);
+    case text::JsonFault::number:
+      return damaged("the number " + printable(error.number) + " is beyond a double", error.offset);
+    case text::JsonFault::no_object:
+      return damaged("not a JSON object", error.offset);
+    case text::JsonFault::no_memory:
+      return {ProblemKind::io, {}, {}, "memory ran out"};
+    case text::JsonFault::malformed:
+      break;
+  }
+  return damaged("not valid JSON from here on", error.offset);
 }
 
 }  // namespace smd::detail::wire

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/json.hpp"
+#include "types/outcome.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -48,5 +51,9 @@ struct KnownFile {
 
 /// What follows the text of a problem whose offset is one in the inflated stream, as those in index files are.
 inline constexpr std::string_view in_inflated_stream = " (in the inflated stream)";
+
+/// Returns a fault in a JSON document as a problem, without the file's name; or what the file is instead, if its first
+/// bytes tell. `text`: the document's; may be empty.
+[[nodiscard]] Problem json_problem(const text::JsonError& error, std::string_view text = {});
 
 }  // namespace smd::detail::wire

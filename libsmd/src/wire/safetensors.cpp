@@ -5,7 +5,7 @@
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
 #include "text/repeated.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 #include "wire/little_endian.hpp"
 
 #include <smd/shape.hpp>
@@ -116,7 +116,7 @@ class SafetensorsParser {
       }
     });
     if (error && !too_many) {
-      Problem problem = json_problem(*error);
+      Problem problem = wire::json_problem(*error);
       problem.text.insert(0, "the header: ");
       problem.offset = safetensors_length_bytes + error->offset;
       header_.problems.add(std::move(problem));

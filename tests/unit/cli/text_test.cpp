@@ -101,3 +101,15 @@ TEST_CASE("wrapping breaks at spaces only") {
   CHECK(wrapped("a\n\nb", 80, 1) == " a\n\n b\n");
   CHECK(wrapped("", 80, 0).empty());
 }
+
+TEST_CASE("globs and the patterns that mean the same") {
+  CHECK(smd::tool::regex_of_glob("conv*") == "^conv");
+  CHECK(smd::tool::regex_of_glob("*relu*") == "relu");
+  CHECK(smd::tool::regex_of_glob("layer?/bias") == "^layer./bias$");
+  CHECK(smd::tool::regex_of_glob("fc[12].weight") == "^fc[12]\\.weight$");
+  CHECK(smd::tool::regex_of_glob("*").value_or("none").empty());
+  for (const char* text : {"loss", "conv.*", "a|b", "^fc*", "x+", ""}) {
+    CAPTURE(text);
+    CHECK_FALSE(smd::tool::regex_of_glob(text).has_value());
+  }
+}

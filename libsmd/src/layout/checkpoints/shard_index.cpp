@@ -4,7 +4,7 @@
 #include "base/map_pages.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <boost/sort/spinsort/spinsort.hpp>
 
@@ -60,7 +60,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
     }
   });
   if (error) {
-    return json_problem(*error, json);
+    return wire::json_problem(*error, json);
   }
   if (!found) {
     return damaged("the index has no weight_map");

@@ -4,7 +4,7 @@
 #include "base/buffer.hpp"
 #include "text/json_reader.hpp"
 #include "text/number.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -143,7 +143,7 @@ Outcome<TrainerLog> parse_trainer_log(std::string_view json, const std::function
       value.items(read_entry);
     }
   });
-  return error ? Outcome<TrainerLog>(json_problem(*error, json)) : std::move(log);
+  return error ? Outcome<TrainerLog>(wire::json_problem(*error, json)) : std::move(log);
 }
 
 }  // namespace smd::detail::layout

@@ -7,7 +7,7 @@
 #include "layout/debugger/whole_file.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
 
@@ -213,7 +213,7 @@ Outcome<CollectionsFile> parse_collections_file(std::span<const std::byte> bytes
   text::JsonReader reader({.half_pairs = true});
   const auto error = reader.read(text, [&](std::string_view key, JsonValue& value) { read_root(drafts, key, value); });
   if (error) {
-    return json_problem(*error, text);
+    return wire::json_problem(*error, text);
   }
   if (!drafts.collections) {
     return damaged("there is no object 'collections'");

@@ -4,7 +4,7 @@
 #include "base/buffer.hpp"
 #include "text/escape.hpp"
 #include "text/trim.hpp"
-#include "wire/json_problem.hpp"
+#include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
 
@@ -207,7 +207,7 @@ Outcome<ParsedIndex> IndexParser::parse_fully(std::string_view text, std::string
     }
   });
   if (error) {
-    return json_problem(*error, text);
+    return wire::json_problem(*error, text);
   }
   const std::optional<Mode> mode = meta && meta->mode ? index_mode(*meta->mode) : std::nullopt;
   const char* const wrong = !meta                          ? "there is no 'meta'"
