@@ -5,6 +5,7 @@
 #include "text/mapped.hpp"
 #include "text/nearest.hpp"
 #include "trial/trial_state.hpp"
+#include "types/refuse.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
@@ -338,6 +339,7 @@ std::map<ModeStep, Shape> Tensor::shapes(Mode mode, const std::optional<std::str
 
 TensorValue Tensor::reduction_value(StepKey step, std::string_view reduction, bool abs,
                                     const std::optional<std::string>& worker) const {
+  detail::refuse_if(reduction.empty(), "the name of a reduction is empty");
   const Impl::Query query(*impl_);
   const std::string stored = (abs ? "abs_" : "") + std::string(reduction);
   const StepRow& row = query.row(

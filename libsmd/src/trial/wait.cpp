@@ -17,6 +17,13 @@ namespace {
 /// before. A watch that is not needed is not made: the system takes milliseconds to close one.
 enum class Watching : std::uint8_t { from_the_start, from_the_first_pause };
 
+using Time = std::chrono::steady_clock::time_point;
+
+/// Returns `time + by`; the end of time if that is earlier.
+Time later(Time time, std::chrono::nanoseconds by) noexcept {
+  return by < Time::max() - time ? time + by : Time::max();
+}
+
 /// Returns a storage's watch, or one that polls if it has none.
 std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono::milliseconds interval,
                                          const storage::WatchScope& scope) {
@@ -29,8 +36,6 @@ std::unique_ptr<storage::Watch> watch_of(storage::Storage& storage, std::chrono:
 /// Sleeps until there may be something new. Must be made before the first look, so that no change is missed.
 class Waiter {
  public:
-  using Time = std::chrono::steady_clock::time_point;
-
   /// `state` must outlive this.
   Waiter(TrialState& state, const WaitOptions& options, Watching watching)
       : clock_(state.clock()),
@@ -70,7 +75,7 @@ class Waiter {
       until = std::min(until, *last_look_);
     }
     if (options_.idle) {
-      until = std::min(until, quiet_since_ + *options_.idle);
+      until = std::min(until, later(quiet_since_, *options_.idle));
     }
     watch_->wait_until(until);
   }
@@ -104,7 +109,7 @@ class Waiter {
     try {
       std::optional<Time> end = end_;
       if (options_.idle && options_.idle->count() > 0) {
-        const Time idle_end = clock_.now() + *options_.idle;
+        const Time idle_end = later(clock_.now(), *options_.idle);
         end = std::min(end.value_or(idle_end), idle_end);
       }
       return state.look_until(options_.stop, end);
@@ -157,8 +162,10 @@ class Waiter {
 namespace smd {
 
 using detail::trial::HoldStill;
+using detail::trial::later;
 using detail::trial::Snapshot;
 using detail::trial::Step;
+using detail::trial::Time;
 using detail::trial::Waiter;
 using detail::trial::watch_of;
 using detail::trial::Watching;
@@ -288,7 +295,7 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
   const detail::Clock& clock = detail::system_clock();
   WaitOptions until = wait;
   until.idle.reset();
-  const auto idle_end = wait.idle ? std::optional(clock.now() + *wait.idle) : std::nullopt;
+  const auto idle_end = wait.idle ? std::optional(later(clock.now(), *wait.idle)) : std::nullopt;
   const bool idle_first = idle_end && (!wait.deadline || *idle_end < *wait.deadline);
   if (idle_first) {
     until.deadline = idle_end;
@@ -341,8 +348,6 @@ std::optional<Trial> Trial::open_when_there(const std::string& path, const Trial
 
 /// Hidden: otherwise it would be exported with its class.
 struct __attribute__((visibility("hidden"))) StepFollower::Impl {
-  using Time = Waiter::Time;
-
   Impl(std::shared_ptr<Trial::Impl> in_trial, FollowOptions in_options)
       : trial(std::move(in_trial)),
         options(std::move(in_options)),

@@ -181,8 +181,8 @@ TEST_CASE("percentiles of more elements than a small sample suffices for") {
 }
 
 TEST_CASE("percentiles of parts that are merged") {
-  // Kept in pieces of 65,536: parts that end inside a piece, at its end, and parts of several pieces.
-  const std::size_t lengths[] = {70000, 0, 65536, 1, 131072, 200003, 61072};
+  // Kept in pieces of 65,520: parts that end inside a piece, at its end, and parts of several pieces.
+  const std::size_t lengths[] = {70000, 0, 65520, 1, 131040, 200003, 61072};
   smd_test::Random random(24);
   for (const bool mixed : {false, true}) {
     CAPTURE(mixed);

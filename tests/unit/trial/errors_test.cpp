@@ -83,6 +83,7 @@ TEST_CASE("TensorUnavailableForStep tells what was saved instead") {
   // The value is there, but there is no such reduction to compute.
   CHECK_THROWS_AS(static_cast<void>(trial.tensor("weight").reduction_value(GlobalStep(0), "kurtosis")),
                   InvalidArgument);
+  CHECK_THROWS_AS(static_cast<void>(trial.tensor("weight").reduction_value(GlobalStep(0), "")), InvalidArgument);
 }
 
 TEST_CASE("StepUnavailable and StepNotYetAvailable") {

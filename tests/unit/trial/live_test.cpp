@@ -545,6 +545,9 @@ TEST_CASE("a trial that is not there yet can be opened when it is") {
   CHECK(outcome == WaitOutcome::timed_out);
   CHECK_FALSE(Trial::open_when_there(dir / "empty", {}, {.idle = 0ns}, &outcome));
   CHECK(outcome == WaitOutcome::idle);
+  CHECK_FALSE(
+      Trial::open_when_there(dir / "empty", {}, {.deadline = past, .idle = std::chrono::nanoseconds::max()}, &outcome));
+  CHECK(outcome == WaitOutcome::timed_out);
   TrialBuilder(dir / "over").end();
   CHECK_THROWS_AS((void)Trial::open_when_there(dir / "over", {}, {}), MissingCollectionFiles);
   TrialBuilder(dir / "there").collections();
