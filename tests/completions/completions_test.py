@@ -113,7 +113,7 @@ class Completion(unittest.TestCase):
         os.symlink(os.path.join(FIXTURES, "good-pytorch-two-workers"), os.path.join(cls.folder, "my run's"))
         os.symlink(os.path.join(TRIALS, "names_odd"), os.path.join(cls.folder, "odd"))
         os.mkdir(os.path.join(cls.folder, "only"))
-        for name in ("best.pt", "model.safetensors", "notes.txt"):
+        for name in ("best.pt", "model.safetensors", "loss.csv", "notes.txt"):
             with open(os.path.join(cls.folder, name), "wb"):
                 pass
         environment = {"PATH": os.pathsep.join([*BINS, "/usr/bin", "/bin"]), "HOME": cls.folder, "TERM": "dumb",
@@ -131,9 +131,10 @@ class Completion(unittest.TestCase):
     def offers(self, typed, *expected):
         self.assertEqual(sorted(self.shell.offered(typed)), sorted(expected), typed)
 
-    def test_one_file_of_a_checkpoint(self):
+    def test_one_file(self):
         self.assertEqual(self.shell.tab("smd-ls bes"), ["smd-ls", "best.pt"])
         self.assertEqual(self.shell.tab("smd-ls mod"), ["smd-ls", "model.safetensors"])
+        self.assertEqual(self.shell.tab("smd-ls los"), ["smd-ls", "loss.csv"])
 
     def test_options(self):
         self.offers("smd-ls --col", "--collection", "--collections", "--color", "--columns")

@@ -3,6 +3,7 @@
 
 #include "rows/elements.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace smd::tool {
@@ -21,7 +22,16 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
       result.outside += count;
       continue;
     }
-    if (!(left <= right) || !(count >= 0) || (!result.edges.empty() && left < result.edges.back())) {
+    bool overlaps = !result.edges.empty() && left < result.edges.back();
+    if (overlaps && count == 0) {
+      continue;  // TensorFlow gives all buckets of equal elements the same edges, and the elements to the last
+    }
+    if (overlaps && std::ranges::all_of(result.counts, [](double before) { return before == 0; })) {
+      result.edges.clear();
+      result.counts.clear();
+      overlaps = false;
+    }
+    if (!(left <= right) || !(count >= 0) || overlaps) {
       return std::nullopt;
     }
     if (result.edges.empty()) {

@@ -67,24 +67,24 @@ HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<
 
 /// `at(i)`: the edges and the count of row r are numbers 3r, 3r + 1 and 3r + 2.
 template <class At>
-std::optional<BucketSpan> span_of(std::uint64_t rows, const At& at) {
+Outcome<std::optional<BucketSpan>> span_of(std::uint64_t rows, const At& at) {
   std::optional<BucketSpan> span;
   for (std::uint64_t row = 0; row < rows; ++row) {
-    if (!(at(row * 3 + 2) > 0)) {
-      continue;
+    const double count = at(row * 3 + 2);
+    if (count == 0) {
+      continue;  // wherever it is: TensorFlow gives all buckets of equal elements the same edges
     }
     const double left = at(row * 3);
     const double right = at(row * 3 + 1);
-    if (!span) {
-      span = BucketSpan{left, right};
+    if (!(count > 0)) {
+      return damaged(fmt::format("a bucket of the histogram has {} elements", count));
+    }
+    if (left > right || (span && left < span->max)) {
+      return damaged("the buckets of the histogram do not ascend");
     }
     // NaN stays: the elements have no minimum or maximum.
-    if (left < span->min || std::isnan(left)) {
-      span->min = left;
-    }
-    if (right > span->max || std::isnan(right)) {
-      span->max = right;
-    }
+    span = span ? BucketSpan{std::isnan(left) ? left : span->min, std::isnan(span->max) ? span->max : right}
+                : BucketSpan{left, right};
   }
   return span;
 }
@@ -103,7 +103,7 @@ Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
   std::size_t filled_limit = 0;
   double left = sums.min;
   for (std::size_t at = 0; at < counts.size(); ++at) {
-    const bool empty = !(counts[at] > 0);
+    const bool empty = counts[at] == 0;
     if (empty && buckets.empty()) {
       if (std::isinf(sums.min)) {
         left = limits[at];  // an infinity lies in no bucket
@@ -121,6 +121,9 @@ Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
   if (!buckets.empty()) {
     buckets[filled - 2] = std::isinf(sums.max) ? limits[filled_limit] : sums.max;
   }
+  if (auto span = bucket_span(buckets); !span) {
+    return std::move(span.problem());
+  }
   Value value;
   value.dtype = Dtype::float64;
   value.shape = {static_cast<std::int64_t>(filled / 3), 3};
@@ -136,7 +139,7 @@ Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto
   return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr, nullptr); });
 }
 
-std::optional<BucketSpan> bucket_span(std::span<const double> buckets) {
+Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets) {
   return span_of(buckets.size() / 3, [&](std::uint64_t i) { return buckets[i]; });
 }
 

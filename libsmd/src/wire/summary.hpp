@@ -39,7 +39,8 @@ struct HistogramSums {
 /// Returns the buckets from the first to the last that is not empty, as TensorBoard converts them: float64 of shape
 /// [k,3], left and right edge and count of each. The least element is the left edge of the first, the greatest one the
 /// right edge of the last. PyTorch begins with an empty bucket, for its limit only; TensorFlow's last one ends at the
-/// greatest double. Returns a problem if there are not as many limits as counts. [tensorboard/data_compat.py]
+/// greatest double. Returns a problem if there are not as many limits as counts, and as `bucket_span`.
+/// [tensorboard/data_compat.py]
 /// @throws protozero::exception, std::bad_alloc
 [[nodiscard]] Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto);
 /// The outermost edges of buckets.
@@ -48,10 +49,10 @@ struct BucketSpan {
   double max = 0;
 };
 /// Returns the outermost edges of the buckets that are not empty: left, right and count of each bucket. Nullopt if all
-/// are.
-[[nodiscard]] std::optional<BucketSpan> bucket_span(std::span<const double> buckets);
+/// are. Returns a problem if these do not ascend, or a count is negative or NaN.
+[[nodiscard]] Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets);
 /// Returns the outermost edges of the buckets that are not empty, of a tensor [k,3] of the plugin `histograms` (left,
-/// right, count of each bucket). Nullopt if all are empty, or k is 0.
+/// right, count of each bucket), as above.
 [[nodiscard]] Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto);
 
 /// One hyperparameter of the plugin `hparams`.

@@ -456,6 +456,11 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
         Case{"metrics.csv", "step,loss\n1,5\n" + zeros + "2,4\n3,3\n", without_second},
         Case{"metrics.csv", "step,loss,note\n1,5,\n2,4,\"x\n3,3,\n", without_second},
         Case{"metrics.csv", few_fractions, whole_steps},
+        Case{"metrics.csv", "step,loss\n1,5\n3,3\n" + zeros, without_second},
+        Case{"metrics.csv", "step,loss\n1,5\n3,3\n4,2." + zeros, without_second},
+        Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":3,\"loss\":3}\n" + zeros, without_second},
+        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5}\n{\"step\":2,\"note\":\"x}\n{\"step\":3,\"loss\":3}]",
+             without_second},
         Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":\"x\",\"loss\":4}\n{\"step\":3,\"loss\":3}\n",
              without_second},
         Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},\n{\"step\":2,\"loss\":4,\n{\"step\":3,\"loss\":3}]",
@@ -469,6 +474,30 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
     CHECK(log.damaged());
     CHECK(log.values() == one.values);
   }
+}
+
+TEST_CASE("zeros at the end of a log are told where they begin, also while it is followed, until there is more") {
+  Log log(metrics_layout(), "metrics.csv");
+  log.append("step,loss\n1,5\n2,");
+  log.append(std::string(4, '\0'));
+  const Found found = log.look();
+  CHECK(log.damaged());
+  CHECK(found.listing->notes.kept().front().offset == 16);
+  log.write_over("step,loss\n1,5\n2,4.25\n");
+  log.look();
+  CHECK_FALSE(log.damaged());
+  CHECK(log.values() == Values{{"loss", 1, 5}, {"loss", 2, 4.25}});
+}
+
+TEST_CASE("the empty string is a name") {
+  Log lines(metrics_layout(), "metrics.jsonl");
+  lines.append("{\"step\":1,\"\":3,\"x\":2}\n");
+  lines.look(true);
+  CHECK(lines.values() == Values{{"", 1, 3}, {"x", 1, 2}});
+  Log run(wandb_layout(), "run-q7w2m4xz.wandb");
+  run.append(run_file({{"", "4"}, {"x", "2"}}));
+  run.look(true);
+  CHECK(run.values() == Values{{"", 0, 4}, {"x", 1, 2}});
 }
 
 TEST_CASE("an array of objects that are never closed is given up") {
@@ -545,6 +574,36 @@ TEST_CASE("a run file cut at any byte is a prefix, and one that grows gives each
     CHECK(growing.values() == all);
     CHECK(growing.look().listing->ended);
   }
+}
+
+TEST_CASE("a chunk of a run that would end behind the file is damaged if another begins within it") {
+  const std::string file = "run-q7w2m4xz.wandb";
+  const std::size_t second = run_file({{"loss", "4"}}).size();
+  const std::size_t third = run_file({{"loss", "4"}, {"loss", "3"}}).size();
+  std::string bytes = run_file({{"loss", "4"}, {"loss", "3"}, {"loss", "2"}});
+  bytes[second + 5] = '\x10';  // of its length
+  for (const std::size_t size : {third, bytes.size()}) {
+    Log log(wandb_layout(), file);
+    log.append(bytes.substr(0, size));
+    const Found found = log.look(true);
+    CHECK(log.values() == Values{{"loss", 0, 4}});
+    CHECK(log.damaged() == (size > third));
+    CHECK((!log.damaged() || found.listing->notes.kept().front().offset == second));
+  }
+}
+
+TEST_CASE("a histogram of a run whose buckets cannot be is left out, and is damage") {
+  Log log(wandb_layout(), "run-q7w2m4xz.wandb");
+  log.append(run_file({{"a", R"({"_type":"histogram","bins":[0,1,2],"values":[1,-2]})"},
+                       {"b", R"({"_type":"histogram","bins":[2,1,0],"values":[1,2]})"},
+                       {"loss", "1"}}));
+  const Found found = log.look(true);
+  const auto& notes = found.listing->notes.kept();
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[0].text == "the value of 'a' is left out: a bucket of the histogram has -2 elements");
+  CHECK(notes[1].text == "the value of 'b' is left out: the buckets of the histogram do not ascend");
+  CHECK(log.damaged());
+  CHECK(log.values() == Values{{"loss", 2, 1}});
 }
 
 TEST_CASE("a later copy of a log gives only what is new, and another log all that it has") {

@@ -197,6 +197,8 @@ TEST_CASE("a histogram has the edges that TensorBoard gives it") {
                     .message(6, doubles({3}))
                     .message(7, doubles({5, 6}))) == rows(2, {0, 1, 5, /**/ 1, 4, 6}));
   CHECK(buckets(histogram(0, 1, {1, 2}, {3})) == "tensor 't': histogram with 2 limits of 1 buckets");
+  CHECK(buckets(histogram(0, 2, {3, 2, 1}, {1, 1, 1})) == "tensor 't': the buckets of the histogram do not ascend");
+  CHECK(buckets(histogram(0, 2, {1, 2, 3}, {-1, 1, 3})) == "tensor 't': a bucket of the histogram has -1 elements");
   CHECK(buckets(Message().text(6, "1234567")) == "record's protobuf message: packed numbers do not fill their field");
 }
 
@@ -238,10 +240,14 @@ TEST_CASE("the outermost edges of buckets that are not empty") {
   REQUIRE(*some);
   CHECK((*some)->min == 1);
   CHECK((*some)->max == 3);
-  const auto turned = span_of(table(2, {5, 6, 1, /**/ -2, -1, 1}));
-  REQUIRE(turned);
-  CHECK((*turned).value().min == -2);
-  CHECK((*turned).value().max == 6);
+  CHECK(span_of(table(2, {5, 6, 1, /**/ -2, -1, 1})).problem().text == "the buckets of the histogram do not ascend");
+  CHECK(span_of(table(1, {2, 1, 1})).problem().text == "the buckets of the histogram do not ascend");
+  CHECK(span_of(table(2, {0, 1, 2, /**/ 1, 2, -3})).problem().text == "a bucket of the histogram has -3 elements");
+  // TensorFlow gives all buckets of equal elements the same edges; the elements are in the last one.
+  const auto equal = span_of(table(3, {-0.5, 0.5, 0, /**/ -0.5, 0.5, 0, /**/ -0.5, 0.5, 30}));
+  REQUIRE(equal);
+  CHECK((*equal).value().min == -0.5);
+  CHECK((*equal).value().max == 0.5);
   for (const double other : {7.0, -7.0}) {
     const auto unknown = span_of(table(3, {other, other, 1, /**/ not_a_number, not_a_number, 1, /**/ other, other, 1}));
     REQUIRE(unknown);

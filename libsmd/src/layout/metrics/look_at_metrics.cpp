@@ -44,7 +44,7 @@ Role role_of(std::string_view name, bool json) noexcept {
   }
   const bool nothing = std::find(no_metrics.begin(), no_metrics.end(), name) != no_metrics.end() ||
                        name.starts_with("elapsed") || name.starts_with("remaining") ||
-                       (json && name.starts_with('_')) || name.empty() || name.size() > limits::name_bytes;
+                       (json && name.starts_with('_')) || name.size() > limits::name_bytes;
   return nothing ? Role::nothing : name == "epoch" ? Role::epoch : Role::tensor;
 }
 
@@ -135,8 +135,15 @@ class MetricTaker {
     ++cursor_.rows;
   }
   Problem refuse(std::string why) const { return {ProblemKind::not_found, cursor_.path, {}, std::move(why)}; }
-  void tell_rest(std::uint64_t offset, bool taken) {
+  void tell_rest(std::string_view line, std::uint64_t offset, bool taken) {
     cursor_.took_rest = taken;
+    if (const std::size_t zeros = line.find_last_not_of('\0') + 1; zeros != line.size()) {
+      cursor_.rest = Problem{ProblemKind::damaged,
+                             {},
+                             offset + zeros,
+                             "zeros up to the end, as a crash leaves them; the line is left out"};
+      return;
+    }
     cursor_.rest = Problem{request_.as_it_stands ? ProblemKind::remark : ProblemKind::note,
                            {},
                            offset,
@@ -201,10 +208,10 @@ class MetricTaker {
           skip_line(reader);
           continue;
         }
-        const bool taken =
-            request_.as_it_stands && !splitter.in_quotes() && splitter.fields().size() == cursor_.header.size();
+        const bool taken = request_.as_it_stands && !splitter.in_quotes() && !reader.text().ends_with('\0') &&
+                           splitter.fields().size() == cursor_.header.size();
         if (*length != 0 && !splitter.blank()) {
-          tell_rest(reader.offset(), taken);
+          tell_rest(reader.text(), reader.offset(), taken);
         }
         if (!taken) {
           return std::nullopt;
@@ -381,7 +388,7 @@ class MetricTaker {
       if (!length) {
         if (text.find_first_not_of(" \t\r\n]") != text.npos) {
           const bool taken = request_.as_it_stands && lines && take_object(text, reader.offset(), true);
-          tell_rest(reader.offset(), taken);
+          tell_rest(text, reader.offset(), taken);
           reader.skip(taken ? text.size() : 0);
         } else if (!lines && request_.as_it_stands) {
           cursor_.rest = Problem{ProblemKind::remark, {}, reader.offset(), "the array is not closed"};

@@ -266,10 +266,10 @@ class WandbTaker {
       cursor_.table.series.emplace_back();
       WandbFacts& facts = cursor_.facts.emplace_back();
       facts.rank = global_step_rank(name);
-      facts.role = name == "_timestamp"                  ? Role::timestamp
-                   : name == own_step                    ? Role::own_step
-                   : name.empty() || name.front() == '_' ? Role::nothing
-                                                         : Role::tensor;
+      facts.role = name == "_timestamp"    ? Role::timestamp
+                   : name == own_step      ? Role::own_step
+                   : name.starts_with('_') ? Role::nothing
+                                           : Role::tensor;
     }
     return id;
   }
@@ -316,9 +316,14 @@ class WandbTaker {
   void take_record(Series& series, const FlatJson::Value& value) {
     cursor_.facts[rows_.previous()].known_whole = true;
     if (value.kind == FlatJson::Kind::histogram) {
+      const auto span = wire::bucket_span(values_.numbers(value));
+      if (!span) {
+        return add_problem(ProblemKind::damaged,
+                           "the value of '" + printable(values_.name(value)) + "' is left out: " + span.problem().text);
+      }
       const bool watched = values_.name(value).starts_with("parameters/");
       rows_.begin_value(series, watched ? ValueKind::watched : ValueKind::histogram, step_);
-      rows_.add_buckets(series, wire::bucket_span(values_.numbers(value)), time_, place_.offset, place_.length);
+      rows_.add_buckets(series, *span, time_, place_.offset, place_.length);
       return;
     }
     cursor_.facts[rows_.previous()].nulls += value.nulls;
@@ -502,12 +507,17 @@ void add_notes(const WandbCursor& cursor, bool step_is_given, ProblemList& notes
   };
   remark(&WandbFacts::nulls, "null, which is NaN here");
   remark(&WandbFacts::texts, "no number, and left out");
+  // Notes about no file: a sound run has them, too.
   for (const OtherValue& other : cursor.extras.others) {
-    notes.add({ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)});
+    const Problem alert{ProblemKind::note, other.file, other.offset, "alert " + printable(other.name)};
+    notes.add({ProblemKind::note, {}, {}, to_string(alert)});
   }
   if (cursor.media != 0) {
-    add(ProblemKind::note, text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
-                               " media or of a type of W&B's own, and left out");
+    notes.add({ProblemKind::note,
+               {},
+               {},
+               text::counted(cursor.media, "value") + (cursor.media == 1 ? " is" : " are") +
+                   " media or of a type of W&B's own, and left out"});
   }
 }
 

@@ -18,6 +18,19 @@ std::string_view time_of(std::string_view folder) noexcept {
   return folder.substr(run.size() + (folder.starts_with(offline) ? offline.size() : 0));
 }
 
+/// Returns whether a sound chunk begins in what the file has of a chunk's payload.
+bool holds_chunk(std::span<const std::byte> rest) {
+  constexpr auto most = static_cast<std::uint8_t>(wire::WandbChunk::Type::last);
+  for (std::size_t type_at = 2 * wire::wandb_header_bytes - 1; type_at < rest.size(); ++type_at) {
+    const auto type = std::to_integer<std::uint8_t>(rest[type_at]);
+    const std::size_t begin = type_at + 1 - wire::wandb_header_bytes;
+    if (type != 0 && type <= most && wire::wandb_chunk(rest.subspan(begin), rest.size() - begin)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_run_file(std::string_view name) noexcept { return name.starts_with(run) && name.ends_with(".wandb"); }
@@ -99,9 +112,12 @@ RunFileReader::Found RunFileReader::next() {
       resume_ = open_ || zeros_ ? resume_ : reader_.offset();
       continue;
     }
-    const auto chunk = wire::wandb_chunk(rest, left);
+    auto chunk = wire::wandb_chunk(rest, left);
     if (!chunk && chunk.problem().kind == ProblemKind::not_yet) {
-      return Found::end;
+      if (!holds_chunk(rest)) {
+        return Found::end;
+      }
+      chunk = Problem{ProblemKind::damaged, {}, {}, "a chunk would end behind the file, but others begin within it"};
     }
     if (!chunk) {
       const Found found =
