@@ -31,7 +31,7 @@ std::optional<Relation> relation_of(std::string_view sign) noexcept {
 
 }  // namespace
 
-Comparison parse_comparison(const std::string& whole) {
+Comparison parse_comparison(const std::string& whole, std::string_view form) {
   constexpr std::string_view signs = "=!<>~";
   struct Split {
     std::size_t begin;
@@ -54,8 +54,7 @@ Comparison parse_comparison(const std::string& whole) {
     return text::trimmed(std::string_view(whole).substr(begin, end - begin), " ");
   };
   const auto relation = apart ? relation_of(part(apart->begin, apart->end)) : std::nullopt;
-  invalid_if(!relation || part(0, apart->begin).empty(),
-             single_quoted(whole) + " is not NAME OP VALUE; OP is one of = != < <= > >= ~");
+  invalid_if(!relation || part(0, apart->begin).empty(), single_quoted(whole) + " is not " + std::string(form));
   return {std::string(part(0, apart->begin)), *relation, std::string(part(apart->end, whole.size())), whole};
 }
 

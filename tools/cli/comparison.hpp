@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace smd::tool {
 
@@ -18,8 +19,9 @@ struct Comparison {
 };
 
 /// Parses NAME OP VALUE, which the last OP with a blank on both sides splits. Blanks may be left out where there is one
-/// OP only. @throws InvalidValue.
-[[nodiscard]] Comparison parse_comparison(const std::string& whole);
+/// OP only. `form`: what an option takes, for the message. @throws InvalidValue.
+[[nodiscard]] Comparison parse_comparison(const std::string& whole,
+                                          std::string_view form = "NAME OP VALUE; OP is one of = != < <= > >= ~");
 
 /// Whether a relation holds between two that compare as `order`: less than, equal to or greater than 0. Precondition:
 /// the relation is not `matches`.

@@ -21,6 +21,7 @@ constexpr std::size_t most_lines = 40;  // of a trial, in Markdown
 constexpr std::size_t most_shown = 8;   // of each list
 constexpr std::size_t most_name = 100;  // bytes, in Markdown
 constexpr std::size_t most_text = 160;
+constexpr std::size_t most_names = 400;
 
 /// Text that is no markup, on one line.
 std::string markdown_text(std::string_view text, std::size_t most = most_text) {
@@ -123,7 +124,7 @@ std::string trial_markdown(const TrialReport& trial) {
                        first->step.value);
   }
   if (const auto names = not_evaluated(trial); !names.empty() && trial.unread.empty()) {
-    out += fmt::format("\nNot evaluated: {}.\n", fmt::join(names, ", "));
+    out += fmt::format("\nNot evaluated: {}.\n", markdown_text(fmt::format("{}", fmt::join(names, ", ")), most_names));
   }
   if (!facts.problems.empty()) {
     out += fmt::format("\n{}: {}\n", counted(facts.problems.size(), "problem"), markdown_text(facts.problems.front()));

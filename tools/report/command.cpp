@@ -41,7 +41,7 @@ void write_once(const ExaminationContext& context) {
     const Interruption interruption;  // not around the loop: while operands are read, a signal ends at once
     context.others.allow(operand);
     std::optional<TrialReport> report;
-    with_trial(operand, options.reading.trial_options(range_to_evaluate(options.selection)), context.messages,
+    with_trial(operand, options.reading.trial_options(), context.messages,
                [&](Trial& trial) { report = examine(context, trial, operand, interruption.token()); });
     any = any || report;
     trials.push_back(report ? std::move(*report) : TrialReport{.name = operand, .unread = Diagnostics::last_failure()});

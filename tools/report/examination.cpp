@@ -8,6 +8,7 @@
 #include "requests/evaluation.hpp"
 #include "rows/cell.hpp"
 #include "select/explanations.hpp"
+#include "select/selection.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -176,8 +177,17 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
                     const std::stop_token& stop) {
   EvaluationOptions options;
   choose_steps(options, context.options.selection, trial, context.messages);
-  if (!options.steps && trial.listed_steps().empty()) {
+  const std::vector<GlobalStep> listed = trial.listed_steps();
+  const auto outside = [&](GlobalStep step) {
+    return (options.start && step < *options.start) || (options.end && step >= *options.end);
+  };
+  if (!options.steps && listed.empty()) {
     report_no_step(trial, context.messages);
+  } else if (!options.steps && std::ranges::all_of(listed, outside)) {
+    say_no_step_selected(trial.name(), context.messages, all_steps_and_modes(trial));
+  } else if (context.options.selection.selects_tensors() &&
+             select_tensors(trial, context.options.selection, context.messages).empty()) {
+    say_nothing_selected(&trial, context.options.selection, context.messages);
   }
   Progress progress("examining steps", 0);
   watch_evaluation(options, progress, stop);

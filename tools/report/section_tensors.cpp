@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace smd::tool::report {
 
@@ -124,13 +125,17 @@ std::string tensors_section(const PageContext& page) {
 std::string commands_section(const PageContext& page) {
   const std::string& operands = page.operands;
   std::string out = "<p>Each figure has the command line behind it that prints its numbers. All at once:</p>\n";
-  for (const std::string& command :
-       {fmt::format("smd-ls {} --summary", operands), fmt::format("smd-ls {} -l", operands),
-        reduce_command(page, "-c losses", "mean"), reduce_command(page, "-c gradients", "l2"),
-        reduce_command(page, "-c weights", "l2"), reduce_command(page, "-e .", "min,max,mean,l2,nan,inf,zero_fraction"),
-        fmt::format("smd-rule --list")}) {
-    out += command_html(command);
+  out +=
+      command_html(fmt::format("smd-ls {} --summary", operands)) + command_html(fmt::format("smd-ls {} -l", operands));
+  for (const auto& [role, collection, reduction] : {std::tuple(Role::loss, "-c losses", "mean"),
+                                                    {Role::gradient, "-c gradients", "l2"},
+                                                    {Role::weight, "-c weights", "l2"}}) {
+    if (!tensors_of(page.trials, [of = role](const TensorHistory& history) { return history.role == of; }).empty()) {
+      out += command_html(reduce_command(page, collection, reduction));
+    }
   }
+  out += command_html(reduce_command(page, "-e .", "min,max,mean,l2,nan,inf,zero_fraction")) +
+         command_html("smd-rule --list");
   return section_html("commands", "Commands", out);
 }
 

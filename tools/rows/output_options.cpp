@@ -135,7 +135,7 @@ OutputOptions OutputOptions::from(const CommandLine& line) {
   options.columns = chosen_columns(line);
   options.sort = sort_keys(line);
   options.limit = line.integer("limit", 0);
-  options.where = line.convert_all("where", parse_comparison);
+  options.where = line.convert_all("where", [](const std::string& text) { return parse_comparison(text); });
   options.header = !line.has("no-header");
   options.null_separated = line.has("null");
   options.with_trial = line.has("with-trial");

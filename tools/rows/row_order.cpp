@@ -2,10 +2,13 @@
 #include "rows/row_order.hpp"
 
 #include "cli/exit_status.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/half.hpp"
 #include "text/number.hpp"
 #include "text/pattern.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -241,6 +244,11 @@ bool RowCondition::holds(const Cell& cell) {
             "--where: " + single_quoted(comparison_.text) + ": " + single_quoted(comparison_.value) +
                 " is no number, and " + comparison_.name + " is one");
   return tool::holds(relation, SortValue(Cell(text_)).compare(SortValue(Cell(comparison_.value)), false));
+}
+
+void say_no_row(const std::vector<Comparison>& where, Diagnostics& messages) {
+  const std::string conditions = fmt::format("{}", fmt::join(mapped(where, &Comparison::text), " and "));
+  messages.nothing("TensorUnavailable", "--where: no row with " + single_quoted(conditions));
 }
 
 }  // namespace smd::tool

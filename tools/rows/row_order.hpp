@@ -142,4 +142,7 @@ class RowCondition {
   std::string text_;
 };
 
+/// Says that no row meets all of --where, with status 1.
+void say_no_row(const std::vector<Comparison>& where, Diagnostics& messages);
+
 }  // namespace smd::tool

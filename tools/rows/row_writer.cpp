@@ -271,11 +271,7 @@ void RowWriter::finish() {
   }
   format_->end();
   if (!where_.empty() && rows_ == 0) {
-    std::string conditions;
-    for (const auto& [index, condition] : where_) {
-      conditions += (conditions.empty() ? "" : " and ") + condition.comparison().text;
-    }
-    messages_->nothing("TensorUnavailable", "--where: no row with " + single_quoted(conditions));
+    say_no_row(mapped(where_, [](const auto& condition) { return condition.second.comparison(); }), *messages_);
   }
 }
 

@@ -106,6 +106,9 @@ class RowWriter {
     }
     print(picked_);
   }
+  /// Prints the header, if there is one and none was printed, though no row may follow. Not for the writer of one of
+  /// several trials.
+  void begin();
   /// Whether text that another writer made of rows, with the same options but without a header, can be appended
   /// unchanged.
   [[nodiscard]] bool rows_stand_alone() const noexcept;
@@ -143,7 +146,6 @@ class RowWriter {
   /// The cells of the columns chosen; borrows from `cells` and from here.
   std::span<const Cell> chosen(std::span<const Cell> cells);
   void sort(std::span<const Cell> cells);
-  void begin();
   void print(std::span<const Cell> chosen);
 
   OutputFile& out_;

@@ -2,6 +2,7 @@
 #include "evaluate.hpp"
 
 #include <smd/follow.hpp>
+#include <smd/rule_registry.hpp>
 
 #include "cli/exit_status.hpp"
 #include "follow/followed_trials.hpp"
@@ -139,7 +140,7 @@ class LiveTrial {
   void note_not_seen() {
     for (const RuleResult& result : evaluation_->evaluator().results()) {
       if (result.status == RuleStatus::in_progress && result.steps_skipped > 0 && result.steps_evaluated == 0 &&
-          result.tensors_matched == 0) {
+          result.tensors_matched == 0 && !describe_rule(result.rule).watches_clock) {
         context_.messages.note(name_ + ": " + result.name + ": nothing that it looks at was saved so far");
       }
     }

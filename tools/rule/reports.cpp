@@ -3,6 +3,7 @@
 
 #include "cli/exit_status.hpp"
 #include "cli/mapped.hpp"
+#include "cli/text.hpp"
 #include "rows/row_order.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ class SortedReport : public Report {
   SortedReport(const ReportContext& context, std::unique_ptr<Report> report, const OutputOptions& options)
       : Report(context),
         report_(std::move(report)),
+        asked_(options.where),
         holds_(!options.sort.empty() || options.limit),
         records_(options.sort, options.limit) {
     for (const SortKey& key : options.sort) {
@@ -39,6 +41,7 @@ class SortedReport : public Report {
         return;
       }
     }
+    any_ = true;
     if (!holds_) {
       report_->take(record);
       return;
@@ -54,10 +57,15 @@ class SortedReport : public Report {
   void end() override {
     records_.take_all([&](const OwnedRecord& own) { report_->take(own.view()); });
     report_->end();
+    if (!any_ && !asked_.empty()) {
+      say_no_row(asked_, context_.messages);
+    }
   }
 
  private:
   std::unique_ptr<Report> report_;
+  const std::vector<Comparison>& asked_;  // by --where
+  bool any_ = false;                      // whether a record met them
   std::vector<std::size_t> columns_;
   std::vector<std::pair<std::size_t, RowCondition>> where_;
   bool holds_;  // until the end; else records pass as they come
@@ -71,6 +79,9 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
                  const std::optional<PartLine>& part, bool any_rule) {
   const auto add = [&](OutputOptions own, bool findings, bool results) {
     const ReportFormat& format = report_format(own.format);
+    refuse_if(own.file && !own.file->starts_with("/dev/") &&
+                  std::ranges::any_of(destinations_, [&](const auto& other) { return other.options.file == own.file; }),
+              "--report: " + single_quoted(own.file.value_or("")) + " holds another report");
     OutputFile out = own.open();
     const bool empty = !any_rule && (own.format == "tsv" || own.format == "table");
     destinations_.push_back({std::move(own), std::move(out), findings && format.records, results && !empty});

@@ -197,7 +197,8 @@ class StackView : public ValueView {
 
   void write_npy() {
     refuse_if(series_.size() != 1, "-f npy holds one array, and " + std::to_string(series_.size()) +
-                                       " tensors, workers or trials are selected: use -f npz");
+                                       " tensors, workers or trials are selected: " +
+                                       (context_.several_trials ? "choose one trial" : "use -f npz"));
     const Series& series = series_.begin()->second;
     tensor::write_npy(context_.out, "-f npy: ", series.values.front().dtype(), stacked_shape(series), parts_of(series));
   }

@@ -131,6 +131,9 @@ class RowsView final : public ValueView {
       return;
     }
     const std::uint64_t size = value.view().size();
+    if (size == 0) {
+      rows_.begin();
+    }
     std::vector<std::int64_t> index(value.shape().size(), 0);
     for (std::uint64_t place = 0; place < size && !rows_.full(); ++place) {
       row(IndexCell{index}, elements.cell(place));

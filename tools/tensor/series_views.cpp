@@ -112,6 +112,9 @@ class PivotView : public ValueView {
     print();
     rows_->finish();
     say("not single numbers, left out: ", others_);
+    if (columns_.empty() && !others_.empty()) {
+      context_.messages.raise(ExitStatus::no);
+    }
     say("columns are those of the first step, left out: ", late_);
   }
 

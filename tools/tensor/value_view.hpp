@@ -144,7 +144,7 @@ void warn_unless_utf8(const Elements& elements, const ValueKey& key, Diagnostics
 /// Throws the UsageError of a view that shows one value only, at the second one announced.
 class OneValue {
  public:
-  /// `view`: `-f npy`; `instead`: what to do about it.
+  /// `view`: `-f npy`; `instead`: what to do about it in one trial.
   OneValue(std::string_view view, std::string_view instead) : view_(view), instead_(instead) {}
   void announce(const ValueKey& key);
 

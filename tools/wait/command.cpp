@@ -24,6 +24,11 @@ constexpr std::array<Column, 7> columns = {{{"step", Align::right},
                                             {.name = "tensor", .if_any = true},
                                             {.name = "value", .align = Align::right, .if_any = true}}};
 
+/// Whether a value is lost for another reason than one that has a status of its own.
+bool never_comes(const Problem& problem) noexcept {
+  return problem.kind == ProblemKind::absent || problem.kind == ProblemKind::warning;
+}
+
 /// Waits for one trial after another: the conditions must hold for all.
 class Waiting {
  public:
@@ -48,6 +53,8 @@ class Waiting {
       }
       add_input(path, trial->path());
       if (!check_modes(*trial, options_.selection.modes, messages_)) {
+        show(path, nullptr,
+             std::vector<Standing>(conditions_.size(), {.state = StepState::unavailable, .skipped = true}));
         return;
       }
       wait_for(path, *trial);
@@ -101,18 +108,20 @@ class Waiting {
     for (std::size_t i = 0; i < conditions_.size(); ++i) {
       const Condition& condition = conditions_[i];
       const Standing& standing = standings[i];
+      for (const Problem& problem : standing.problems) {
+        messages_.report_once(problem, path);
+      }
       std::string_view reason;
-      if (standing.state == StepState::unavailable && unread) {
+      if (standing.state == StepState::unavailable && (unread || !standing.problems.empty())) {
         if (!holds(standings)) {
-          messages_.note(path + ": " + condition.text + ": cannot be told, not all of the trial can be read");
+          const std::string text = path + ": " + condition.text + ": cannot be told, not all of the trial can be read";
+          std::ranges::any_of(standing.problems, never_comes) ? messages_.fail("Damaged", text, ExitStatus::damaged)
+                                                              : messages_.note(text);
         }
       } else if (standing.state == StepState::unavailable) {
         reason = standing.skipped ? "StepUnavailable" : "NoMoreData";
       } else if (standing.state == StepState::not_yet_available && !decided) {
         reason = "Timeout";
-      }
-      for (const Problem& problem : standing.problems) {
-        messages_.report_once(problem, path);
       }
       Cell step;
       Cell mode;

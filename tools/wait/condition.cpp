@@ -133,6 +133,7 @@ Standing of_value(const Condition& condition, const Trial& trial) {
       }
     }
   }
+  standing.no_number = column.size() == 0 && column.others() > 0;
   standing.problems = column.problems();
   return standing.value ? standing : never(trial, standing);
 }
@@ -251,6 +252,9 @@ std::string advice_for(const Condition& condition, const Standing& standing, Tri
     if (!trial.has_tensor(name)) {
       advice += did_you_mean(nearest_names(name, trial.tensor_names()));
     }
+  }
+  if (standing.no_number) {
+    advice += "; " + single_quoted(condition.comparison.name) + " is not a single number";
   }
   return advice;
 }

@@ -30,6 +30,7 @@ struct Standing {
   std::optional<GlobalStep> step = {};  ///< The step concerned, if known.
   bool skipped = false;                 ///< Unavailable because the job left it out, not because the job ended.
   std::optional<Cell> value = {};       ///< The value that met the condition.
+  bool no_number = false;               ///< None of the values is a single number.
   std::vector<Problem> problems = {};   ///< Why values could not be read.
 };
 

@@ -58,9 +58,10 @@ WaitCommandOptions WaitCommandOptions::from(const CommandLine& line) {
   options.after = line.convert("after", [](const std::string& text) { return parse_integer(text, -largest, largest); });
   options.count = line.convert("count", [](const std::string& text) { return parse_integer(text, 1, largest); });
   options.until = line.convert_all("until", [](const std::string& text) {
-    Comparison comparison = parse_comparison(text);
+    constexpr std::string_view form = "NAME OP NUMBER, with OP one of < <= > >= = !=";
+    Comparison comparison = parse_comparison(text, form);
     invalid_if(comparison.relation == Relation::matches || !text::number_of(comparison.value),
-               single_quoted(text) + " is not NAME OP NUMBER, with OP one of < <= > >= = !=");
+               single_quoted(text) + " is not " + std::string(form));
     return comparison;
   });
   options.end = line.has("end");

@@ -31,7 +31,7 @@ struct WaitCommandOptions {
 
   /// Whether records are printed whatever the result; else only for a trial for which the conditions do not hold.
   [[nodiscard]] bool wants_records() const noexcept {
-    return after || output.format_given || output.file || !output.columns.empty();
+    return after || output.format_given || output.file || !output.columns.empty() || !output.where.empty();
   }
 
   static std::span<const OptionSpec> table() noexcept;
