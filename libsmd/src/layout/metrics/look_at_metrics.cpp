@@ -364,9 +364,10 @@ class MetricTaker {
         return std::nullopt;
       }
       const std::size_t line_end = text.find('\n');
-      const auto length = !lines                  ? object_length(text)
-                          : line_end == text.npos ? std::nullopt
-                                                  : std::optional(line_end + 1);
+      std::optional<std::size_t> length;
+      if (!lines || line_end != text.npos) {
+        length = lines ? std::optional(line_end + 1) : object_length(text);
+      }
       if (!length && text.size() <= limits::row_bytes && reader.more()) {
         continue;
       }
