@@ -26,7 +26,7 @@ struct Hint {
 };
 
 // Of several rows for one option, the first that fits the command counts.
-constexpr std::array<Hint, 33> hints = {{
+constexpr std::array<Hint, 31> hints = {{
     {"--filter --query --jq", "where", "--where 'step > 5' chooses rows by their values"},
     {"--grep --match --pattern --include --regexp -E", "regex", "-e RE selects tensors by a pattern"},
     {"--ignore --skip --not --invert-match", "exclude", "-x RE drops tensors by a pattern"},
@@ -45,8 +45,6 @@ constexpr std::array<Hint, 33> hints = {{
     {"--svg --png --plot --chart --graph --picture", "title", "try -f svg"},
     {"--npy --numpy --npz --pgm --binary", "stack", "try -f npy, npz, raw or pgm"},
     {"--npy --numpy --npz --pgm --binary", "regex", "smd-tensor writes -f npy, npz, raw and pgm"},
-    {"--junit --xml", "report", "try -f junit, or --report junit=FILE"},
-    {"--out --outfile --output-file", "output", "try -o FILE"},
     {"--fields --select --cols --column --keys", "columns", "try --columns A,B"},
     {"--recursive --recurse -R", "find", "--find lists the trials below a folder"},
     {"--find --recursive --recurse -R", "format",

@@ -185,7 +185,7 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
     report_no_step(trial, context.messages);
   } else if (!options.steps && std::ranges::all_of(listed, outside)) {
     say_no_step_selected(trial.name(), context.messages, all_steps_and_modes(trial));
-  } else if (context.options.selection.selects_tensors() &&
+  } else if ((context.options.selection.selects_tensors() || !context.options.selection.excludes.empty()) &&
              select_tensors(trial, context.options.selection, context.messages).empty()) {
     say_nothing_selected(&trial, context.options.selection, context.messages);
   }

@@ -23,7 +23,7 @@ std::optional<BucketCounts> counts_of_buckets(const TensorView& buckets) {
       continue;
     }
     bool overlaps = !result.edges.empty() && left < result.edges.back();
-    if (overlaps && count == 0) {
+    if (count == 0 && (overlaps || left > right)) {
       continue;  // TensorFlow gives all buckets of equal elements the same edges, and the elements to the last
     }
     if (overlaps && std::ranges::all_of(result.counts, [](double before) { return before == 0; })) {

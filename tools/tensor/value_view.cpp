@@ -114,7 +114,7 @@ void OneValue::announce(const ValueKey& key) {
   const std::string of_trial = key.trial.empty() ? std::string() : " of " + single_quoted(key.trial);
   refuse_if(!first_.empty(), std::string(view_) + " shows one value only, and there are " + first_ + " and " +
                                  value_name(key) + " of " + single_quoted(key.worker) + of_trial + ": " +
-                                 (of_trial.empty() ? std::string(instead_) : "choose one trial"));
+                                 (first_.ends_with(of_trial) ? std::string(instead_) : "choose one trial"));
   first_ = value_name(key) + of_trial;
 }
 

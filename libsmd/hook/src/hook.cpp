@@ -140,15 +140,15 @@ void Hook::next_step() {
   impl_->throw_failure();
   impl_->end_step();
   const Mode mode = impl_->mode;
-  const std::int64_t mode_step = impl_->mode_steps.at(static_cast<std::size_t>(mode)) + 1;
-  impl_->go_to(impl_->step + 1, mode, mode == Mode::global ? impl_->step + 1 : mode_step);
+  const std::int64_t mode_step = impl_->mode_steps.at(static_cast<std::size_t>(mode));
+  detail::refuse_if(std::max(impl_->step, mode_step) == std::numeric_limits<std::int64_t>::max(),
+                    "no step can follow the largest number");
+  impl_->go_to(impl_->step + 1, mode, (mode == Mode::global ? impl_->step : mode_step) + 1);
 }
 
 void Hook::set_step(GlobalStep step, Mode mode, ModeStep mode_step) {
   impl_->throw_failure();
   detail::refuse_if(step.value < 0 || mode_step.value < 0, "steps count from 0");
-  detail::refuse_if(std::max(step.value, mode_step.value) == std::numeric_limits<std::int64_t>::max(),
-                    "no step could follow this one");
   detail::refuse_if(mode == Mode::global && mode_step.value != step.value,
                     "in mode GLOBAL the mode step is the step: " + std::to_string(step.value) + ", not " +
                         std::to_string(mode_step.value));

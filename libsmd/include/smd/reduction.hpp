@@ -222,7 +222,7 @@ class SMD_EXPORT Reducer {
   /// is this one.
   void merge(Reducer&& other);
 
-  /// Returns the result so far. @throws InvalidArgument if the reductions given to the constructor need less than this.
+  /// Returns the result so far. @throws InvalidArgument if those given to the constructor do not imply it.
   [[nodiscard]] ReducedValue result(const Reduction& reduction) const;
 
   /// Returns the results of all reductions given to the constructor, in that order. @throws InvalidArgument if `into`

@@ -25,8 +25,8 @@ inline bool fits_float(Dtype type) noexcept { return type == Dtype::float32 || i
 template <class T>
 class RealElements {
  public:
-  /// Length of every piece but the last, for elements that are not in one array. With what malloc adds, a piece is a
-  /// whole number of pages.
+  /// Length of every piece but the last, for elements that are not in one array. With what malloc adds, a piece fits
+  /// into whole pages.
   static constexpr std::size_t piece_size = 65536 - 16;
   static constexpr std::size_t longest_part = 16384;
 

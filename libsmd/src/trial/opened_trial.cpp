@@ -222,8 +222,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
   const wire::KnownFile* const known = wire::known_file(first, file.file);
   const auto kinds = layout::kinds();
   const auto tells = std::ranges::find_if(kinds, [](const LayoutKind& kind) { return kind.why_not; });
-  const bool no_zeros = std::ranges::find(first, std::byte{0}) == first.end();  // then it is text, but for odd bytes
-  bool is_text = (known != nullptr ? known->kind == wire::FileKind::text : no_zeros) && tells != kinds.end();
+  bool is_text = wire::may_be_text(first, file.file) && tells != kinds.end();
   if (!is_remote_path(where.path())) {
     const LayoutKind* const reads = kind_that_reads({folder, file.file});
     const bool told = known != nullptr && reads != nullptr && reads->holds_file != nullptr;

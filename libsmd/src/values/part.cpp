@@ -418,7 +418,7 @@ void Reader::narrow(const StridedPart& part) try {
     }
     if (!inside) {  // it goes from row to row: the elements must lie one after another
       const std::size_t bytes = size_ * item_size(dtype_);
-      std::shared_ptr<std::byte[]> elements = std::make_shared<std::byte[]>(bytes);
+      std::shared_ptr<std::byte[]> elements = std::make_shared_for_overwrite<std::byte[]>(bytes);
       if (!read(0, {elements.get(), bytes})) {
         return;
       }

@@ -106,6 +106,15 @@ bool is_onnx(std::string_view first) noexcept {
 
 }  // namespace
 
+bool may_be_text(std::span<const std::byte> first, std::string_view name) noexcept {
+  const KnownFile* const known = known_file(first, name);
+  const auto line = first.first(static_cast<std::size_t>(std::ranges::find(first, std::byte{'\n'}) - first.begin()));
+  const auto control = [](std::byte one) {
+    return one < std::byte{' '} && one != std::byte{'\t'} && one != std::byte{'\r'};
+  };
+  return known != nullptr ? known->kind == FileKind::text : std::ranges::none_of(line, control);
+}
+
 bool begins_torch_stream(std::string_view first) noexcept {
   constexpr std::string_view number = "\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19\x2E";
   constexpr std::string_view frame = "\x95\x0D\0\0\0\0\0\0\0"sv;

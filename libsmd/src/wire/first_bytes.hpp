@@ -32,6 +32,10 @@ struct KnownFile {
 /// archive is whose first member does not. Null if they tell nothing.
 [[nodiscard]] const KnownFile* known_file(std::span<const std::byte> first, std::string_view name) noexcept;
 
+/// Returns whether a file is text. Some of it may be in no known encoding, but its first line has no control
+/// characters.
+[[nodiscard]] bool may_be_text(std::span<const std::byte> first, std::string_view name) noexcept;
+
 /// Returns whether a file begins with the number 0x1950a86a20f9469cfc6c, pickled by any protocol: torch.save wrote it
 /// as a stream (torch/serialization.py, `_legacy_save`). `first`: as for `known_file`.
 [[nodiscard]] bool begins_torch_stream(std::string_view first) noexcept;

@@ -459,8 +459,6 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
         Case{"metrics.csv", "step,loss\n1,5\n3,3\n" + zeros, without_second},
         Case{"metrics.csv", "step,loss\n1,5\n3,3\n4,2." + zeros, without_second},
         Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":3,\"loss\":3}\n" + zeros, without_second},
-        Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5}\n{\"step\":2,\"note\":\"x}\n{\"step\":3,\"loss\":3}]",
-             without_second},
         Case{"metrics.jsonl", "{\"step\":1,\"loss\":5}\n{\"step\":\"x\",\"loss\":4}\n{\"step\":3,\"loss\":3}\n",
              without_second},
         Case{"metrics.jsonl", "[{\"step\":1,\"loss\":5},\n{\"step\":2,\"loss\":4,\n{\"step\":3,\"loss\":3}]",
@@ -476,13 +474,17 @@ TEST_CASE("what cannot be read of a log costs its row, and is damage") {
   }
 }
 
-TEST_CASE("zeros at the end of a log are told where they begin, also while it is followed, until there is more") {
-  Log log(metrics_layout(), "metrics.csv");
-  log.append("step,loss\n1,5\n2,");
-  log.append(std::string(4, '\0'));
-  const Found found = log.look();
-  CHECK(log.damaged());
+TEST_CASE("zeros at the end of a log are told where they begin, but not while it may grow") {
+  const std::string text = "step,loss\n1,5\n2," + std::string(4, '\0');
+  Log whole(metrics_layout(), "metrics.csv");
+  whole.append(text);
+  const Found found = whole.look(true);
+  CHECK(whole.damaged());
   CHECK(found.listing->notes.kept().front().offset == 16);
+  Log log(metrics_layout(), "metrics.csv");
+  log.append(text);
+  log.look();
+  CHECK_FALSE(log.damaged());
   log.write_over("step,loss\n1,5\n2,4.25\n");
   log.look();
   CHECK_FALSE(log.damaged());

@@ -225,6 +225,11 @@ TEST_CASE("after a restart whose mode steps begin again, its losses are held aga
   CHECK(each.steps_evaluated == 6);
   CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "1"}, {"start_step", "5"}})) == Steps{5, 7});
   CHECK(triggered_at(trial.run(loss_not_decreasing, {{"num_steps", "2"}})) == Steps{6});
+  // Of the new run only steps beyond those of the old one: 9 at 7 after 9 at 6, not after 4 at 1.
+  const EvaluationOptions some{.steps = std::vector{GlobalStep(0), GlobalStep(1), GlobalStep(7)}, .keep_going = true};
+  const RuleResult gap = trial.run(loss_not_decreasing, {{"num_steps", "1"}}, some);
+  REQUIRE(triggered_at(gap) == Steps{7});
+  CHECK(gap.findings[0].details.front().second == "6");
 }
 
 TEST_CASE("each worker by itself; integers are losses too") {

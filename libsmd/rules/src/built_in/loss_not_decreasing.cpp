@@ -92,10 +92,7 @@ class LossNotDecreasing final : public Rule {
       if (!base_trial().layout().has_modes) {
         continue;
       }
-      std::set<std::int64_t>& asked = asked_[row_of(unit)];
-      if (!asked.empty() && position(unit) < *asked.rbegin()) {
-        asked.clear();  // mode steps begin again
-      }
+      std::set<std::int64_t>& asked = asked_[{row_of(unit), series(step, unit).front().step()}];
       if (const std::optional<Unit> before = reference(step, unit)) {
         if (asked.insert(position(*before)).second) {
           losses_.need(step, *before);
@@ -133,11 +130,11 @@ class LossNotDecreasing final : public Rule {
         continue;
       }
       Row& row = rows_[row_of(unit)];
-      if (!row.first || position(unit) < row.last) {
+      if (const GlobalStep begin = series(step, unit).front().step(); row.begin != begin) {
         row = Row();
+        row.begin = begin;
         row.first = unit.step();
       }
-      row.last = position(unit);
       learn_reference(step, unit, row);
       if (const std::optional<double> loss = losses_.loss(step, unit)) {
         check(step, unit, row, *loss);
@@ -152,12 +149,12 @@ class LossNotDecreasing final : public Rule {
   };
   /// Losses of one tensor, worker and mode, since mode steps last began again.
   struct Row {
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();  ///< Position of the newest.
-    std::optional<GlobalStep> first;                               ///< First step at which the rule saw the tensor.
-    std::optional<std::int64_t> checked;                           ///< Position of the last check.
-    std::optional<Loss> low;             ///< The loss where the rise began, if the loss rose at the last check.
-    std::map<std::int64_t, Loss> known;  ///< By position; losses that can no longer be a reference are dropped.
-    std::set<std::int64_t> no_losses;    ///< Positions before `first` that were looked at and have no loss.
+    std::optional<GlobalStep> begin;      ///< Where mode steps began again.
+    std::optional<GlobalStep> first;      ///< First step at which the rule saw the tensor.
+    std::optional<std::int64_t> checked;  ///< Position of the last check.
+    std::optional<Loss> low;              ///< The loss where the rise began, if the loss rose at the last check.
+    std::map<std::int64_t, Loss> known;   ///< By position; losses that can no longer be a reference are dropped.
+    std::set<std::int64_t> no_losses;     ///< Positions before `first` that were looked at and have no loss.
   };
   using RowKey = std::tuple<std::string, std::string, Mode>;
   /// Losses of one tensor and worker, where steps have no modes.
@@ -190,12 +187,17 @@ class LossNotDecreasing final : public Rule {
     return one_row_ ? unit.step().value : unit.mode_step().value;
   }
 
+  /// Returns the units of the row up to this one, since mode steps last began again.
+  [[nodiscard]] std::span<const Unit> series(const StepTensors& step, const Unit& unit) const {
+    return one_row_ ? step.series_of_all_modes(unit) : step.series_since_restart(unit);
+  }
+
   /// Returns the units that are far enough back to be the reference, ascending.
   [[nodiscard]] std::span<const Unit> far_enough(const StepTensors& step, const Unit& unit) const {
-    const std::span<const Unit> series = one_row_ ? step.series_of_all_modes(unit) : step.series_since_restart(unit);
+    const std::span<const Unit> all = series(step, unit);
     const std::int64_t latest = earlier(position(unit), least_distance_);
-    const auto end = std::ranges::partition_point(series, [&](const Unit& other) { return position(other) <= latest; });
-    return {series.begin(), end};
+    const auto end = std::ranges::partition_point(all, [&](const Unit& other) { return position(other) <= latest; });
+    return {all.begin(), end};
   }
 
   /// Returns the newest of these units that may have a loss; nullopt if none does.
@@ -362,7 +364,8 @@ class LossNotDecreasing final : public Rule {
   std::optional<Mode> only_;
   Losses losses_;
   ZeroLosses zeros_;
-  std::map<RowKey, std::set<std::int64_t>> asked_;  // positions; used by planning, which runs ahead
+  /// Positions, by rows and where mode steps began again; used by planning, which runs ahead.
+  std::map<std::pair<RowKey, GlobalStep>, std::set<std::int64_t>> asked_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Observed> observed_;
 };

@@ -137,7 +137,7 @@ class MetricTaker {
   Problem refuse(std::string why) const { return {ProblemKind::not_found, cursor_.path, {}, std::move(why)}; }
   void tell_rest(std::string_view line, std::uint64_t offset, bool taken) {
     cursor_.took_rest = taken;
-    if (const std::size_t zeros = line.find_last_not_of('\0') + 1; zeros != line.size()) {
+    if (const std::size_t zeros = line.find_last_not_of('\0') + 1; zeros != line.size() && request_.as_it_stands) {
       cursor_.rest = Problem{ProblemKind::damaged,
                              {},
                              offset + zeros,

@@ -193,9 +193,6 @@ std::optional<std::size_t> object_length(std::string_view text) noexcept {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char character = text[at];
     if (quoted) {
-      if (character == '\n') {
-        return at + 1;  // no string has one
-      }
       at += character == '\\' ? 1 : 0;
       quoted = character != '"';
     } else if (character == '"') {

@@ -82,7 +82,7 @@ class LineForm {
 [[nodiscard]] std::optional<std::size_t> before_header(std::string_view text) noexcept;
 
 /// Returns the length of the JSON object at the beginning of a text; nullopt if it does not end in it. It need not be
-/// valid: a line with an open string ends it.
+/// valid.
 [[nodiscard]] std::optional<std::size_t> object_length(std::string_view text) noexcept;
 
 /// Names of steps, the best first. The last ones are those of epochs.

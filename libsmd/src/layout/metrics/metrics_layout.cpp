@@ -27,12 +27,8 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Returns whether it is text. Some bytes of it may be odd, if no zero is in its first line.
 bool is_text(const Opening& what, std::span<const std::byte> first) noexcept {
-  const auto* const known = wire::known_file(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
-  const std::string_view text = text_of(first);
-  return known != nullptr ? known->kind == wire::FileKind::text
-                          : text.substr(0, text.find('\n')).find('\0') == text.npos;
+  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ RunFileReader::Found RunFileReader::next() {
       if (!holds_chunk(rest)) {
         return Found::end;
       }
-      chunk = Problem{ProblemKind::damaged, {}, {}, "a chunk would end behind the file, but others begin within it"};
+      chunk = Problem{
+          ProblemKind::damaged, {}, {}, "a chunk would end past the end of the file, but others begin within it"};
     }
     if (!chunk) {
       const Found found =
