@@ -88,8 +88,8 @@ Hook::Hook(Hook&&) noexcept = default;
 
 Hook::~Hook() {
   if (impl_ && impl_->is_of_parent()) {
-    static_cast<void>(
-        impl_.release());  // its thread, which a destructor would wait for, and its files are the parent's
+    // Its thread, for which a destructor would wait, and its files are the parent's.
+    static_cast<void>(impl_.release());
   }
   if (impl_) {
     try {

@@ -114,7 +114,7 @@ class SMD_EXPORT Hook {
   [[nodiscard]] ModeStep mode_step() const noexcept;
 
   /// Ends the step: step and mode step increase by one, whether or not something was saved. @throws InvalidArgument
-  /// behind the largest number.
+  /// if there is no larger number.
   void next_step();
   /// Ends the step and goes to another, for jobs that count steps themselves or resume from a checkpoint. In
   /// `Mode::global` the mode step must equal the step. @throws InvalidArgument for negative numbers.
