@@ -23,8 +23,8 @@ struct Value {
   double wall_time = 0;              ///< Seconds since 1970.
   std::int64_t step = 0;             ///< Global step in the record; the index file takes precedence.
   std::span<const std::byte> bytes;  ///< Borrowed from the payload or from `owned`.
-  /// Set if the elements had to be decoded (`*_val` fields, strings, booleans other than 0 and 1): `bytes` begins
-  /// there. Otherwise null.
+  /// Set if the elements had to be decoded (`*_val` fields, strings, booleans other than 0 and 1, or a message that was
+  /// split): `bytes` begins there. Otherwise null.
   std::shared_ptr<std::byte[]> owned;
   /// Number of further elements, each equal to the last one in `bytes`: a record of 60 bytes may represent as many
   /// elements as fill `limits::repeated_value_bytes`.
@@ -64,9 +64,5 @@ void normalise_boolean(std::span<std::byte> bytes) noexcept;
 /// many bytes of content were removed. Nullopt if the tensor to which they belong is ambiguous.
 Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
                                           std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form);
-
-/// As `parse_event`, for `ValueKinds::summaries`. @throws protozero::exception, std::bad_alloc
-Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> payload, std::string_view tag,
-                                                  std::optional<std::uint64_t> outlined, ValueForm form);
 
 }  // namespace smd::detail::wire

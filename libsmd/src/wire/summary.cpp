@@ -145,8 +145,7 @@ Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets) 
 
 Outcome<std::optional<BucketSpan>> bucket_span(std::span<const std::byte> tensor_proto) {
   return guarded([&]() -> Outcome<std::optional<BucketSpan>> {
-    const std::span pieces(&tensor_proto, 1);
-    Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, {}, ValueKinds::summaries);
+    Outcome<Value> value = decode_tensor(scan_tensor(tensor_proto), tensor_proto, {}, ValueKinds::summaries);
     if (!value) {
       return std::move(value.problem());
     }
@@ -227,9 +226,9 @@ void keep_clips(Value& value) noexcept {
   value.bytes = {value.owned.get(), into};
 }
 
-Outcome<Value> tensor_value(std::span<const std::byte> message, std::optional<std::uint64_t> outlined, ValueForm form) {
-  const std::span pieces(&message, 1);
-  Outcome<Value> value = decode_tensor(scan_tensor(pieces), pieces, outlined, ValueKinds::summaries);
+Outcome<Value> tensor_value(std::span<const std::byte> message, std::optional<std::uint64_t> outlined, ValueKinds kinds,
+                            ValueForm form) {
+  Outcome<Value> value = decode_tensor(scan_tensor(message), message, outlined, kinds);
   if (value && value->dtype == Dtype::string) {
     if (form == ValueForm::images) {
       keep_images(*value);
@@ -240,12 +239,16 @@ Outcome<Value> tensor_value(std::span<const std::byte> message, std::optional<st
   return value;
 }
 
-Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> outlined, ValueForm form) {
+Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> outlined, ValueKinds kinds,
+                        ValueForm form) {
+  if (kinds == ValueKinds::tensors && found.kind != SummaryKind::tensor && found.kind != SummaryKind::none) {
+    return damaged("record holds a value of another kind, not a tensor");
+  }
   switch (found.kind) {
     case SummaryKind::simple_value:
       return number_value(found.number);
     case SummaryKind::tensor:
-      return tensor_value(found.message, outlined, form);
+      return tensor_value(found.message, outlined, kinds, form);
     case SummaryKind::histogram:
       return histogram_value(found.message);
     case SummaryKind::image:
@@ -257,10 +260,8 @@ Outcome<Value> value_of(const SummaryValue& found, std::optional<std::uint64_t> 
   return damaged("record holds no value");
 }
 
-}  // namespace
-
-Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> payload, std::string_view tag,
-                                                  std::optional<std::uint64_t> outlined, ValueForm form) {
+Outcome<std::optional<Value>> value_in(std::span<const std::byte> payload, std::string_view tag,
+                                       std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form) {
   EventOutline event;
   if (auto status = outline_event(payload, event); !status) {
     return std::move(status.problem());
@@ -276,21 +277,37 @@ Outcome<std::optional<Value>> parse_summary_value(std::span<const std::byte> pay
     return damaged(
         fmt::format("record holds tensor '{}', not '{}'", printable(event.values.back().tag), printable(tag)));
   }
-  if (outlined) {
-    const std::span pieces(&found->message, 1);
-    // The content may belong to a tensor that was replaced, to another value, or to an earlier part of this tensor.
-    if (!event.plain || event.values.size() != 1 || found->kind != SummaryKind::tensor ||
-        has_elements(scan_tensor(pieces))) {
-      return std::optional<Value>{};
+  const auto wrong = [&](std::string_view what) {
+    return damaged(fmt::format("tensor '{}': {}", printable(tag), what));
+  };
+  if (kinds == ValueKinds::tensors) {
+    if (const auto named = std::ranges::count(event.values, tag, &SummaryValue::tag); named > 1) {
+      return wrong(fmt::format("{} values of that name in one record", named));
     }
   }
-  Outcome<Value> value = value_of(*found, outlined, form);
+  // The content may belong to a tensor that was replaced, to another value, or to an earlier part of this tensor.
+  if (outlined && (!event.plain || event.values.size() != 1 || found->kind != SummaryKind::tensor ||
+                   has_elements(scan_tensor(found->message)))) {
+    return std::optional<Value>{};
+  }
+  Outcome<Value> value = value_of(*found, outlined, kinds, form);
   if (!value) {
-    return damaged(fmt::format("tensor '{}': {}", printable(tag), value.problem().text));
+    return wrong(value.problem().text);
+  }
+  if (!event.whole.empty() && !value->owned) {  // the bytes may be of a message that was put together here
+    const std::span<const std::byte> borrowed = value->bytes;
+    std::ranges::copy(borrowed, value->own(borrowed.size()).begin());
   }
   value->wall_time = event.wall_time;
   value->step = event.step;
   return std::optional<Value>(std::move(*value));
+}
+
+}  // namespace
+
+Outcome<std::optional<Value>> parse_event(std::span<const std::byte> payload, std::string_view tag,
+                                          std::optional<std::uint64_t> outlined, ValueKinds kinds, ValueForm form) {
+  return guarded([&] { return value_in(payload, tag, outlined, kinds, form); });
 }
 
 }  // namespace smd::detail::wire

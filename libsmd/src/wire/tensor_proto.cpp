@@ -85,16 +85,14 @@ requires(sizeof(Stored) < sizeof(std::int64_t)) constexpr std::uint32_t field_of
   return tensor_field::int_val;
 }
 
-/// Calls `take` for each occurrence of a field in all pieces.
+/// Calls `take` for each occurrence of a field.
 template <class Take>
-void for_each(std::span<const std::span<const std::byte>> pieces, std::uint32_t number, Take take) {
-  for (const std::span<const std::byte> piece : pieces) {
-    for_each_field(reader_of(piece), [&](pbf_reader& field) {
-      if (field.tag() == number) {
-        take(field);
-      }
-    });
-  }
+void for_each(std::span<const std::byte> tensor, std::uint32_t number, Take take) {
+  for_each_field(reader_of(tensor), [&](pbf_reader& field) {
+    if (field.tag() == number) {
+      take(field);
+    }
+  });
 }
 
 /// The destination of decoded elements. Never writes past the end, whatever the input.
@@ -138,10 +136,10 @@ void for_each_varint(pbf_reader& reader, Take take) {
 
 /// Decodes a field of varints, each as `Stored` after `convert`. Returns the first that is out of its range.
 template <class Stored, class Convert = std::identity>
-std::optional<std::int64_t> decode_varints(std::uint32_t field, std::span<const std::span<const std::byte>> pieces,
-                                           Sink& sink, Convert convert = {}) {
+std::optional<std::int64_t> decode_varints(std::uint32_t field, std::span<const std::byte> tensor, Sink& sink,
+                                           Convert convert = {}) {
   std::optional<std::int64_t> misfit;
-  for_each(pieces, field, [&](pbf_reader& reader) {
+  for_each(tensor, field, [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) {
       const auto value = convert(number);
       if (!misfit && !std::in_range<Stored>(value)) {
@@ -195,14 +193,13 @@ std::string_view value_field_name(std::uint32_t field) noexcept {
   return field < value_fields.size() ? value_fields[field].name : std::string_view();
 }
 
-/// Writes all values in the `*_val` field `field` of `pieces` to `into`, which has room for exactly as many as
+/// Writes all values in the `*_val` field `field` of `tensor` to `into`, which has room for exactly as many as
 /// `scan_tensor` counted. Returns the first number that the type cannot represent; nullopt if there is none.
-std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
-                                          std::span<const std::span<const std::byte>> pieces,
+std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field, std::span<const std::byte> tensor,
                                           std::span<std::byte> into) {
   Sink sink(into);
   if (value_fields[field].width != 0) {
-    for_each(pieces, field, [&](pbf_reader& reader) {
+    for_each(tensor, field, [&](pbf_reader& reader) {
       if (reader.wire_type() == pbf_wire_type::fixed32) {
         sink.number<std::uint32_t>(reader.get_fixed32());
       } else if (reader.wire_type() == pbf_wire_type::fixed64) {
@@ -215,15 +212,15 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
   }
   return visit_element_type(dtype, [&]<class Stored>(std::type_identity<Stored>) -> std::optional<std::int64_t> {
     if constexpr (std::is_same_v<Stored, bool>) {
-      return decode_varints<std::uint8_t>(field, pieces, sink,
+      return decode_varints<std::uint8_t>(field, tensor, sink,
                                           [](std::uint64_t number) { return number != 0 ? 1U : 0U; });
     } else if constexpr (std::is_same_v<Stored, Half> || std::is_same_v<Stored, BFloat16>) {
-      return decode_varints<std::uint16_t>(field, pieces, sink);
+      return decode_varints<std::uint16_t>(field, tensor, sink);
     } else if constexpr (std::is_same_v<Stored, std::uint32_t> || std::is_same_v<Stored, std::uint64_t> ||
                          std::is_same_v<Stored, std::int64_t>) {
-      return decode_varints<std::make_unsigned_t<Stored>>(field, pieces, sink);
+      return decode_varints<std::make_unsigned_t<Stored>>(field, tensor, sink);
     } else if constexpr (std::is_integral_v<Stored>) {
-      return decode_varints<Stored>(field, pieces, sink, [](std::uint64_t number) {
+      return decode_varints<Stored>(field, tensor, sink, [](std::uint64_t number) {
         return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));  // protobuf truncates to 32 bits
       });
     } else {
@@ -234,18 +231,18 @@ std::optional<std::int64_t> decode_values(Dtype dtype, std::uint32_t field,
 
 /// Returns true if `half_val` holds anything wider than 16 bits. PyTorch stores the bits of a float32 there for each
 /// element. [torch/utils/tensorboard/summary.py]
-bool has_wide_halves(std::span<const std::span<const std::byte>> pieces) {
+bool has_wide_halves(std::span<const std::byte> tensor) {
   bool wide = false;
-  for_each(pieces, tensor_field::half_val, [&](pbf_reader& reader) {
+  for_each(tensor, tensor_field::half_val, [&](pbf_reader& reader) {
     for_each_varint(reader, [&](std::uint64_t number) { wide = wide || static_cast<std::uint32_t>(number) > 0xFFFF; });
   });
   return wide;
 }
 
 /// Writes the elements of a wide `half_val` as float16 or bfloat16.
-void decode_wide_halves(Dtype dtype, std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {
+void decode_wide_halves(Dtype dtype, std::span<const std::byte> tensor, std::span<std::byte> into) {
   Sink sink(into);
-  decode_varints<std::uint16_t>(tensor_field::half_val, pieces, sink, [&](std::uint64_t bits) {
+  decode_varints<std::uint16_t>(tensor_field::half_val, tensor, sink, [&](std::uint64_t bits) {
     const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     return dtype == Dtype::bfloat16 ? bfloat16_bits(number) : half_bits(number);
   });
@@ -257,9 +254,9 @@ struct PackedStrings {
   std::uint64_t last = 4;  ///< Of the last one; without strings, of an empty one.
 };
 
-PackedStrings packed_strings(std::span<const std::span<const std::byte>> pieces) {
+PackedStrings packed_strings(std::span<const std::byte> tensor) {
   PackedStrings size;
-  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) {
+  for_each(tensor, tensor_field::string_val, [&](pbf_reader& reader) {
     size.last = 4 + view_of(reader).size();
     size.all += size.last;
   });
@@ -267,9 +264,9 @@ PackedStrings packed_strings(std::span<const std::span<const std::byte>> pieces)
 }
 
 /// Writes all strings in packed form.
-void pack_strings(std::span<const std::span<const std::byte>> pieces, std::span<std::byte> into) {
+void pack_strings(std::span<const std::byte> tensor, std::span<std::byte> into) {
   Sink sink(into);
-  for_each(pieces, tensor_field::string_val, [&](pbf_reader& reader) {
+  for_each(tensor, tensor_field::string_val, [&](pbf_reader& reader) {
     const std::span<const std::byte> text = bytes_of(reader);
     sink.number<std::uint32_t>(text.size());
     sink.bytes(text);
@@ -286,9 +283,9 @@ std::optional<Dtype> known_dtype(std::uint64_t number) noexcept {
 /// Checks one tensor. Each check returns the text of the problem, without the subject, or nullopt.
 class Decoder {
  public:
-  Decoder(TensorParts& parts, std::span<const std::span<const std::byte>> pieces, std::optional<std::uint64_t> outlined,
+  Decoder(TensorParts& parts, std::span<const std::byte> tensor, std::optional<std::uint64_t> outlined,
           ValueKinds kinds)
-      : parts_(parts), pieces_(pieces), outlined_(outlined), kinds_(kinds) {
+      : parts_(parts), tensor_(tensor), outlined_(outlined), kinds_(kinds) {
     content_bytes_ = outlined ? *outlined : parts.content ? parts.content->size() : 0;
   }
 
@@ -377,13 +374,13 @@ class Decoder {
     if (given > elements_ || (given < elements_ && parts_.dtype == 0)) {
       return fmt::format("{} strings, but {} needs {}", given, kind_of(value), elements_);
     }
-    const auto [bytes, last] = packed_strings(pieces_);
+    const auto [bytes, last] = packed_strings(tensor_);
     if (auto wrong = too_many_repeats(value, given, last); wrong) {
       return wrong;
     }
     if (elements_ != 0) {
       const std::span<std::byte> into = value.own(bytes + (elements_ - given) * last);
-      pack_strings(pieces_, into.first(bytes));
+      pack_strings(tensor_, into.first(bytes));
       const std::array<std::byte, 4> empty = {};
       fill_repeated(into.subspan(bytes), given == 0 ? std::span<const std::byte>(empty) : into.first(bytes).last(last));
     }
@@ -440,11 +437,11 @@ class Decoder {
     }
     const std::span<std::byte> into = value.own(given * item);
     value.repeats = elements_ - given;
-    if (kinds_ == ValueKinds::summaries && field_ == tensor_field::half_val && has_wide_halves(pieces_)) {
-      decode_wide_halves(value.dtype, pieces_, into);
+    if (kinds_ == ValueKinds::summaries && field_ == tensor_field::half_val && has_wide_halves(tensor_)) {
+      decode_wide_halves(value.dtype, tensor_, into);
       return {};
     }
-    if (const auto misfit = decode_values(value.dtype, field_, pieces_, into); misfit) {
+    if (const auto misfit = decode_values(value.dtype, field_, tensor_, into); misfit) {
       return fmt::format("{} in its {}, which {} cannot hold", *misfit, field, to_string(value.dtype));
     }
     return {};
@@ -471,7 +468,7 @@ class Decoder {
   }
 
   TensorParts& parts_;
-  std::span<const std::span<const std::byte>> pieces_;
+  std::span<const std::byte> tensor_;
   std::optional<std::uint64_t> outlined_;
   ValueKinds kinds_;
   std::uint32_t field_ = 0;  // which holds the elements, unless they are content
@@ -485,28 +482,26 @@ bool has_elements(const TensorParts& parts) noexcept {
   return parts.content || std::ranges::any_of(parts.values, [](auto n) { return n != 0; });
 }
 
-TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces) {
+TensorParts scan_tensor(std::span<const std::byte> tensor) {
   TensorParts parts;
-  for (const std::span<const std::byte> piece : pieces) {
-    for_each_field(reader_of(piece), [&](pbf_reader& field) {
-      if (field.tag() == tensor_field::dtype) {
-        parts.dtype = varint_of(field);
-      } else if (field.tag() == tensor_field::shape) {
-        scan_shape(message_of(field), parts);
-      } else if (field.tag() == tensor_field::content) {
-        parts.content = bytes_of(field);
-      } else if (const std::uint32_t number = field.tag(); !value_field_name(number).empty()) {
-        parts.values[number] += count_values(field);
-      }
-    });
-  }
+  for_each_field(reader_of(tensor), [&](pbf_reader& field) {
+    if (field.tag() == tensor_field::dtype) {
+      parts.dtype = varint_of(field);
+    } else if (field.tag() == tensor_field::shape) {
+      scan_shape(message_of(field), parts);
+    } else if (field.tag() == tensor_field::content) {
+      parts.content = bytes_of(field);
+    } else if (const std::uint32_t number = field.tag(); !value_field_name(number).empty()) {
+      parts.values[number] += count_values(field);
+    }
+  });
   return parts;
 }
 
-Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
+Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::byte> tensor,
                              std::optional<std::uint64_t> outlined, ValueKinds kinds) {
   Value value;
-  if (auto wrong = Decoder(parts, pieces, outlined, kinds).decode(value); wrong) {
+  if (auto wrong = Decoder(parts, tensor, outlined, kinds).decode(value); wrong) {
     return damaged(std::move(*wrong));
   }
   return value;
@@ -552,12 +547,11 @@ std::optional<ScalarBits> scalar_of_tensor(std::span<const std::byte> tensor_pro
   if (const auto plain = plain_scalar(tensor_proto)) {
     return plain;
   }
-  const std::span pieces(&tensor_proto, 1);
-  TensorParts parts = scan_tensor(pieces);
+  TensorParts parts = scan_tensor(tensor_proto);
   if (element_count(parts.shape) != 1) {
     return {};
   }
-  const Outcome<Value> value = decode_tensor(std::move(parts), pieces, {}, ValueKinds::summaries);
+  const Outcome<Value> value = decode_tensor(std::move(parts), tensor_proto, {}, ValueKinds::summaries);
   if (!value || value->dtype == Dtype::string || value->bytes.size() > most_bytes) {
     return {};
   }

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t dtype = 1, shape = 2, content = 4, float_val = 5,
 /// own.
 [[nodiscard]] inline bool is_in_event_files(Dtype dtype) noexcept { return float8_numbers(dtype) == nullptr; }
 
-/// The contents of a TensorProto, which may be split into pieces (protobuf merges repeated occurrences of a message).
+/// The contents of a TensorProto.
 struct TensorParts {
   std::uint64_t dtype = 0;
   bool has_shape = false;
@@ -41,14 +41,14 @@ struct TensorParts {
 [[nodiscard]] bool has_elements(const TensorParts& parts) noexcept;
 
 /// @throws protozero::exception
-TensorParts scan_tensor(std::span<const std::span<const std::byte>> pieces);
+TensorParts scan_tensor(std::span<const std::byte> tensor);
 
 /// Decodes type, shape and elements and checks them against each other. The caller adds the tensor's name to problems.
 /// With `outlined`, that many bytes of content are assumed to be elsewhere, and `bytes` stays empty. With
 /// `ValueKinds::summaries`, a tensor without a shape is a scalar, and elements may be in the fields that PyTorch uses:
 /// those of uint8 in `uint32_val`, and float32 in `half_val` (`has_wide_halves`).
 /// @throws protozero::exception, std::bad_alloc
-Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::span<const std::byte>> pieces,
+Outcome<Value> decode_tensor(TensorParts&& parts, std::span<const std::byte> tensor,
                              std::optional<std::uint64_t> outlined, ValueKinds kinds);
 
 }  // namespace smd::detail::wire

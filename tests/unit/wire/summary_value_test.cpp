@@ -121,6 +121,13 @@ TEST_CASE("a tensor without a shape is a scalar, where TensorBoard's writers put
   CHECK(shown(parse_value(bytes_of(payload), "t")) == "tensor 't': no shape");
 }
 
+TEST_CASE("a tensor that a writer split is put together, and owns its elements") {
+  const Message type = Message().varint(1, 4).message(2, shape_message({3}));
+  const auto value = parse(event_of(Message().text(1, "t").message(8, type).text(8, Message().text(4, "abc").bytes())));
+  CHECK(shown(value) == "uint8 3: 616263");
+  CHECK(value->bytes.data() == value->owned.get());
+}
+
 TEST_CASE("bytes in uint32_val or int_val") {
   const Message list = Message().raw_varint(0).raw_varint(200);
   CHECK(tensor(tensor_message(4, {2}).message(16, list)) == "uint8 2: 00c8");
