@@ -249,7 +249,7 @@ class Answer {
     } else if (infinite_ != 0) {
       value = std::copysign(infinity, value) * (data_.negative_infinities_odd_ ? -1.0 : 1.0);
     }
-    return real(abs ? std::fabs(value) : value);
+    return real(abs ? std::fabs(value) : data_.integers_ ? value + 0.0 : value);  // no integer is -0
   }
 
   [[nodiscard]] ReducedValue middle(double percent, const Reduction& reduction) const {

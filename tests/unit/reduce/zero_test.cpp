@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <smd/reduction.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -70,4 +71,17 @@ TEST_CASE("the zero of an integer is positive") {
     CHECK(std::signbit(reducer->result(extremes[0]).real));
     CHECK(!std::signbit(reducer->result(extremes[1]).real));
   }
+}
+
+TEST_CASE("the product of integers is no negative zero, that of floats may be") {
+  const std::vector<smd::Reduction> wanted = {{.kind = smd::ReductionKind::prod}};
+  const std::array<std::int8_t, 2> whole = {-1, 0};
+  const std::array<float, 2> real = {-1, 0};
+  smd::Reducer integers(wanted);
+  integers.add(Dtype::int8, std::as_bytes(std::span(whole)));
+  CHECK(integers.result(wanted[0]).real == 0);
+  CHECK(!std::signbit(integers.result(wanted[0]).real));
+  smd::Reducer floats(wanted);
+  floats.add(Dtype::float32, std::as_bytes(std::span(real)));
+  CHECK(std::signbit(floats.result(wanted[0]).real));
 }
