@@ -147,11 +147,14 @@ TensorValue steps_of(const std::vector<TensorEntry>& entries, Mode mode) {
   return value_of(Dtype::int64, {static_cast<std::int64_t>(entries.size())}, steps, entries.size());
 }
 
-/// Calls `work(i, reader)`, which returns a problem, for each of `count` entries in several threads.
-void read_each(const Trial& trial, std::size_t count,
+/// Calls `work(i, reader)`, which returns a problem, for each of `count` entries in several threads. After a stop the
+/// rest is left out: nobody sees the result.
+void read_each(const Trial& trial, std::size_t count, const std::stop_token& stop,
                const std::function<std::optional<Problem>(std::size_t, ValueReader&)>& work) {
-  parallel_read(trial, reading_loop(trial, count, {}), {}, [&](const LoopIndex& at, ValueReader& reader) {
-    if (const std::optional<Problem> problem = work(at.index, reader)) {
+  const ReadOptions options{.stop = [&stop] { return stop.stop_requested(); }};
+  parallel_read(trial, reading_loop(trial, count, options), options, [&](const LoopIndex& at, ValueReader& reader) {
+    const std::optional<Problem> problem = stop.stop_requested() ? std::nullopt : work(at.index, reader);
+    if (problem) {
       throw ReadError(*problem);
     }
   });
@@ -209,7 +212,8 @@ std::optional<std::tuple<TensorValue, TensorValue, std::optional<TensorValue>, s
 /// they do; and times.
 std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(const Trial& trial,
                                                                             const std::string& tensor, Mode mode,
-                                                                            const Worker& worker) {
+                                                                            const Worker& worker,
+                                                                            const std::stop_token& stop) {
   const Tensor owner = trial.tensor(tensor);
   const std::vector<TensorEntry> entries = entries_of(trial, tensor, mode, worker, has_value);
   const std::size_t count = entries.size();
@@ -218,7 +222,7 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
   }
   Dtype dtype = Dtype::string;
   Shape shape;
-  read_each(trial, std::min<std::size_t>(count, 1), [&](std::size_t, ValueReader& reader) {
+  read_each(trial, std::min<std::size_t>(count, 1), stop, [&](std::size_t, ValueReader& reader) {
     return reader.read(*entries.front().value, tensor, [&](const Extent& value) {
       dtype = value.dtype();
       shape = value.shape();
@@ -230,7 +234,7 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
   const std::shared_ptr<double[]> times = room_for<double>(count);
   std::vector<TensorValue> each(count);
   std::atomic<bool> stacked = dtype != Dtype::string;
-  read_each(trial, count, [&](std::size_t i, ValueReader& reader) {
+  read_each(trial, count, stop, [&](std::size_t i, ValueReader& reader) {
     return reader.read(*entries[i].value, tensor, [&](Extent& value) {
       times[i] = value.wall_time();
       if (dtype != Dtype::string && value.dtype() == dtype && value.shape() == shape) {
@@ -255,7 +259,8 @@ std::tuple<TensorValue, std::vector<TensorValue>, bool, TensorValue> values(cons
 /// any. @throws InvalidWorker, and InvalidArgument for names that are unknown and were not saved, and for values that
 /// cannot be reduced.
 std::vector<TensorValue> reductions(const Trial& trial, const std::string& tensor,
-                                    const std::vector<std::string>& names, Mode mode, const Worker& worker) {
+                                    const std::vector<std::string>& names, Mode mode, const Worker& worker,
+                                    const std::stop_token& stop) {
   const Tensor owner = trial.tensor(tensor);
   const auto was_saved = [](const TensorEntry& entry, const std::string& name) {
     return std::any_of(entry.reductions.begin(), entry.reductions.end(),
@@ -277,7 +282,7 @@ std::vector<TensorValue> reductions(const Trial& trial, const std::string& tenso
     std::fill_n(columns.emplace_back(room_for<double>(entries.size())).get(), entries.size(),
                 std::numeric_limits<double>::quiet_NaN());
   }
-  read_each(trial, entries.size(), [&](std::size_t i, ValueReader& reader) {
+  read_each(trial, entries.size(), stop, [&](std::size_t i, ValueReader& reader) {
     const TensorEntry& entry = entries[i];
     std::vector<Reduction> wanted;
     std::vector<std::size_t> places;
@@ -316,8 +321,15 @@ void add_columns(py::class_<Trial>& trial) {
   trial.def("_numbers", &numbers, Unlocked())
       .def(
           "_require_worker", [](const Trial& of, const Worker& worker) { require_worker(of, worker); }, Unlocked())
-      .def("_values", &values, Unlocked())
-      .def("_reduce", &reductions, Unlocked());
+      .def("_values",
+           [](const Trial& of, const std::string& tensor, Mode mode, const Worker& worker) {
+             return interruptible([&](const std::stop_token& stop) { return values(of, tensor, mode, worker, stop); });
+           })
+      .def("_reduce", [](const Trial& of, const std::string& tensor, const std::vector<std::string>& names, Mode mode,
+                         const Worker& worker) {
+        return interruptible(
+            [&](const std::stop_token& stop) { return reductions(of, tensor, names, mode, worker, stop); });
+      });
 }
 
 }  // namespace smd::python

@@ -12,8 +12,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace smd::python {
@@ -59,25 +59,6 @@ constexpr std::array follow_events = {"step", "ended", "timed_out", "idle", "sto
 static_assert(wait_outcomes.size() == static_cast<std::size_t>(WaitOutcome::stopped) + 1);
 static_assert(follow_events.size() == wait_outcomes.size());
 
-/// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
-template <class Work>
-auto interruptible(const Work& work) {
-  std::stop_source stop;
-  const py::gil_scoped_release release;
-  auto result = std::async(std::launch::async, [&] { return work(stop.get_token()); });
-  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    const py::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) {
-      const py::error_already_set signal;
-      stop.request_stop();
-      const py::gil_scoped_release again;
-      result.wait();
-      throw signal;
-    }
-  }
-  return result.get();
-}
-
 WaitOptions wait_options(Seconds timeout, Seconds idle, Seconds interval, std::stop_token stop) {
   const auto duration = [](double seconds) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9));
@@ -105,20 +86,55 @@ const char* wait_for_steps(const Trial& trial, const std::vector<StepKey>& steps
 class Follower {
  public:
   Follower(const Trial& trial, Seconds idle, Seconds timeout, Seconds interval, std::optional<GlobalStep> after)
-      : follower_(trial, {.wait = wait_options(timeout, idle, interval, stop_.get_token()), .after = after}) {}
+      : trial_(trial), options_{.wait = wait_options(timeout, idle, interval, {}), .after = after} {
+    begin();
+  }
 
   std::pair<const char*, GlobalStep> next() {
-    const FollowEvent event = interruptible([this](const std::stop_token& stop) {
-      const std::stop_callback pass_on(stop, [this] { stop_.request_stop(); });
-      return follower_.next();
+    if (stop_.stop_requested()) {  // by KeyboardInterrupt: a follower that was stopped stays so
+      begin();
+    }
+    const auto follower = follower_;  // another thread may begin anew before this one has ended
+    std::stop_source own = stop_;
+    const FollowEvent event = interruptible([&](const std::stop_token& stop) {
+      const std::stop_callback pass_on(stop, [&] { own.request_stop(); });
+      return follower->next();
     });
+    if (event.outcome == WaitOutcome::reached) {
+      options_.after = std::max(options_.after.value_or(event.step), event.step);
+    }
     return {follow_events.at(static_cast<std::size_t>(event.outcome)), event.step};
   }
 
  private:
+  void begin() {
+    stop_ = std::stop_source();
+    options_.wait.stop = stop_.get_token();
+    follower_ = std::make_shared<StepFollower>(trial_, options_);
+  }
+
+  const Trial& trial_;
+  FollowOptions options_;  // after: the last step that was returned
   std::stop_source stop_;
-  StepFollower follower_;
+  std::shared_ptr<StepFollower> follower_;
 };
+
+}  // namespace
+
+}  // namespace smd::python
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<smd::Tensor> : made_caster<smd::Tensor> {};
+template <>
+struct type_caster<smd::python::Follower> : made_caster<smd::python::Follower> {};
+
+}  // namespace pybind11::detail
+
+namespace smd::python {
+
+namespace {
 
 using Bounds = std::pair<std::optional<GlobalStep>, std::optional<GlobalStep>>;
 
@@ -239,10 +255,12 @@ std::string_view meaning_of(const TensorEntry& entry) {
 /// Compares one tensor of two trials, as smd-diff does.
 class TrialComparison {
  public:
-  TrialComparison(const Trial& a, const Trial& b, std::string tensor, const DifferenceOptions& options)
+  TrialComparison(const Trial& a, const Trial& b, std::string tensor, const DifferenceOptions& options,
+                  std::stop_token stop)
       : trials_({&a, &b}),
-        reader_a_(a),
-        reader_b_(b),
+        stop_(std::move(stop)),
+        reader_a_(a, {.stop = [this] { return stop_.stop_requested(); }}),
+        reader_b_(b, {.stop = [this] { return stop_.stop_requested(); }}),
         tensor_(std::move(tensor)),
         comparer_(options),
         reductions_(options) {}
@@ -257,6 +275,9 @@ class TrialComparison {
     }
     std::vector<Compared> rows;
     for (const auto& [at, both] : entries) {
+      if (stop_.stop_requested()) {
+        break;  // nobody sees the rows
+      }
       Compared& row = rows.emplace_back(Compared{tensor_, at.first, at.second, "shape"});
       const std::size_t form = form_of(both[0]);
       if (form != form_of(both[1])) {
@@ -338,6 +359,7 @@ class TrialComparison {
   }
 
   std::array<const Trial*, 2> trials_;
+  std::stop_token stop_;
   ValueReader reader_a_;
   ValueReader reader_b_;
   std::string tensor_;
@@ -347,7 +369,9 @@ class TrialComparison {
 
 std::vector<Compared> diff(const Trial& a, const Trial& b, const std::string& tensor, double rtol, double atol,
                            bool equal_nan) {
-  return TrialComparison(a, b, tensor, {.rtol = rtol, .atol = atol, .equal_nan = equal_nan}).rows();
+  return interruptible([&](const std::stop_token& stop) {
+    return TrialComparison(a, b, tensor, {.rtol = rtol, .atol = atol, .equal_nan = equal_nan}, stop).rows();
+  });
 }
 
 // As the reference: by name and whether of absolute values.
@@ -429,7 +453,7 @@ PYBIND11_MODULE(_core, module) {
   add_tensor(module);
   add_trial(module);
   module.def("find", &find);
-  module.def("diff", &diff, Unlocked());
+  module.def("diff", &diff);
 }
 
 }  // namespace smd::python

@@ -6,6 +6,9 @@
 
 #include <vector>
 
+template <>
+struct pybind11::detail::type_caster<smd::Hook> : made_caster<smd::Hook> {};
+
 namespace smd::python {
 
 namespace {

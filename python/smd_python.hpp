@@ -11,11 +11,14 @@
 
 #include <sys/mman.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +36,6 @@ namespace py = pybind11;
 /// Returns an object of the class of that name.
 [[nodiscard]] pybind11::object to_python(const Problem& problem);
 [[nodiscard]] pybind11::object to_python(const Collection& collection);
-/// Returns name and whether it is of absolute values.
 
 }  // namespace smd
 
@@ -65,6 +67,19 @@ template <>
 struct type_caster<std::string> : text_caster<std::string> {};
 template <>
 struct type_caster<std::string_view> : text_caster<std::string_view> {};
+
+/// An object of a class of the modules. Refuses one without a value, which `__new__` alone makes: pybind11 would take
+/// memory that nobody has set.
+template <class T>
+struct made_caster : type_caster_base<T> {
+  bool load(handle source, bool convert) {
+    const bool made = !isinstance<T>(source) ||
+                      reinterpret_cast<instance*>(source.ptr())->get_value_and_holder().holder_constructed();
+    return made && type_caster_base<T>::load(source, convert);
+  }
+};
+template <>
+struct type_caster<smd::Trial> : made_caster<smd::Trial> {};
 
 /// `smd.Mode`, its name in any case, or None, which is `Mode::global`.
 template <>
@@ -136,6 +151,25 @@ struct type_caster<smd::Collection> : result_caster<smd::Collection> {};
 namespace smd::python {
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+/// Calls `work(stop)` in another thread while this one looks for signals: KeyboardInterrupt requests a stop.
+template <class Work>
+auto interruptible(const Work& work) {
+  std::stop_source stop;
+  const py::gil_scoped_release release;
+  auto result = std::async(std::launch::async, [&] { return work(stop.get_token()); });
+  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) {
+      const py::error_already_set signal;
+      stop.request_stop();
+      const py::gil_scoped_release again;
+      result.wait();
+      throw signal;
+    }
+  }
+  return result.get();
+}
 
 /// Returns room for elements, much of them on large pages: the first use of small ones takes longer than filling them.
 template <class T>

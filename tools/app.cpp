@@ -105,7 +105,7 @@ void say_usage(Diagnostics& messages, std::string_view command, const char* text
   messages.fail("Usage", text, ExitStatus::usage);
   const std::string hint = "Try '" + std::string(command) + " --help'.\n";
   // If standard error cannot be written, the exit status still reports the error.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, hint.data(), hint.size());
+  (void)write_all(STDERR_FILENO, hint, false);
 }
 
 // The only place that catches everything. Texts of foreign exceptions are never shown: they are not written for users.

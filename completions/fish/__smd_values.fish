@@ -162,7 +162,7 @@ function __smd_values
                 __fish_complete_directories (commandline -ct) ''
                 if test $kind = trial # or one file of a checkpoint
                     set -l typed (commandline -ct)
-                    set -l files $typed*.{safetensors,pt,pth,ckpt,bin,csv,tsv,jsonl,json,wandb}
+                    set -l files $typed*.{safetensors,pt,pth,pt.tar,pth.tar,ckpt,bin,csv,tsv,jsonl,json,wandb}
                     string match -v -- $typed $files
                 end
             case tensor

@@ -140,8 +140,7 @@ Outcome<Bucket::Listed> Bucket::list_page(PageRequest& request) {
     if (cache_ || object.key.ends_with(read_whole) || object.key.ends_with(whole_from_the_start)) {
       listed_.add(object.key, object.size, object.etag, object.written);
     }
-    page.totals.newest = std::max(page.totals.newest, object.written);
-    page.totals.bytes += object.size;
+    page.totals.push_back({object.written, object.size});
     page.names.push_back(std::move(object.key));
   }
   for (std::string& folder : reply->prefixes) {

@@ -12,6 +12,7 @@
 #include "s3/credentials.hpp"
 #include "s3/reply.hpp"
 #include "storage/descriptor.hpp"
+#include "text/mapped.hpp"
 
 extern char** environ;  // declared by no POSIX header
 
@@ -62,11 +63,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 /// Starts the command with its output connected to a pipe; returns -1 and sets errno if that fails.
 pid_t start(std::vector<std::string>& words, int output) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) {
-    arguments.push_back(word.data());
-  }
+  std::vector<char*> arguments = mapped(words, [](std::string& word) { return word.data(); });
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

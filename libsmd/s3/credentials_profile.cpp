@@ -121,8 +121,6 @@ Finding assume_role_with_web_identity(const CredentialContext& context, const Pr
   return ask_for_role(context, setting(profile, "role_arn"), form, nullptr);
 }
 
-std::string in_quotes(std::string_view name) { return "'" + printable(name) + "'"; }
-
 /// A profile that assumes a role with credentials from another source.
 struct Role {
   std::string name;

@@ -157,13 +157,14 @@ std::vector<DirEntry> entries_of(const Bucket::Listed& page) {
   return entries;
 }
 
+/// Leaves `announce` out: callers that read many files use many threads, so earlier requests would gain nothing.
 class S3Folder final : public Folder {
  public:
   S3Folder(std::shared_ptr<Bucket> bucket, std::string name) : bucket_(std::move(bucket)), name_(std::move(name)) {}
 
   Outcome<std::span<const std::byte>> read_all(std::string_view leaf, Buffer& buffer, std::uint64_t most) override {
     const std::string path = name_.empty() ? std::string(leaf) : name_ + "/" + std::string(leaf);
-    if (leaf.empty() || leaf == "." || leaf == ".." || leaf.find('/') != leaf.npos || leaf.find('\0') != leaf.npos) {
+    if (!is_plain_name(leaf)) {
       return Problem{ProblemKind::damaged, path, {}, "is not the name of a file in a directory"};
     }
     const auto text = bucket_->get(path, most);
@@ -178,14 +179,13 @@ class S3Folder final : public Folder {
     return buffer.first(text->size());
   }
 
-  /// Does nothing: callers that read many files use many threads, so earlier requests would gain nothing.
-  void announce(std::span<const std::string_view> /*names*/) override {}
-
  private:
   std::shared_ptr<Bucket> bucket_;
   std::string name_;
 };
 
+/// Leaves `read_once` out: opening the file at its destination takes one request too, and reports errors. And `watch`:
+/// S3 does not notify of changes.
 class S3Storage final : public Storage {
  public:
   S3Storage(std::shared_ptr<Bucket> bucket, std::string root, Bucket::Listed top)
@@ -241,15 +241,20 @@ class S3Storage final : public Storage {
   }
 
   /// Lists page by page, because each event file may have a folder of its own.
-  Outcome<FileTotals> totals_below(std::string_view folder) override {
+  Outcome<FileTotals> totals_below(std::string_view folder, std::span<const std::string> except) override {
     if (const auto refused = refuse_path(folder); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(folder), {}, std::string(refused)};
     }
     Bucket::Pages pages{limits::listing_pages};
     FileTotals totals;
     auto listed = bucket_->list_pages(prefix_of(folder), false, {}, pages, [&](const Bucket::Listed& page) {
-      totals.newest = std::max(totals.newest, page.totals.newest);
-      totals.bytes += page.totals.bytes;
+      for (std::size_t i = 0; i < page.names.size(); ++i) {
+        const std::string& name = page.names[i];
+        const auto has = [&](const std::string& other) { return name.starts_with(other) && name[other.size()] == '/'; };
+        if (std::ranges::none_of(except, has)) {
+          totals.add(page.totals[i]);
+        }
+      }
       return ok();
     });
     if (!listed) {
@@ -301,21 +306,11 @@ class S3Storage final : public Storage {
     return std::unique_ptr<File>(std::move(file));
   }
 
-  /// Reads nothing: opening the file at its destination takes one request too, and reports errors.
-  bool read_once(std::string_view /*name*/, std::uint64_t /*offset*/, std::span<std::byte> /*into*/) override {
-    return false;
-  }
-
   Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) override {
     if (const auto refused = refuse_path(name); !refused.empty()) {
       return Problem{ProblemKind::damaged, std::string(name), {}, std::string(refused)};
     }
     return std::unique_ptr<Folder>(std::make_unique<S3Folder>(bucket_, folder_name(name)));
-  }
-
-  /// S3 does not notify of changes.
-  std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/, const WatchScope& /*scope*/) override {
-    return nullptr;
   }
 
   void forget(std::string_view name) override { bucket_->forget(std::string(name)); }

@@ -36,9 +36,9 @@ class Bucket {
   /// Result of a listing: objects, and with a delimiter common prefixes. Names are relative to the trial's prefix.
   struct Listed {
     std::vector<std::string> names;
-    std::vector<std::string> folders;     ///< Without the final `/`.
-    bool truncated = false;               ///< There are more than requested.
-    storage::Storage::FileTotals totals;  ///< Of the objects.
+    std::vector<std::string> folders;                  ///< Without the final `/`.
+    bool truncated = false;                            ///< There are more than requested.
+    std::vector<storage::Storage::FileTotals> totals;  ///< Of each object, as `names`.
   };
   /// Number of pages that a listing may still take; the parts of one listing share it.
   using Pages = std::atomic<int>;

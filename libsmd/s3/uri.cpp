@@ -10,6 +10,7 @@
 #include <new>
 
 #include "storage/bucket_name.hpp"
+#include "text/mapped.hpp"
 #include "text/nearest.hpp"
 
 namespace smd::detail::storage::s3 {
@@ -44,11 +45,8 @@ std::string uri_decode(std::string_view text) {
 }
 
 std::string canonical_query(const Query& query) {
-  Query encoded;
-  encoded.reserve(query.size());
-  for (const auto& [name, value] : query) {
-    encoded.emplace_back(uri_encode(name, false), uri_encode(value, false));
-  }
+  Query encoded = mapped(
+      query, [](const auto& one) { return std::pair(uri_encode(one.first, false), uri_encode(one.second, false)); });
   std::ranges::sort(encoded);
   std::string text;
   for (const auto& [name, value] : encoded) {

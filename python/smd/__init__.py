@@ -10,7 +10,8 @@
 
 A mode is a `Mode`, its name in any case, or None for all; with a mode, steps are counted in it. Without a worker, the
 first by name that saved what is asked for is meant. Other threads run while this module reads or waits, and
-KeyboardInterrupt ends waits. The library is loaded with the first use of it, NumPy with the first array.
+KeyboardInterrupt ends waits, `diff`, `reduce` and `values` of arrays. The library is loaded with the first use of it,
+NumPy with the first array.
 """
 from __future__ import annotations
 

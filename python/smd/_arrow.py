@@ -40,13 +40,13 @@ def _keep(structure, *owned):
     _kept[structure.private_data] = owned
 
 
-def _release(pointer):
+def _release(pointer, kept=_kept):
     structure = pointer.contents
     for i in range(getattr(structure, "n_children", 0)):
         child = structure.children[i]
         if child.contents.release:
             child.contents.release(child)
-    _kept.pop(structure.private_data, None)
+    kept.pop(structure.private_data, None)
     structure.release = type(structure.release)()
 
 
@@ -104,19 +104,24 @@ _release_schema, _release_array, _release_stream = (kind._fields_[i][1](_release
                                                     ((Schema, 7), (Array, 8), (Stream, 3)))
 
 
-@CFUNCTYPE(None, c_void_p)  # no object: it is being destroyed
-def _forget(capsule):
-    stream = ctypes.cast(_pointer_of(capsule, _NAME), POINTER(Stream))
-    if stream.contents.release:
-        stream.contents.release(stream)
-    _kept.pop(ctypes.addressof(stream.contents))
-
-
 _python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose functions others declare in their own way
 _new_capsule, _pointer_of = _python.PyCapsule_New, _python.PyCapsule_GetPointer
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
 _pointer_of.restype, _pointer_of.argtypes = c_void_p, [c_void_p, c_char_p]
 _NAME = b"arrow_array_stream"  # capsules borrow it
+
+
+@CFUNCTYPE(None, c_void_p)  # no object: it is being destroyed
+def _forget(capsule, kept=_kept, pointer_of=_pointer_of, name=_NAME):
+    made = kept.pop(pointer_of(capsule, name))
+    if made.release:
+        made.release(made)
+
+
+# Capsules and consumers may call them while the interpreter ends, and clears this module: they stay until the process
+# ends, and what releases has all that it needs in its arguments.
+for _thunk in _get_schema, _get_next, _get_last_error, _release_schema, _release_array, _release_stream, _forget:
+    _python.Py_IncRef(ctypes.py_object(_thunk))
 
 
 def stream(table):

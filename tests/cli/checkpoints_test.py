@@ -26,8 +26,9 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 from torch_file import (FLOAT32, LAYOUT, REBUILD, REBUILD_SPARSE, REBUILD_TYPE, BytesStorageMetadata, Called,
-                        ChunkStorageMetadata, Metadata, MetadataIndex, Pickler, Quantised, Repeated, Storage, StorageInfo, Tensor,
-                        TensorStorageMetadata, write_pt)
+                        ChunkStorageMetadata, Described, Metadata, MetadataIndex, Pickler, Quantised, Repeated, Storage,
+                        StorageInfo, Tensor, TensorStorageMetadata, of_torch, write_pt)
+from permissions import bound_by_permissions
 from recorded import ENVIRONMENT, SUFFIX, find_tools, number, rows, run
 
 CHECKPOINTS = ""  # of safetensors
@@ -492,6 +493,15 @@ def stream(tensors, storages):
                      *(struct.pack("<q", len(of) // 4) + of for of in storages)])
 
 
+MODULE = of_torch("torch.nn.modules.container", "Sequential", True, Described)
+PACKED = of_torch("torch", "ScriptObject", True, Described)
+PACKED.__getstate__ = lambda self: (self.parts, "__torch__.torch.classes.quantized.LinearPackedParamsBase")
+
+
+def module(**attributes):
+    return MODULE(**{"_parameters": {}, "_buffers": {}, "_modules": {}, **attributes})
+
+
 CALLS = b"cposix\nsystem\n(Vtouch RAN\ntR."
 
 
@@ -550,6 +560,57 @@ class Made(unittest.TestCase):
         self.write("run/checkpoint-5/optimizer.safetensors", safetensors({"a": [2]}))
         names = [row["tensor"] for row in rows("smd-ls", os.path.join(self.folder, "run"))]
         self.assertEqual(names, ["a", "unet/a"])
+
+    def test_folders_in_checkpoints_that_are_not_read(self):
+        """They lie too deep, or may be runs of their own: a note names them."""
+        for path in ("deep/checkpoint-1", "deep/checkpoint-1/unet/lora", "digits/1000", "digits/1000/unet", "label/best",
+                     "label/best/unet", "pipe/unet", "pipe/unet/lora", "whole/checkpoint-5", "whole/checkpoint-5/unet",
+                     "whole/2024/run"):
+            self.write(f"{path}/model.safetensors", safetensors({"a": [1]}))
+        self.write("pipe/model_index.json", b"{}")
+        for name, left in (("deep", "checkpoint-1/unet/lora"), ("deep/checkpoint-1", "unet/lora"), ("digits", "1000/unet"),
+                           ("label", "best/unet"), ("pipe", "unet/lora"), ("whole", None)):
+            _, errors = run("smd-ls", os.path.join(self.folder, name))
+            notes = [line.rpartition(": ")[2] for line in errors if "folders in checkpoints are not read" in line]
+            self.assertEqual(notes, [f"{left}; name one to read it"] if left else [], errors)
+
+    def test_what_lies_in_folders_that_are_not_read(self):
+        """Their files are not opened, and who may not list them misses nothing."""
+        self.write("run/best/model.safetensors", safetensors({"a": [1]}))
+        for name in ("pytorch_model.bin", "model.safetensors", "optimizer.pt"):
+            self.write(f"run/best/unet/{name}", b"no tensors")
+        self.write("run/best/data/values.bin", b"no tensors")
+        closed = os.path.dirname(self.write("run/best/closed/model.safetensors", b""))
+        os.chmod(closed, 0)
+        self.addCleanup(os.chmod, closed, 0o755)
+        for options in ((), ("--check",)):
+            _, errors = run(*(bound_by_permissions() or ()), "smd-ls", *options, os.path.join(self.folder, "run"))
+            told = [line for line in errors if "no checksum" not in line]
+            self.assertEqual(len(told), 1, errors)
+            self.assertIn("best/unet", told[0])
+        for number in range(17):
+            self.write(f"run/best/more{number}/model.safetensors", safetensors({"a": [1]}))
+        _, errors = run("smd-ls", os.path.join(self.folder, "run"))
+        self.assertEqual(errors, [])
+
+    def test_what_macos_keeps_beside_a_file(self):
+        beside = b"\0\5\26\7\0\2\0\0Mac OS X        " + bytes(4000)
+        for name, content in (("step_1.safetensors", safetensors({"a": [1]})),
+                              ("step_1.pt", zipped(pickled({"a": float_tensor(0, 1)}), bytes(4)))):
+            folder = os.path.dirname(self.write(f"{name}/run/{name}", content))
+            self.write(f"{name}/run/._{name}", beside)
+            self.write(f"{name}/run/._step_1.distcp", beside)
+            for options in ((), ("--check",)):
+                out, errors = run("smd-ls", *options, folder)
+                self.assertEqual([line for line in errors if "no checksum" not in line], [])
+            self.assertEqual([row["tensor"] for row in rows("smd-ls", folder)], ["a"])
+
+    def test_files_that_end_in_tar(self):
+        """That is only their name."""
+        self.write("run/checkpoint-1/model.pth.tar", zipped(pickled({"w": float_tensor(0, 1)}), np.float32(np.nan).tobytes()))
+        self.write("run/checkpoint-2/model.safetensors", safetensors({"w": [1]}))
+        result, = rows("smd-rule", os.path.join(self.folder, "run"), "-r", "ExplodingTensor", status=1)
+        self.assertEqual((result["step"], result["tensor"]), (1, "w"))
 
     def test_one_tensor_in_two_shards(self):
         for shard in (1, 2):
@@ -906,6 +967,15 @@ class Made(unittest.TestCase):
                 self.assertNotEqual(row["dtype_a"], row["dtype_b"])
                 self.assertEqual(rows("smd-diff", "--summary", one, other, status=1)[0]["differing"], 1)
 
+    def test_the_same_integers_of_another_scale_are_a_change(self):
+        for step, scale in enumerate((0.5, 0.25, 0.25, 0.25)):
+            tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
+            self.write(f"run/ckpt_{step}.pt", zipped(pickled({"l.weight": tensor}), b"\1\2"))
+        for rule, step in (("UnchangedTensor", 3), ("WeightUpdateRatio", 2)):
+            pattern = ("-p", "tensor_regex=weight") if rule == "UnchangedTensor" else ()
+            result = rows("smd-rule", os.path.join(self.folder, "run"), "-r", rule, *pattern, status=1)[-1]
+            self.assertEqual((result["step"], result["value"]), (step, 0))
+
     def test_the_same_elements_of_another_dense_size_are_another_tensor(self):
         indices, values = Tensor(Storage("int64", "0", 32), (2, 2), (2, 1)), Tensor(Storage("float32", "1", 8), (2,), (1,))
         edges, columns = (Tensor(Storage("int64", "0", 32), (count,), (1,)) for count in (3, 2))
@@ -920,6 +990,33 @@ class Made(unittest.TestCase):
             self.assertEqual((row["tensor"], row["state"]), (first, "differs"))
             self.assertEqual((row["dtype_a"], row["dtype_b"]), ("int64, dense size [2, 2]", "int64, dense size [2, 3]"))
             self.assertIn(f"tensor '{first}': dense size [2, 3]", "".join(run("smd-ls", "-v", large)[1]))
+            weight = Called(REBUILD_SPARSE, Called(LAYOUT, f"torch.sparse_{layout}"), (*parts, (2, 2)))
+            path = self.write("weight.pt", zipped(pickled({"l.weight": weight}), *elements))
+            self.assertEqual([row["tensor"] for row in rows("smd-ls", "-c", "weights", path)], ["l.weight.values"])
+
+    def test_a_scale_that_is_no_number(self):
+        for scale in (math.nan, math.inf):
+            tensor = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
+            _, errors = run("smd-rule", self.write("a.pt", zipped(pickled({"w": tensor}), b"\1\2")), "-r", "ExplodingTensor")
+            told = f"tensor 'w': by its scale {scale} none of its integers stands for a number"
+            self.assertEqual(len([line for line in errors if "warning" in line and told in line]), 1, errors)
+
+    def test_quantised_layers_of_a_module(self):
+        """Their tensors are in attributes of other names, which are not looked at where a module has tensors of its own."""
+        def write(name, scale):
+            weight = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
+            packed = module(_packed_params=PACKED(parts=(weight, float_tensor(1, 1))))
+            whole = module(_modules={"fc": module(_modules={"_packed_params": packed})}, cache=float_tensor(2, 1),
+                           typed=Storage("float32", "3", 4))
+            return self.write(name, zipped(pickled(whole), b"\1\2", *[np.float32(np.nan).tobytes()] * 3))
+
+        one, other = write("one.pt", 0.5), write("other.pt", 0.25)
+        self.assertEqual({row["tensor"] for row in rows("smd-ls", one)},
+                         {f"fc._packed_params._packed_params.{at}" for at in (0, 1)})
+        run("smd-diff", one, other, status=1)
+        _, errors = run("smd-ls", one)
+        self.assertEqual([line for line in errors if "1 storage is of no listed tensor, and not read: 3" in line], errors)
+        self.assertEqual(len(errors), 1)
 
     def test_one_fault_of_an_archive_is_told_once(self):
         content = bytearray(zipped(pickled({"w": float_tensor(0, 2)}), bytes(8)))
@@ -955,6 +1052,28 @@ class Made(unittest.TestCase):
         path = self.write("step.pt", zipped(pickled({"state_dict": {"step": float_tensor(0, 2)}, "step": 3}), bytes(8)))
         _, errors = run("smd-ls", path)
         self.assertTrue(any("number 'step' is left out" in line for line in errors), errors)
+
+    def test_two_tensors_with_one_name(self):
+        first, second = float_tensor(0, 1), float_tensor(1, 1)
+        for values, name in (({"state_dict": {"ema.w": first}, "ema": {"w": second}}, "ema.w"),
+                             ({"a.b": first, "a": {"b": second}}, "a.b"), ({1: first, "1": second}, "1")):
+            path = self.write("twice.pt", zipped(pickled(values), *(np.float32(x).tobytes() for x in (1, np.nan))))
+            _, errors = run("smd-ls", "--check", path)
+            told = f"another tensor has the name '{name}': this one is '{name}#2'"
+            self.assertEqual([line for line in errors if told in line], errors)
+            result, = rows("smd-rule", path, "-r", "ExplodingTensor", status=1)
+            self.assertEqual(result["tensor"], f"{name}#2")
+
+    def test_a_file_in_a_value(self):
+        """Nothing reads it."""
+        inner = {"w": float_tensor(0, 1)}
+        for content in (zipped(pickled(inner), bytes(4)), stream(inner, [bytes(4)])):
+            for protocol in (2, 4):
+                out = io.BytesIO()
+                Pickler(out, protocol=protocol).dump({"b": io.BytesIO(content), "ok": float_tensor(0, 1)})
+                _, errors = run("smd-ls", self.write("file.pt", zipped(out.getvalue(), bytes(4))))
+                self.assertEqual([line for line in errors if "1 value begins as an archive or a file of PyTorch" in line], errors)
+                self.assertEqual(len(errors), 1)
 
     def test_constants_of_a_frozen_module(self):
         """They are all that it has."""

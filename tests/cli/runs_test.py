@@ -5,8 +5,10 @@ import argparse
 import json
 import math
 import os
+import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -80,6 +82,48 @@ def main():
             assert rows[run]["steps"] == len(trial["steps"]), (place, run)
     assert compared > 2000, compared
     check_unreadable(options)
+    check_resumed(options)
+
+
+def check_resumed(options):
+    """A run of W&B that goes on after its end is read again, but not one that has not changed."""
+    runs = os.path.join(options.logs, "../metric-logs/wb_resumed/wandb")
+    tool = os.path.abspath(os.path.join(options.tools, "smd-runs"))
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(os.path.join(runs, "run-20251009_091500-rsm0a1b2"),
+                        os.path.join(folder, "resumed/run-20251009_091500-rsm0a1b2"))
+        shutil.copytree(os.path.join(options.logs, "sweep/exp1"), os.path.join(folder, "other"))
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(tool, [tool, folder, "-F", "--interval", "0.05", "--timeout", "60", "--columns", "run,status"],
+                      dict(os.environ, TERM="xterm", NO_COLOR="1"))
+        shown = read_until(terminal, rb"(?s)(resumed +ended.*){4}")
+        log = os.path.join(folder, "resumed/run-20251009_091500-rsm0a1b2/run-rsm0a1b2.wandb")
+        os.kill(pid, signal.SIGSTOP)  # the log loses its end, and no time shows it
+        os.waitpid(pid, os.WUNTRACED)
+        times = os.stat(log)
+        os.truncate(log, times.st_size // 2)
+        os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
+        os.kill(pid, signal.SIGCONT)
+        unchanged = read_until(terminal, rb"(?s)(resumed +[a-z].*){4}")
+        assert not re.search(rb"resumed +unknown", unchanged), unchanged
+        shutil.copytree(os.path.join(runs, "run-20251009_081500-rsm0a1b2"),
+                        os.path.join(folder, "resumed/run-20251009_101500-rsm0a1b2"))
+        shown += read_until(terminal, rb"resumed +unknown")
+        os.kill(pid, signal.SIGINT)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        assert re.search(rb"resumed +unknown", shown), shown
+
+
+def read_until(terminal, pattern):
+    shown = b""
+    while not re.search(pattern, shown):
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:  # it has ended
+            break
+    return shown
 
 
 def check_unreadable(options):

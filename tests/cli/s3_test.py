@@ -116,6 +116,23 @@ class Requests(Case):
         self.assertEqual([entry.split(" ")[-1] for entry in asked].count("list"), 3, asked)
         self.assertEqual([entry.split(" ")[-1] for entry in asked].count("get"), 3, asked)
 
+    def test_folders_in_checkpoints_that_are_not_read(self):
+        """A note names them; their files are not asked for."""
+        fixtures = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fixtures", "checkpoints")
+        trial = os.path.join(self.root, "inner", "run")
+        os.makedirs(os.path.join(trial, "best", "unet"))
+        shutil.copy(os.path.join(fixtures, "root_only", "model.safetensors"), os.path.join(trial, "best"))
+        with open(os.path.join(trial, "best", "unet", "model.pt"), "wb") as file:
+            file.write(b"no tensors")
+        here = self.run_command("smd-ls", trial)
+        self.server.log()
+        there = self.run_command("smd-ls", "s3://inner/run")
+        asked = [entry["target"] for entry in self.server.log()]
+        self.assertEqual((there.returncode, there.stdout), (0, here.stdout))
+        for done in (here, there):
+            self.assertIn(b"folders in checkpoints are not read: best/unet; name one to read it", done.stderr)
+        self.assertEqual([target for target in asked if "unet" in target and "list-type" not in target], [])
+
     def test_parallel(self):
         for jobs in ("1", "64"):
             done = self.run_command("smd-tensor", "-j", jobs, "-s", ":", "--jsonl", "s3://recorded/dtypes")

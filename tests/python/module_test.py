@@ -435,15 +435,21 @@ class Waiting(unittest.TestCase):
         self.assertEqual(follower.outcome, "idle")
 
     def test_keyboard_interrupt(self):
+        """It ends the wait; another loop goes on with the steps that come."""
         program = ("import smd, sys\n"
-                   "t = smd.open(sys.argv[1])\n"
-                   "try:\n"
-                   "    for step in t.follow(): print(step, flush=True)\n"
-                   "except KeyboardInterrupt: print('interrupted')\n")
+                   "steps = smd.open(sys.argv[1]).follow(interval=0.01)\n"
+                   "for _ in range(2):\n"
+                   "    try:\n"
+                   "        for step in steps: print(step, flush=True)\n"
+                   "    except KeyboardInterrupt: print('interrupted', flush=True)\n"
+                   "print(steps.outcome)\n")
         with subprocess.Popen([sys.executable, "-c", program, self.place], stdout=subprocess.PIPE, text=True) as child:
             self.assertEqual([int(child.stdout.readline()), int(child.stdout.readline())], self.steps[:2])
             child.send_signal(signal.SIGINT)
-            self.assertEqual(child.stdout.read(), "interrupted\n")
+            self.assertEqual(child.stdout.readline(), "interrupted\n")
+            copied(self.source, self.place, self.steps[2:])
+            self.end()
+            self.assertEqual(child.stdout.read().split(), [*map(str, self.steps[2:]), "ended"])
 
     def test_readers_in_many_threads(self):
         trial = smd.open(os.path.join(RECORDED, "pt_digits_train_eval"))
@@ -549,6 +555,16 @@ class Arrow(unittest.TestCase):
         release(schema.release)(ctypes.addressof(schema))
         release(batch.release)(ctypes.addressof(batch))
 
+    def test_the_end_of_the_interpreter(self):
+        """What is left then is released, though the module is no longer there."""
+        program = ("import sys, smd\n"
+                   "class Cycle: pass\n"
+                   "table, cycle = smd.open(sys.argv[1]).scalars(), Cycle()\n"
+                   "cycle.itself, cycle.kept, sys.kept = cycle, table.__arrow_c_stream__(), table.__arrow_c_stream__()\n")
+        done = subprocess.run([sys.executable, "-c", program, os.path.join(FIXTURES, "tb-logs", "sick")],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
 
 class Rules(unittest.TestCase):
     def test_recorded_cases(self):
@@ -590,6 +606,15 @@ class Others(unittest.TestCase):
         self.assertIn("Trial", dir(smd))
         with self.assertRaises(AttributeError):
             smd.nothing
+
+    def test_objects_without_a_value(self):
+        """`__new__` alone makes them."""
+        log = smd.open(os.path.join(FIXTURES, "tb-logs", "sick"))
+        trial, tensor = smd.Trial.__new__(smd.Trial), smd.Tensor.__new__(smd.Tensor)
+        for use in (trial.steps, trial.refresh, lambda: trial.name, lambda: trial["loss"], lambda: smd.diff(log, trial),
+                    trial.no_refresh().__enter__, trial.follow, tensor.steps, tensor.value, lambda: tensor.name,
+                    Hook.__new__(Hook).close):
+            self.assertRaises((TypeError, AttributeError, smd.InvalidArgument), use)
 
     def test_find(self):
         logs = os.path.join(FIXTURES, "small-logs")

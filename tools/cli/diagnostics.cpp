@@ -2,6 +2,7 @@
 #include "cli/diagnostics.hpp"
 
 #include "cli/interruption.hpp"
+#include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "text/escape.hpp"
 
@@ -58,17 +59,6 @@ std::string place_of(std::string_view trial, std::string_view file) {
     place += file.empty() || file.front() == '/' ? ": " : place.ends_with('/') ? "" : "/";
   }
   return place;
-}
-
-void write_all(int descriptor, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written > 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (written < 0 && errno != EINTR) {
-      return;  // nowhere left to say so
-    }
-  }
 }
 
 /// Returns a text that begins with the name of the trial that it is about.
@@ -389,14 +379,15 @@ void Diagnostics::write_line(Level level, std::string_view tag, std::string_view
     before_line_();
   }
   ++written_;
+  // If a line cannot be written, there is nowhere left to say so. No message is worth waiting for its reader.
   if (color_ && level <= Level::warning) {
     const std::string_view color = level == Level::error ? "\x1b[31m" : "\x1b[33m";
-    write_all(STDERR_FILENO, tool_ + ": " + std::string(color) + std::string(tag) + "\x1b[0m" + rest);
+    (void)write_all(STDERR_FILENO, tool_ + ": " + std::string(color) + std::string(tag) + "\x1b[0m" + rest, false);
   } else {
-    write_all(STDERR_FILENO, plain);
+    (void)write_all(STDERR_FILENO, plain, false);
   }
   if (log_ >= 0) {
-    write_all(log_, plain);
+    (void)write_all(log_, plain, false);
   }
 }
 

@@ -211,6 +211,22 @@ void add_input(const std::string& path, const std::string& folder) {
   }
 }
 
+int write_all(int descriptor, std::string_view bytes, bool waits) noexcept {
+  constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), std::min(bytes.size(), largest));
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN && waits) {  // someone made the pipe non-blocking
+      pollfd ready = {descriptor, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
 bool standard_output_failed() noexcept { return standard_output_lost.load(); }
 
 OutputFile::OutputFile(Kind kind, int descriptor)
@@ -332,21 +348,11 @@ void OutputFile::write_out(const char* bytes, std::size_t size) {
     bytes = shown.data();
     size = shown.size();
   }
-  constexpr std::size_t largest = std::size_t{1} << 30;  // Linux moves at most 2 GiB at once
   if (kind_ == Kind::standard && size > 0 && Progress::line_shown() && is_terminal()) {
     Progress::erase_line();
   }
-  while (kind_ != Kind::discard && size > 0) {
-    const ssize_t written = ::write(descriptor_, bytes, std::min(size, largest));
-    if (written >= 0) {
-      bytes += written;
-      size -= static_cast<std::size_t>(written);
-    } else if (errno == EAGAIN) {  // someone made the pipe non-blocking
-      pollfd ready = {descriptor_, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      fail(kind_ == Kind::standard ? std::string("standard output") : single_quoted(path_), errno);
-    }
+  if (const int error = kind_ == Kind::discard ? 0 : write_all(descriptor_, {bytes, size}); error != 0) {
+    fail(kind_ == Kind::standard ? std::string("standard output") : single_quoted(path_), error);
   }
 }
 

@@ -14,6 +14,10 @@ namespace smd::tool {
 
 class Diagnostics;
 
+/// Writes to a descriptor. If that does not block and takes no more, waits for its reader, or returns EAGAIN. Returns
+/// 0, or the error.
+[[nodiscard]] int write_all(int descriptor, std::string_view bytes, bool waits = true) noexcept;
+
 /// Where results go: standard output, or a file that appears under its name only once it is whole (a temporary in the
 /// same folder, renamed by `close`, removed on failure and on signals that end the process). Buffered; not thread-safe.
 class OutputFile {
@@ -34,9 +38,6 @@ class OutputFile {
   static OutputFile screen();
 
   OutputFile(OutputFile&& other) noexcept;
-  OutputFile& operator=(OutputFile&&) = delete;
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
   /// Removes a file that was not closed.
   ~OutputFile();
 

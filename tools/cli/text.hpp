@@ -50,12 +50,7 @@ struct DecodedCharacter {
 /// What `text` makes of each item, with commas between.
 template <class Items, class Text>
 [[nodiscard]] std::string comma_list(const Items& items, Text&& text) {
-  std::string list;
-  for (const auto& item : items) {
-    list += list.empty() ? "" : ", ";
-    list += text(item);
-  }
-  return list;
+  return text::joined(items, ", ", text);
 }
 
 /// Appends a part to a list with commas between; an empty part is left out.

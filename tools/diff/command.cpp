@@ -27,11 +27,12 @@ StepRange range_of(const SelectionOptions& options) {
 
 ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
   const std::vector<std::string> operands = all_operands(options.operands, options.output.null_separated, messages);
-  refuse_if(operands.size() > 2 || (operands.size() < 2 && !options.steps_b),
+  refuse_if(operands.size() > 2 || (operands.size() == 1 && !options.steps_b),
             "smd-diff compares two trials, or with -s N,M two steps of one");
   OutputFile out = options.output.open(options.svg());
   PictureOutput picture(out, options.output);
-  const std::unique_ptr<DiffView> view = make_view(picture.to(), options, operands, messages);
+  const std::vector<std::string>& shown = operands.empty() ? options.operands : operands;
+  const std::unique_ptr<DiffView> view = make_view(picture.to(), options, shown, messages);
   SelectionOptions of_b = options.selection;
   if (options.steps_b) {
     of_b.steps = options.steps_b;
@@ -70,7 +71,7 @@ ExitStatus run(const DiffCommandOptions& options, Diagnostics& messages) {
       both.load_range(range_of(of_b));
       compare(both, both);
     });
-  } else {
+  } else if (operands.size() == 2) {
     open(operands.front(), range_of(options.selection), [&](Trial& a) {
       const AboutTrial none({});
       open(operands.back(), range_of(of_b), [&](Trial& b) { compare(a, b); });

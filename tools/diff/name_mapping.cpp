@@ -45,10 +45,7 @@ std::string_view NameMapping::shown(std::string_view own) const {
 }
 
 std::vector<std::string> NameMapping::shown_names(std::span<const std::string> own) const {
-  std::vector<std::string> names;
-  for (const std::string& name : own) {
-    names.emplace_back(shown(name));
-  }
+  std::vector<std::string> names = mapped(own, [this](const std::string& name) { return std::string(shown(name)); });
   std::ranges::sort(names);
   return names;
 }

@@ -44,7 +44,7 @@ constexpr auto own_options = in_group(
     });
 
 double parse_tolerance(const std::string& text) {
-  const auto number = text::parsed<double>(text);
+  const auto number = text::number_of(text);
   invalid_if(!number || !std::isfinite(*number) || *number < 0,
              single_quoted(text) + " is not a finite number from 0 on");
   return *number;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "piece.hpp"
 
+#include "select/slice.hpp"
+
 #include <smd/tensor_view.hpp>
 #include <smd/trial.hpp>
 
@@ -39,13 +41,7 @@ bool narrow_to_common(Extent& a, Extent& b) {
     common.push_back(std::min(a.shape()[axis], b.shape()[axis]));
   }
   for (Extent* const value : {&a, &b}) {
-    std::vector<std::int64_t> strides(common.size());
-    std::int64_t stride = 1;
-    for (std::size_t axis = common.size(); axis-- > 0;) {
-      strides[axis] = stride;
-      stride *= value->shape()[axis];
-    }
-    value->narrow({common, strides, 0});
+    value->narrow({common, whole_strides(value->shape()), 0});
   }
   return true;
 }

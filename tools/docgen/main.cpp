@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/mapped.hpp"
 #include "docgen.hpp"
 #include "smd_commands.hpp"
 
@@ -78,10 +79,8 @@ void generate(const fs::path& source, const fs::path& out) {
       groups.emplace_back(group.title);
     }
   }
-  std::vector<std::string> rules;
-  for (const auto& rule : smd::docgen::rule_words()) {
-    rules.push_back(rule.names.front());
-  }
+  const std::vector<std::string> rules =
+      smd::tool::mapped(smd::docgen::rule_words(), [](const auto& rule) { return rule.names.front(); });
   const auto notes = read_sections(man / "groups.in", {{"TAGS", smd::docgen::tag_list()}}, groups);
   const auto choices = read_sections(man / "choices.in", {}, rules);
   for (const auto* definition : all) {

@@ -4,6 +4,8 @@
 #include "cli/text.hpp"
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -89,11 +91,8 @@ bool ends_sentence(std::string_view word, std::string_view next) {
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  for (std::size_t at = text.find_first_not_of(" \n"); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(" \n", end);
-  }
+  boost::split(words, text, boost::is_any_of(" \n"));
+  std::erase(words, "");
   return words;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "docgen.hpp"
 
+#include "cli/mapped.hpp"
+
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace smd::docgen {
@@ -44,20 +46,12 @@ std::string scope_of(const RuleDescription& rule) {
 /// Returns a text for a cell of a Markdown table, or for running text.
 std::string markdown(std::string_view text) { return with_backslashes(text, "|<*_"); }
 
-std::string anchor(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
 }  // namespace
 
 std::vector<RuleWords> rule_words() {
   std::vector<RuleWords> words;
   for (const RuleDescription& rule : builtin_rules()) {
-    RuleWords word = {{rule.name, rule.alias}, {}};
-    for (const ParameterSpec& parameter : rule.parameters) {
-      word.parameters.push_back(parameter.name);
-    }
+    RuleWords word = {{rule.name, rule.alias}, tool::mapped(rule.parameters, &ParameterSpec::name)};
     for (const char* const common : {"start_step", "end_step"}) {
       if (std::ranges::find(word.parameters, common) == word.parameters.end()) {
         word.parameters.emplace_back(common);
@@ -95,8 +89,8 @@ std::string rule_chapters(const Sections& choices) {
   const std::vector<RuleDescription> rules = builtin_rules();
   std::string text = "| Rule | Alias | For | Triggered when |\n|---|---|---|---|\n";
   for (const RuleDescription& rule : rules) {
-    text += "| [" + rule.name + "](#" + anchor(rule.name) + ") | `" + rule.alias + "` | " + markdown(rule.frameworks) +
-            " | " + markdown(rule.summary) + " |\n";
+    text += "| [" + rule.name + "](#" + boost::to_lower_copy(rule.name) + ") | `" + rule.alias + "` | " +
+            markdown(rule.frameworks) + " | " + markdown(rule.summary) + " |\n";
   }
   for (const RuleDescription& rule : rules) {
     text += "\n### " + rule.name + "\n\n" + markdown(as_sentence(rule.summary) + " " + scope_of(rule)) + "\n\n";

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t most_bins = 1'000'000;
 
 double parse_edge(std::string_view text) {
-  const auto number = text::parsed<double>(text);
+  const auto number = text::number_of(text);
   invalid_if(!number || !std::isfinite(*number), single_quoted(text) + " is not a finite number");
   return *number;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "follow/followed_steps.hpp"
 
+#include "cli/mapped.hpp"
 #include "select/explanations.hpp"
 
 #include <algorithm>
@@ -42,10 +43,7 @@ FollowedSteps::FollowedSteps(Trial& trial, const SelectionOptions& options, cons
     }
   }
   for (const Mode mode : options.modes) {
-    std::vector<std::int64_t> numbers;
-    for (const ModeStep step : trial.steps(mode)) {
-      numbers.push_back(step.value);
-    }
+    const std::vector<std::int64_t> numbers = mapped(trial.steps(mode), &ModeStep::value);
     OfMode& of = modes_.emplace_back(OfMode{.mode = mode});
     for (StepTerm term : spec.terms()) {
       const bool from_end = counts_from_end(term);

@@ -11,6 +11,7 @@
 #include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
+#include "text/sort_each_once.hpp"
 
 namespace smd::tool::ls {
 
@@ -200,8 +201,7 @@ void for_each_at(const Trial& trial, std::vector<TensorFacts>& facts, GlobalStep
     query.steps->push_back(row.summary.*step);
     query.tensors.push_back(row.summary.tensor);
   }
-  std::ranges::sort(*query.steps);
-  query.steps->erase(std::unique(query.steps->begin(), query.steps->end()), query.steps->end());
+  detail::sort_each_once(*query.steps);
   query.include_incomplete = true;
   Rows rows(facts);
   trial.for_each_entry(query, [&](const TensorEntry& entry) {

@@ -182,7 +182,7 @@ class Merger {
       row.tensor = tensor;
       row.worker = worker;
       row.step = GlobalStep(step);
-      row.mode = parse_mode(rows.front().mode);
+      row.mode = parse_mode(rows.front().mode).value_or(Mode::global);
       row.mode_step = ModeStep(rows.front().mode_step);
       const ShardRow whole = rows.size() == 1 ? std::move(rows.front()) : pooled(rows, tensor);
       row.source = whole.source;
@@ -196,15 +196,6 @@ class Merger {
 
  private:
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
-
-  static Mode parse_mode(const std::string& text) {
-    for (const Mode mode : {Mode::train, Mode::eval, Mode::predict}) {
-      if (to_string(mode) == text) {
-        return mode;
-      }
-    }
-    return Mode::global;
-  }
 
   void add(const std::string& line) {
     const Json object = Json::parse(line);

@@ -3,12 +3,14 @@
 
 #include <smd/rule_registry.hpp>
 
+#include "cli/mapped.hpp"
 #include "cli/progress.hpp"
 #include "follow/followed_trials.hpp"
 #include "requests/evaluation.hpp"
 #include "rows/cell.hpp"
 #include "select/explanations.hpp"
 #include "select/selection.hpp"
+#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -165,11 +167,8 @@ TrialReport Examination::report(bool last) {
       }
     }
   }
-  std::ranges::sort(report.pairs);
-  report.pairs.erase(std::unique(report.pairs.begin(), report.pairs.end()), report.pairs.end());
-  std::vector<std::string>& problems = report.facts.problems;
-  std::ranges::sort(problems);
-  problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+  detail::sort_each_once(report.pairs);
+  detail::sort_each_once(report.facts.problems);
   return report;
 }
 
@@ -203,11 +202,8 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
   context.others.end_requests_by(
       [&](TrialOptions& options, const std::string& path) { following.end_requests(options, path, trials.wait()); });
   // What is known of all trials. All that follows is used under the lock of the trials.
-  std::vector<TrialReport> reports;
-  reports.reserve(operands.size());
-  for (const std::string& operand : operands) {
-    reports.push_back({.name = operand, .unread = "not there yet"});
-  }
+  std::vector<TrialReport> reports = mapped(
+      operands, [](const std::string& operand) { return TrialReport{.name = operand, .unread = "not there yet"}; });
   std::vector<bool> ended(operands.size());
   std::optional<Clock::time_point> written;
   const auto due = [&] { return !written || Clock::now() - *written >= following.interval.value_or(default_interval); };

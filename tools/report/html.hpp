@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/words.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace smd::tool::report {
+
+using text::joined;
 
 /// A name or another text from a trial, as text of the page: it is never markup, and its direction does not affect what
 /// follows. The middle of a very long text is left out; a tool tip holds the whole.
@@ -30,18 +33,6 @@ struct HtmlCell {
 
 /// `<ul>`: items are HTML.
 [[nodiscard]] std::string list_html(std::span<const std::string> items);
-
-/// The texts of some items, one after another.
-template <class Items, class Text>
-[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Text&& text) {
-  std::string out;
-  bool first = true;
-  for (const auto& item : items) {
-    out += std::exchange(first, false) ? std::string_view() : separator;
-    out += text(item);
-  }
-  return out;
-}
 
 /// `a, b and 3 more`: at most so many.
 [[nodiscard]] std::string first_of(std::span<const std::string> texts, std::size_t most);

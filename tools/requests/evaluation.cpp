@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "requests/evaluation.hpp"
 
+#include "cli/mapped.hpp"
 #include "select/select.hpp"
+#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -125,10 +127,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
     options.mode = selection.modes.front();
     return;
   }
-  std::vector<GlobalStep> steps;
-  for (const SelectedStep& step : select_steps(trial, selection, StepSpec(), messages)) {
-    steps.push_back(step.step);
-  }
+  std::vector<GlobalStep> steps = mapped(select_steps(trial, selection, StepSpec(), messages), &SelectedStep::step);
   // Rules may look back at steps before those chosen.
   trial.load_range(StepRange());
   // Also steps that wait for a worker: they are not evaluated, and the result says so.
@@ -141,8 +140,7 @@ void choose_steps(EvaluationOptions& options, const SelectionOptions& selection,
       }
     }
   }
-  std::ranges::sort(steps);
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  detail::sort_each_once(steps);
   options.steps = std::move(steps);
 }
 

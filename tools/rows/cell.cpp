@@ -5,7 +5,7 @@
 #include "text/json.hpp"
 #include "text/number.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -92,12 +92,7 @@ constexpr double year_0 = -62167219200;
 constexpr double year_1 = -62135596800;
 constexpr double year_10000 = 253402300800;
 
-std::tm utc(double whole_seconds) {
-  const auto seconds = static_cast<std::time_t>(whole_seconds);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return parts;
-}
+std::tm utc(double whole_seconds) { return fmt::gmtime(static_cast<std::time_t>(whole_seconds)); }
 
 std::string date_text(double seconds_since_1970) {
   const double whole = std::floor(seconds_since_1970);

@@ -2,7 +2,6 @@
 #include "rows/row_order.hpp"
 
 #include "cli/exit_status.hpp"
-#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "text/half.hpp"
 #include "text/number.hpp"
@@ -227,7 +226,11 @@ bool RowCondition::holds(const Cell& cell) {
   append_text(text_, cell, 0);
   switch (relation) {
     case Relation::matches:
-      return pattern_->search(text_) == detail::Pattern::Answer::yes;
+      try {
+        return pattern_->found(text_);
+      } catch (const MatchLimit& error) {
+        throw UsageError(std::string("--where: ") + error.what());
+      }
     case Relation::equal:
     case Relation::unequal:
       return tool::holds(relation, text_.compare(comparison_.value));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/comparison.hpp"
+#include "cli/mapped.hpp"
 #include "rows/cell.hpp"
 #include "rows/output_options.hpp"
 
@@ -47,11 +48,8 @@ template <class Payload>
 class SortedRows {
  public:
   /// If there are no keys, rows stay in the order in which they come.
-  SortedRows(const std::vector<SortKey>& keys, std::optional<std::uint64_t> limit) : limit_(limit) {
-    for (const SortKey& key : keys) {
-      descending_.push_back(key.descending);
-    }
-  }
+  SortedRows(const std::vector<SortKey>& keys, std::optional<std::uint64_t> limit)
+      : descending_(mapped(keys, &SortKey::descending)), limit_(limit) {}
 
   /// One value for each key. `make()` gives the payload; it is not called for a row that is not kept.
   template <class Make>

@@ -50,9 +50,7 @@ RowWriter::RowWriter(OutputFile& out, const OutputOptions& options, std::span<co
   for (std::size_t i = 0; first_ones_ && i < chosen_.size(); ++i) {
     first_ones_ = chosen_[i] == i;
   }
-  for (const SortKey& key : options.sort) {
-    sort_by_.push_back(find_column("--sort", key.column));
-  }
+  sort_by_ = mapped(options.sort, [&](const SortKey& key) { return find_column("--sort", key.column); });
   if (!options.sort.empty()) {
     sorted_.emplace(options.sort, options.limit);
   }

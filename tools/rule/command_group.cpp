@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_group.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/number_format.hpp"
+#include "cli/output_file.hpp"
 #include "follow/following.hpp"
 
 #include <poll.h>
@@ -15,6 +17,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <memory>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -119,22 +123,15 @@ class Group {
 int start_group(const std::vector<std::string>& arguments, const std::vector<std::string>& variables,
                 const std::vector<std::pair<int, int>>& files, pid_t& child) {
   const auto name_of = [](std::string_view variable) { return variable.substr(0, variable.find('=')); };
-  std::vector<char*> environment;
-  environment.reserve(variables.size());
-  for (const std::string& variable : variables) {
-    environment.push_back(const_cast<char*>(variable.c_str()));
-  }
+  const auto chars_of = [](const std::string& text) { return const_cast<char*>(text.c_str()); };
+  std::vector<char*> environment = mapped(variables, chars_of);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     if (std::ranges::none_of(variables, [&](const std::string& own) { return name_of(own) == name_of(*variable); })) {
       environment.push_back(*variable);
     }
   }
   environment.push_back(nullptr);
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) {
-    words.push_back(const_cast<char*>(argument.c_str()));
-  }
+  std::vector<char*> words = mapped(arguments, chars_of);
   words.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
@@ -182,36 +179,6 @@ CommandEnd wait_for_command(pid_t child, std::chrono::nanoseconds timeout, const
 
 namespace {
 
-/// An open file without a name that holds a text: unlike a pipe, it need not be read.
-class TextFile {
- public:
-  explicit TextFile(std::string_view text) : descriptor_(memfd_create("smd-rule", MFD_CLOEXEC)) {
-    while (descriptor_ >= 0 && !text.empty()) {
-      const ssize_t written = write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno != EINTR) {
-        close(descriptor_);
-        descriptor_ = -1;
-      } else if (written > 0) {
-        text.remove_prefix(static_cast<std::size_t>(written));
-      }
-    }
-    if (descriptor_ >= 0) {
-      lseek(descriptor_, 0, SEEK_SET);
-    }
-  }
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-  ~TextFile() {
-    if (descriptor_ >= 0) {
-      close(descriptor_);
-    }
-  }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 std::vector<std::string> environment_of(const ReportRecord& record) {
   const Finding& finding = *record.finding;
   std::vector<std::string> variables;
@@ -250,15 +217,18 @@ void run_on_trigger(const TriggerCommand& trigger, const ReportRecord& finding, 
     messages.warning("--on-trigger: not run: smd-rule has to end");
     return;
   }
-  const TextFile input(record_json(finding, {}, 0, NonFinite::string) + "\n");
-  if (input.descriptor() < 0) {
-    messages.warning("--on-trigger: not run: " + std::generic_category().message(errno));
-    return;
+  const int memory = memfd_create("smd-rule", MFD_CLOEXEC);  // unlike a pipe, it need not be read
+  int error = memory < 0 ? errno : 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(fdopen(memory, "r"), &std::fclose);  // closes it
+  if (error == 0) {
+    error = write_all(memory, record_json(finding, {}, 0, NonFinite::string) + "\n");
+    (void)lseek(memory, 0, SEEK_SET);
   }
   pid_t child = 0;
-  if (const int error = start_group({"/bin/sh", "-c", trigger.command}, environment_of(finding),
-                                    {{input.descriptor(), STDIN_FILENO}}, child);
-      error != 0) {
+  if (error == 0) {
+    error = start_group({"/bin/sh", "-c", trigger.command}, environment_of(finding), {{memory, STDIN_FILENO}}, child);
+  }
+  if (error != 0) {
     messages.warning("--on-trigger: not run: " + std::generic_category().message(error));
     return;
   }

@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 #include "report.hpp"
 #include "requests/evaluation.hpp"
+#include "text/number.hpp"
 #include "text/time.hpp"
 
 #include <sys/stat.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <system_error>
 
@@ -139,11 +139,8 @@ std::chrono::nanoseconds trigger_timeout_from(const std::string& text) {
 
 /// Seconds since 1970: a number, or RFC 3339 (`2024-05-01T12:00:00Z`). @throws InvalidValue.
 double time_from(const std::string& text) {
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
-  if (error == std::errc() && rest == end && std::isfinite(seconds)) {
-    return seconds;
+  if (const std::optional<double> seconds = smd::text::number_of(text); seconds && std::isfinite(*seconds)) {
+    return *seconds;
   }
   if (const std::optional<double> date = smd::text::seconds_of_time(text, true)) {
     return *date;

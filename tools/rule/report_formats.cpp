@@ -2,12 +2,13 @@
 #include <smd/version.hpp>
 
 #include "cli/escape.hpp"
+#include "cli/mapped.hpp"
 #include "cli/text.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "rows/row_writer.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -120,11 +121,11 @@ class RowsReport : public Report {
 /// json: one array of records; jsonl: the same objects, one a line. Findings and results have keys of their own.
 class JsonReport : public Report {
  public:
-  explicit JsonReport(const ReportContext& context) : Report(context), lines_(context.options.format == "jsonl") {
-    for (const std::string& name : context.options.columns) {
-      chosen_.push_back(record_key("--columns", name));
-    }
-  }
+  explicit JsonReport(const ReportContext& context)
+      : Report(context),
+        lines_(context.options.format == "jsonl"),
+        chosen_(
+            mapped(context.options.columns, [](const std::string& name) { return record_key("--columns", name); })) {}
 
   void take(const ReportRecord& record) override {
     const std::string json = record_json(record, chosen_, context_.options.precision, context_.options.nonfinite);
@@ -314,13 +315,7 @@ std::string seconds_text(double seconds) {
   return std::to_string(microseconds / 1000000) + "." + std::string(6 - fraction.size(), '0') + fraction;
 }
 
-std::string time_stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts = {};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text = {};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts)};
-}
+std::string time_stamp() { return fmt::format("{:%FT%T}", fmt::gmtime(std::time(nullptr))); }
 
 std::string host_name() {
   std::array<char, 256> name = {};

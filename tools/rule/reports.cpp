@@ -26,12 +26,10 @@ class SortedReport : public Report {
         asked_(options.where),
         holds_(!options.sort.empty() || options.limit),
         records_(options.sort, options.limit) {
-    for (const SortKey& key : options.sort) {
-      columns_.push_back(record_key("--sort", key.column));
-    }
-    for (const Comparison& condition : options.where) {
-      where_.emplace_back(record_key("--where", condition.name), RowCondition(condition));
-    }
+    columns_ = mapped(options.sort, [](const SortKey& key) { return record_key("--sort", key.column); });
+    where_ = mapped(options.where, [](const Comparison& condition) {
+      return std::pair(record_key("--where", condition.name), RowCondition(condition));
+    });
   }
 
   void take(const ReportRecord& record) override {

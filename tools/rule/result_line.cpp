@@ -117,9 +117,7 @@ RuleResult result_from(const Json& line) {
   result.error_parameter = text_or_null(line.at("parameter")).value_or("");
   result.warnings = texts(line.at("warnings"));
   result.records_unread = count(line.at("records_unread"));
-  for (const std::string& pair : texts(line.at("pairs"))) {
-    result.pairs.push_back(pair_from(pair));
-  }
+  result.pairs = mapped(texts(line.at("pairs")), pair_from);
   return result;
 }
 

@@ -2,6 +2,8 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/operations.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -18,6 +20,7 @@ namespace smd::tool::runs {
 
 namespace {
 
+namespace fs = boost::filesystem;
 using Clock = std::chrono::steady_clock;
 
 std::vector<ColumnTable> column_tables() {
@@ -49,7 +52,21 @@ FoundRuns found_runs(const RunsOptions& options, Diagnostics& messages) {
   return runs;
 }
 
-/// Reads runs, side by side. Those that had ended before are not read again.
+/// A number that changes with what is at or below a local path; 0 elsewhere.
+std::uint64_t stamp_of(const std::string& path) {
+  boost::system::error_code error;
+  auto stamp = static_cast<std::uint64_t>(fs::last_write_time(path, error));
+  if (error) {
+    return 0;
+  }
+  const fs::recursive_directory_iterator end;
+  for (fs::recursive_directory_iterator entry(path, error); entry != end; entry.increment(error)) {
+    stamp += static_cast<std::uint64_t>(fs::last_write_time(entry->path(), error));
+  }
+  return stamp;
+}
+
+/// Reads runs, side by side. Those that had ended before are not read again unless they can have gone on.
 std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFacts>& before, const RunsOptions& options,
                                 Diagnostics& messages) {
   std::map<std::string_view, const RunFacts*> ended;
@@ -66,9 +83,12 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
                 [&](const Visit& visit) -> Show {
                   const std::string& path = visit.operand;
                   const auto known = ended.find(path);
+                  const RunFacts* old = known != ended.end() ? known->second : nullptr;
+                  const std::uint64_t stamp = old == nullptr || old->over ? 0 : stamp_of(path);
+                  const bool same = old != nullptr && (old->over || (stamp != 0 && stamp == old->stamp));
                   const auto facts = std::make_shared<RunFacts>(
-                      known != ended.end() ? *known->second
-                                           : read_run(path, found.names.at(path), options, visit.jobs, messages));
+                      same ? *old : read_run(path, found.names.at(path), options, visit.jobs, messages));
+                  facts->stamp = stamp;
                   return [&runs, facts] {
                     runs.push_back(std::move(*facts));
                     return true;
@@ -112,10 +132,15 @@ bool follow_runs(const RunsOptions& options, OutputFile& out, Diagnostics& messa
     }
     const bool running = any_has(runs, "running");
     const bool idle = wait.idle && Clock::now() - quiet_since >= *wait.idle;
-    if (!running && (idle || !any_has(runs, "unknown"))) {
+    const bool over = !running && (idle || !any_has(runs, "unknown"));
+    const bool late = idle || (wait.deadline && Clock::now() >= *wait.deadline);
+    if (over || late) {
+      say_missing(runs, messages);
+    }
+    if (over) {
       return !runs.empty();
     }
-    if (idle || (wait.deadline && Clock::now() >= *wait.deadline)) {
+    if (late) {
       messages.fail("Timeout", idle ? "no new step came" : "the jobs have not ended", ExitStatus::timed_out);
       return true;
     }
@@ -147,7 +172,8 @@ const CommandDefinition& definition() {
                         MessageOptions::table()},
       .formats = row_format_names(),
       .exit_notes = {{ExitStatus::yes, "runs were found, and read"},
-                     {ExitStatus::no, "there is no run, none meets --where, or a scalar named is in none"},
+                     {ExitStatus::no,
+                      "there is no run, none meets --where, what was asked for is in none, or a record is missing"},
                      {ExitStatus::usage, "an option or a pattern is wrong; --follow without a terminal"},
                      {ExitStatus::unreadable,
                       "a place or a run cannot be read; its row says so, and the others are printed"},
@@ -168,6 +194,7 @@ ExitStatus run(const RunsOptions& options, Diagnostics& messages) {
   } else {
     const std::vector<RunFacts> runs = read_runs(found_runs(options, messages), {}, options, messages);
     print_runs(runs, options, out, messages);
+    say_missing(runs, messages);
     found = !runs.empty();
   }
   out.close(messages);

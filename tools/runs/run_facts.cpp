@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <smd/column.hpp>
 #include <utility>
 
@@ -11,7 +12,6 @@
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "rows/elements.hpp"
-#include "select/explanations.hpp"
 #include "select/select.hpp"
 #include "select/trial_times.hpp"
 
@@ -36,12 +36,7 @@ std::vector<ColumnPart> parts_that_count(const ScalarColumn& column) {
   return parts;
 }
 
-std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& name, bool least, unsigned jobs,
-                                        Diagnostics& messages) {
-  const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
-  for (const Problem& problem : column.problems()) {
-    messages.report_once(problem, trial.path());
-  }
+std::optional<ScalarFacts> scalar_facts(const ScalarColumn& column, bool least) {
   const std::vector<ColumnPart> parts = parts_that_count(column);
   std::optional<std::string_view> worker;
   for (const ColumnPart& part : parts) {
@@ -85,20 +80,37 @@ std::optional<ScalarFacts> scalar_facts(const Trial& trial, const std::string& n
       }
     }
   }
-  // A value that is not finite, at the last step or later, counts in any mode and of any worker.
+  if (!facts) {
+    return facts;
+  }
+  // A newest value that is not finite counts in any mode and of any worker.
+  using End = std::pair<std::int64_t, const ColumnPart*>;  // its step, and the part that it ends
+  std::map<std::pair<std::string_view, Mode>, End> newest;
   for (const ColumnPart& part : column.parts()) {
-    const std::size_t size = part.size();
-    if (facts && size > 0 && part.step(size - 1).value >= last_step && !std::isfinite(part.value(size - 1))) {
-      last_step = part.step(size - 1).value;
-      facts->last = {part.number(size - 1), part.dtype()};
+    if (part.size() > 0) {
+      const End end{part.step(part.size() - 1).value, &part};
+      End& known = newest.try_emplace({part.worker(), part.mode()}, end).first->second;
+      known = std::max(known, end);
     }
+  }
+  std::optional<End> spoilt_end;
+  for (const auto& [unused, end] : newest) {
+    const auto& [step, part] = end;
+    if (!std::isfinite(part->value(part->size() - 1)) && spoilt_end < end) {
+      spoilt_end = end;
+      last_step = std::max(last_step, step);
+      facts->last = {part->number(part->size() - 1), part->dtype()};
+    }
+  }
+  if (column.last_unread() && !spoilt_end) {
+    facts->last.reset();
   }
   return facts;
 }
 
-/// The scalars to look at, those asked for, else the losses; `--best` with either.
-std::vector<std::string> wanted_scalars(const Trial& trial, const RunsOptions& options,
-                                        const std::vector<std::string>& losses) {
+/// The scalars asked for, else the losses.
+std::vector<std::string> selected_scalars(const Trial& trial, const RunsOptions& options,
+                                          const std::vector<std::string>& losses) {
   std::vector<std::string> names;
   if (options.selection.selects_tensors()) {
     if (const std::optional<TensorQuery> query = tensor_query(trial, options.selection)) {
@@ -107,9 +119,6 @@ std::vector<std::string> wanted_scalars(const Trial& trial, const RunsOptions& o
   } else {
     names = losses;
     names.resize(std::min(names.size(), most_losses));
-  }
-  if (options.best && trial.has_tensor(*options.best) && std::ranges::find(names, *options.best) == names.end()) {
-    names.push_back(*options.best);
   }
   return names;
 }
@@ -120,12 +129,13 @@ std::vector<std::string> losses_of(const Trial& trial, const RunsOptions& option
              : std::vector<std::string>();
 }
 
-void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, unsigned jobs, Diagnostics& messages) {
+void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsigned jobs, Diagnostics& messages) {
   const std::vector<GlobalStep> steps = trial.steps(true);
   if (steps.empty() && partly_unread(trial)) {
     return;
   }
   facts.status = job_status(trial);
+  facts.over = facts.status == "ended" && trial.layout().marks_steps;
   if (const std::optional<FileTotals> files = file_totals(trial)) {
     facts.age = facts.status == "ended" ? std::nullopt : std::optional(age_of(*files));
     facts.disk = files->bytes;
@@ -140,20 +150,61 @@ void read_into(RunFacts& facts, const Trial& trial, const RunsOptions& options, 
     messages.note_once(left_out + "; nothing is read there");
   }
   const std::vector<std::string> losses = losses_of(trial, options);
-  for (const std::string& name : wanted_scalars(trial, options, losses)) {
+  const std::vector<std::string> selected = selected_scalars(trial, options, losses);
+  const std::vector<std::string> named = options.named();
+  std::vector<std::string> wanted = selected;
+  if (options.best && trial.has_tensor(*options.best) && std::ranges::find(wanted, *options.best) == wanted.end()) {
+    wanted.push_back(*options.best);
+  }
+  std::set<std::string> answered;  // with numbers, or it was said why they cannot be read
+  for (const std::string& name : wanted) {
     const bool is_loss = std::ranges::binary_search(losses, name);
     const bool least = options.least_is_best(name, is_loss);
-    if (std::optional<ScalarFacts> scalar = scalar_facts(trial, name, least, jobs, messages)) {
+    const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
+    bool unread = false;
+    for (const Problem& problem : column.problems()) {
+      unread = unread || problem.kind != ProblemKind::not_yet;
+      if (problem.kind != ProblemKind::absent) {
+        messages.report_once(problem, trial.path());
+      } else if (options.following.follow) {  // it is read again and again
+        messages.report_once(problem, trial.path());
+        messages.raise(ExitStatus::no);
+      } else {
+        messages.report_record(problem, trial.path(), single_quoted(name));
+      }
+    }
+    const std::optional<ScalarFacts> scalar = scalar_facts(column, least);
+    if (unread || scalar) {
+      answered.insert(name);
+    }
+    if (scalar) {
       facts.scalars.emplace(name, *scalar);
       if (is_loss) {
         facts.losses.push_back(name);
       }
+    } else if (column.problems().empty() && std::ranges::find(named, name) != named.end()) {
+      const std::string text = single_quoted(name) + " is no single number at a complete step of any run";
+      facts.lacks.emplace("-n " + name, Lack{{"TensorUnavailable", text}, true});
     }
   }
-  for (const std::string& name : options.named()) {
+  for (const std::string& name : named) {
     if (!trial.has_tensor(name)) {
-      facts.nearest.emplace(name, nearest_names(name, trial.tensor_names()));
+      const std::string nearest = did_you_mean(nearest_names(name, trial.tensor_names()));
+      facts.lacks.emplace("-n " + name,
+                          Lack{{"TensorUnavailable", single_quoted(name) + " was saved by no run" + nearest}});
     }
+  }
+  for (const std::string& name : options.selection.collections) {
+    if (!trial.collection(name)) {
+      facts.lacks.emplace("-c " + name, Lack{{"NotFound", undefined_collection(name, trial)}});
+    }
+  }
+  if (options.selection.selects_tensors() &&
+      std::ranges::none_of(selected, [&](const std::string& name) { return answered.contains(name); })) {
+    facts.lacks.emplace(
+        "", selected.empty()
+                ? Lack{why_nothing(trial, options.selection)}
+                : Lack{{"TensorUnavailable", "no tensor asked for is one number at a complete step"}, true});
   }
   if (options.hp != HpChoice::none) {
     for (const auto& [key, json] : trial.hyperparameters().values) {

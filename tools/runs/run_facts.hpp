@@ -14,6 +14,7 @@
 #include "options.hpp"
 #include "rows/cell.hpp"
 #include "rows/row_writer.hpp"
+#include "select/explanations.hpp"
 
 namespace smd::tool::runs {
 
@@ -27,13 +28,20 @@ struct ScalarFacts {
 
     [[nodiscard]] Cell cell() const;
   };
-  Number last;
+  std::optional<Number> last;  ///< Nullopt if it could not be read.
   std::optional<Number> best;  ///< Nullopt if no value is finite.
   std::int64_t best_step = 0;
   bool of_one_mode = false;  ///< Values of other modes are left out.
 
+  [[nodiscard]] Cell last_cell() const { return last ? last->cell() : Cell(); }
   [[nodiscard]] Cell best_cell() const { return best ? best->cell() : Cell(); }
   [[nodiscard]] Cell step_cell() const { return best ? Cell(best_step) : Cell(); }
+};
+
+/// Why a run has nothing of what was asked for.
+struct Lack {
+  NothingSelected why;
+  bool saved = false;  ///< It was saved, but not as numbers.
 };
 
 /// What is known of one run. Short: ten thousand of them are held at once.
@@ -42,6 +50,7 @@ struct RunFacts {
   std::string run;                         ///< The path below the place in which it was found.
   std::string_view layout = {};            ///< Empty if it cannot be read.
   std::string_view status = "unreadable";  ///< Else that of the job.
+  bool over = false;                       ///< An end marker says that nothing more comes.
   std::optional<std::int64_t> age = {};
   std::size_t steps = 0;
   std::optional<std::int64_t> last_step = {};
@@ -52,7 +61,8 @@ struct RunFacts {
   std::map<std::string, ScalarFacts> scalars = {};
   std::vector<std::string> losses = {};  ///< Those of `scalars` that are in the collection `losses`.
   std::map<std::string, HpValue> hyperparameters = {};
-  std::map<std::string, std::vector<std::string>> nearest = {};  ///< Of a name asked for that was not saved.
+  std::map<std::string, Lack> lacks = {};  ///< By `-n NAME` or `-c NAME`, else of the whole selection.
+  std::uint64_t stamp = 0;                 ///< As `stamp_of`, before it was read; 0: unknown.
 
   [[nodiscard]] bool readable() const noexcept { return !layout.empty(); }
 };
@@ -61,10 +71,12 @@ struct RunFacts {
 [[nodiscard]] RunFacts read_run(const std::string& path, std::string run, const RunsOptions& options, unsigned jobs,
                                 Diagnostics& messages);
 
-/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them. Reports names asked
-/// for that no run has.
+/// Prints runs as one table: which scalars and hyperparameters have columns depends on all of them.
 /// @throws UsageError for columns that there are not.
 void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, OutputFile& out, Diagnostics& messages);
+
+/// Reports what was asked for and is in no run.
+void say_missing(const std::vector<RunFacts>& runs, Diagnostics& messages);
 
 /// The columns that every table of runs may have.
 [[nodiscard]] std::vector<Column> fixed_columns();

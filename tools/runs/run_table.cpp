@@ -54,19 +54,28 @@ const RunColumn& exit_column() {
   return column;
 }
 
-/// A name that no column has yet: the first of its name, else with a prefix.
-std::string free_name(const std::string& name, const std::vector<RunColumn>& others) {
-  const bool taken = name == "trial" || name == exit_column().column.name || name.starts_with("hp.") ||
-                     std::ranges::any_of(others, [&](const RunColumn& one) { return one.column.name == name; });
-  return taken ? "scalar." + name : name;
-}
-
+/// A scalar, and the names of its columns.
 struct ShownScalar {
   std::string name;
   bool least;
-  std::string last_column;
-  std::string best_column;
-  std::string step_column;
+  std::string last_column = {};
+  std::string best_column = {};
+  std::string step_column = {};
+
+  /// Names the columns after the scalar, with one more prefix while another column has such a name.
+  void name_columns(std::set<std::string>& taken) {
+    const auto is_taken = [&](const std::string& column) {
+      return taken.contains(column) || column.starts_with("hp.");
+    };
+    std::string prefix;
+    do {
+      last_column = prefix + name;
+      best_column = last_column + (least ? ":min" : ":max");
+      step_column = last_column + "@best";
+      prefix += "scalar.";
+    } while (is_taken(last_column) || is_taken(best_column) || is_taken(step_column));
+    taken.insert({last_column, best_column, step_column});
+  }
 };
 
 class RunTable {
@@ -82,7 +91,7 @@ class RunTable {
     OutputOptions output = options_.output;
     if (std::ranges::none_of(runs_, &RunFacts::readable)) {  // nobody knows the names of scalars
       const auto unknown = [&](const std::string& name) {
-        return std::ranges::find(columns_, name, &Column::name) == columns_.end();
+        return name != "trial" && name != "all" && std::ranges::find(columns_, name, &Column::name) == columns_.end();
       };
       std::erase_if(output.columns, unknown);
       std::erase_if(output.sort, [&](const SortKey& key) { return unknown(key.column); });
@@ -121,23 +130,6 @@ class RunTable {
     }
   }
 
-  void say_missing(Diagnostics& messages) const {
-    for (const std::string& name : options_.named()) {
-      const RunFacts* without = nullptr;
-      const bool some = std::ranges::any_of(runs_, [&](const RunFacts& run) {
-        without = without == nullptr && run.nearest.contains(name) ? &run : without;
-        return run.scalars.contains(name);
-      });
-      if (!some) {
-        messages.fail("TensorUnavailable",
-                      without != nullptr
-                          ? single_quoted(name) + " was saved by no run" + did_you_mean(without->nearest.at(name))
-                          : single_quoted(name) + " is no single number in any run",
-                      ExitStatus::no);
-      }
-    }
-  }
-
  private:
   void choose_scalars() {
     std::map<std::string, std::pair<std::size_t, bool>> counts;  // how many runs, and whether it is a loss there
@@ -164,10 +156,13 @@ class RunTable {
       });
       names.resize(std::min(names.size(), most_scalars));
     }
+    std::set<std::string> taken = {"trial", "scalars", "hp", std::string(exit_column().column.name)};
+    for (const RunColumn& one : fixed_) {
+      taken.emplace(one.column.name);
+    }
     for (const std::string& name : names) {
-      const bool least = options_.least_is_best(name, counts[name].second);
-      const std::string column = free_name(name, fixed_);
-      scalars_.push_back({name, least, column, column + (least ? ":min" : ":max"), column + "@best"});
+      scalars_.push_back({.name = name, .least = options_.least_is_best(name, counts[name].second)});
+      scalars_.back().name_columns(taken);
     }
   }
 
@@ -217,7 +212,7 @@ class RunTable {
             });
       };
       const auto add_last = [&] {
-        add_number(scalar.last_column, [](const ScalarFacts& of) { return of.last.cell(); });
+        add_number(scalar.last_column, [](const ScalarFacts& of) { return of.last_cell(); });
       };
       if (!table) {
         add_last();
@@ -256,7 +251,7 @@ class RunTable {
     for (const ShownScalar& shown : scalars_) {
       if (const auto found = run.scalars.find(shown.name); found != run.scalars.end()) {
         add_value(text.empty() ? "{" : ",", shown.name);
-        add_value(R"(:{"last":)", found->second.last.cell());
+        add_value(R"(:{"last":)", found->second.last_cell());
         add_value(R"(,"best":)", found->second.best_cell());
         add_value(R"(,"step":)", found->second.step_cell());
         text += '}';
@@ -301,7 +296,38 @@ void print_runs(const std::vector<RunFacts>& runs, const RunsOptions& options, O
   RunTable table(runs, options);
   table.print(out, messages);
   table.say_modes(messages);
-  table.say_missing(messages);
+}
+
+void say_missing(const std::vector<RunFacts>& runs, Diagnostics& messages) {
+  // What a run that saved it says, else the first one; null if a run has it.
+  const auto lack_of_all = [&](const std::string& what) {
+    const Lack* lack = nullptr;
+    const bool all = std::ranges::all_of(runs, [&](const RunFacts& run) {
+      const auto found = run.lacks.find(what);
+      if (found != run.lacks.end() && (lack == nullptr || (found->second.saved && !lack->saved))) {
+        lack = &found->second;
+      }
+      return !run.readable() || found != run.lacks.end();
+    });
+    return all ? lack : nullptr;
+  };
+  const auto first = std::ranges::find_if(runs, &RunFacts::readable);
+  if (first == runs.end()) {
+    return;
+  }
+  bool told = false;
+  for (const auto& [what, unused] : first->lacks) {
+    if (const Lack* lack = what.empty() ? nullptr : lack_of_all(what)) {
+      messages.fail(lack->why.tag, lack->why.text, ExitStatus::no);
+      told = true;
+    }
+  }
+  if (const Lack* lack = lack_of_all("")) {
+    if (!told) {
+      messages.nothing(lack->why.tag, "nothing is selected: " + lack->why.text);
+    }
+    messages.raise(ExitStatus::no);
+  }
 }
 
 }  // namespace smd::tool::runs

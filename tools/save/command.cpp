@@ -4,6 +4,7 @@
 #include "array.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
+#include "cli/mapped.hpp"
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
 #include "follow/following.hpp"
@@ -134,7 +135,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   }
   HookConfig config = options.hook_config(messages);
   config.remote.stop = [] { return interrupted(time_to_put); };
-  const bool only_end = options.assignments.empty() && !options.jsonl && !options.lines && !options.init;
+  const bool only_end = options.assignments.empty() && !options.reads_lines() && !options.init;
   if (only_end && !is_there(options, config)) {
     messages.fail("NotFound", options.trial + ": no such trial to end; --init makes one", ExitStatus::unreadable);
     return ExitStatus::unreadable;
@@ -146,14 +147,15 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
-  const bool puts_the_rest = options.jsonl || is_remote_path(options.trial);
+  const bool puts_the_rest = options.reads_lines() || is_remote_path(options.trial);
   Interruption interruption(Interruption::Reader::ignored, puts_the_rest
                                                                ? time_to_put + 2 * Interruption::usual_patience
                                                                : Interruption::usual_patience);
   std::uint64_t lines_not_saved = 0;
   bool steps_refused = false;
   if (!only_end) {
-    Saver saver(options, config, messages);
+    Saver saver(options, config, options.lines ? options.lines->group_names() : mapped(arrays, &Named::tensor),
+                messages);
     try {
       const StepToSave place{options.step.value_or(0), options.mode, options.mode_step, {}};
       for (const Named& named : arrays) {
@@ -175,7 +177,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
       return ExitStatus::no;
     }
     steps_refused = !saver.close();
-    if (steps_refused && !options.jsonl && !options.lines) {
+    if (steps_refused && !options.reads_lines()) {
       return ExitStatus::no;
     }
     messages.info(options.trial + ": " + std::to_string(saver.saved()) + " tensors saved");

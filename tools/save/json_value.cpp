@@ -282,8 +282,10 @@ text::JsonDocument<json> parse_json(std::string_view text) {
 Dtype parse_dtype(const std::string& name) {
   std::vector<std::string> names;
   for (const Dtype dtype : all_dtypes()) {
-    if (float8_numbers(dtype) != nullptr) {
-      continue;  // not in event files
+    const bool is_float8 = float8_numbers(dtype) != nullptr;
+    invalid_if(is_float8 && name == to_string(dtype), "dtype " + name + " cannot be saved in event files");
+    if (is_float8) {
+      continue;
     }
     if (name == to_string(dtype)) {
       return dtype;

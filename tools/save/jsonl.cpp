@@ -13,11 +13,11 @@
 #include <system_error>
 
 #include "cli/exit_status.hpp"
+#include "cli/output_file.hpp"
 #include "cli/text.hpp"
 #include "operands/operands.hpp"
 #include "select/selection.hpp"
 #include "text/number.hpp"
-#include "text/pattern.hpp"
 
 namespace smd::tool::save {
 
@@ -25,12 +25,13 @@ namespace {
 
 using nlohmann::json;
 
-/// Calls `pass_on` with all that comes, and then `visit` with each line, which one of `ends` ended. The last line may
-/// lack its end, but not if a stop request cut it off.
+/// Calls `pass_on` with all that comes, and then `visit` with each line, which one of `ends` ended, and the number of
+/// the line by its line feeds. The last line may lack its end, but not if a stop request cut it off.
 void for_each_line(const Interruption& interruption, std::string_view ends,
                    const std::function<void(std::string_view)>& pass_on,
-                   const std::function<void(const std::string&)>& visit) {
+                   const std::function<void(const std::string&, std::uint64_t)>& visit) {
   const std::stop_token stop = interruption.token();
+  std::uint64_t number = 1;
   std::string line;
   std::string block(std::size_t{1} << 16, '\0');
   for (;;) {
@@ -53,7 +54,8 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
     const auto next = [&] { return ends.size() == 1 ? rest.find(ends.front()) : rest.find_first_of(ends); };  // faster
     for (std::size_t end = next(); end != rest.npos; end = next()) {
       line.append(rest.substr(0, end));
-      visit(line);
+      visit(line, number);
+      number += rest[end] == '\n' ? 1 : 0;
       rest.remove_prefix(end + 1);
       line.clear();
     }
@@ -63,7 +65,7 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
     }
   }
   if (!line.empty() && !interruption.asked()) {
-    visit(line);
+    visit(line, number);
   }
 }
 
@@ -166,16 +168,14 @@ Line parse_line(const std::string& line, const SaveOptions& options) {
 
 std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interruption& interruption,
                          Diagnostics& messages) {
-  std::uint64_t number = 0;
+  std::uint64_t lines = 0;
   std::uint64_t saved = 0;
-  std::uint64_t empty = 0;
   const auto nobody = [](std::string_view /*text*/) {};
-  for_each_line(interruption, "\n", nobody, [&](const std::string& line) {
-    ++number;
+  for_each_line(interruption, "\n", nobody, [&](const std::string& line, std::uint64_t number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
-      ++empty;
       return;
     }
+    ++lines;
     const std::string where = "line " + std::to_string(number) + ": ";
     try {
       Line parsed = parse_line(line, options);
@@ -192,7 +192,7 @@ std::uint64_t save_lines(const SaveOptions& options, Saver& saver, const Interru
                     ExitStatus::no);
     }
   });
-  return number - empty - saved;
+  return lines - saved;
 }
 
 namespace {
@@ -247,14 +247,11 @@ std::optional<std::int64_t> step_in(std::string_view text) {
 
 /// Writes to standard output until that fails: nobody reads the rest of a pipe, or, which is reported, a disk is full.
 void pass_on(std::string_view text, bool& open, Diagnostics& messages) {
-  while (open && !text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    open = written >= 0 || errno == EINTR;
-    if (!open && errno != EPIPE) {
-      messages.fail("WriteError", "--tee: cannot write standard output: " + std::generic_category().message(errno),
-                    ExitStatus::unreadable);
-    }
-    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  const int error = open ? write_all(STDOUT_FILENO, text) : 0;
+  open = open && error == 0;
+  if (error != 0 && error != EPIPE) {
+    messages.fail("WriteError", "--tee: cannot write standard output: " + std::generic_category().message(error),
+                  ExitStatus::unreadable);
   }
 }
 
@@ -262,14 +259,6 @@ void pass_on(std::string_view text, bool& open, Diagnostics& messages) {
 
 std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, const Interruption& interruption,
                                       Diagnostics& messages) {
-  detail::Pattern pattern;
-  if (const auto error = pattern.compile(*options.lines)) {
-    throw UsageError("--lines: the pattern does not compile: " + *error);
-  }
-  const std::vector<std::string> names = pattern.group_names();
-  const bool has_step = std::find(names.begin(), names.end(), "step") != names.end();
-  refuse_if(names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step),
-            "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
   bool passes_on = options.tee;
   if (options.tee) {
     (void)std::signal(SIGPIPE, SIG_IGN);  // what is saved does not depend on who reads the rest of the pipe
@@ -279,15 +268,24 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   std::uint64_t stepless = 0;
   std::uint64_t numbers = 0;
   std::uint64_t texts = 0;
+  std::uint64_t slow = 0;
   constexpr std::size_t most_told = 100;
   std::string first_text;
   // Progress bars overwrite their line after a carriage return.
   const auto tee = [&](std::string_view text) { pass_on(text, passes_on, messages); };
-  for_each_line(interruption, "\r\n", tee, [&](const std::string& line) {
+  for_each_line(interruption, "\r\n", tee, [&](const std::string& line, std::uint64_t number) {
     if (line.empty()) {  // as between the two that end a line of a DOS file
       return;
     }
-    const auto groups = pattern.groups(line);
+    std::vector<smd::detail::Pattern::Group> groups;
+    try {
+      groups = options.lines->groups(line);
+    } catch (const MatchLimit& error) {
+      if (slow++ == 0) {  // all would take as many messages as lines
+        messages.fail("Usage", "--lines: line " + std::to_string(number) + ": " + error.what(), ExitStatus::usage);
+      }
+      return;
+    }
     std::optional<std::int64_t> at = options.step;
     for (const auto& [name, text] : groups) {
       at = name == "step" ? step_in(text.value_or(std::string_view())) : at;
@@ -320,7 +318,7 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
     messages.warning("--lines: " + counted(texts, "value") + (texts == 1 ? " is" : " are") + " left out: " +
                      single_quoted(first_text) + (texts == 1 ? " is" : " and others are") + " no number");
   }
-  return numbers == 0 ? std::nullopt : std::optional(step.refused());
+  return numbers + slow == 0 ? std::nullopt : std::optional(step.refused() + slow);
 }
 
 }  // namespace smd::tool::save

@@ -6,14 +6,14 @@
 #include "follow/following.hpp"
 #include "operands/reading_options.hpp"
 #include "select/selection.hpp"
+#include "text/number.hpp"
 
 #include <smd/error.hpp>
 #include <smd/reduction.hpp>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
 
 namespace smd::tool::save {
@@ -84,6 +84,13 @@ std::span<const std::string_view> saved_reductions() {
   return words;
 }
 
+std::shared_ptr<detail::Pattern> compiled(const std::string& text) {
+  auto pattern = std::make_shared<detail::Pattern>();
+  const auto error = pattern->compile(text);
+  invalid_if(error.has_value(), "the pattern does not compile: " + error.value_or(""));
+  return pattern;
+}
+
 }  // namespace
 
 Assignment Assignment::parse(const std::string& operand) {
@@ -103,14 +110,11 @@ Assignment Assignment::parse(const std::string& operand) {
     refuse_if(assignment.file.empty(), single_quoted(operand) + ": no file is named after the '@'");
     return assignment;
   }
-  const char* first = value.data();
-  const char* const end = value.data() + value.size();
-  first += value.starts_with('+') && value.size() > 1 && value[1] != '-' ? 1 : 0;
-  const auto [rest, error] = std::from_chars(first, end, assignment.number);
-  refuse_if(error == std::errc::result_out_of_range && rest == end,
+  const std::optional<double> number = smd::text::number_of(value);
+  refuse_if(!number, single_quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
+  refuse_if(std::isinf(*number) && value.find_first_of("0123456789") != value.npos,
             single_quoted(value) + " is beyond what a float64 can hold");
-  refuse_if(value.empty() || error != std::errc{} || rest != end,
-            single_quoted(value) + " is neither a number, nor @FILE.npy, nor @FILE.npz, nor '-'");
+  assignment.number = *number;
   return assignment;
 }
 
@@ -126,12 +130,10 @@ std::span<const OptionSpec> SaveOptions::table() noexcept {
 }
 
 SaveOptions SaveOptions::from(const CommandLine& line) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  const auto whole = [](const std::string& text) { return parse_integer(text, 0, most); };
   SaveOptions options;
-  options.step = line.convert("step", whole);
+  options.step = line.integer("step", 0);
   options.mode = line.convert("mode", [](const std::string& word) { return mode_from(word); }).value_or(Mode::global);
-  options.mode_step = line.convert("mode-step", whole);
+  options.mode_step = line.integer("mode-step", 0);
   options.worker = line.value("worker").value_or("");
   refuse_if(line.has("worker") && options.worker.empty(), "--worker: the name is empty");
   options.workers = line.convert(
@@ -143,9 +145,15 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.init = line.has("init");
   options.end = line.has("end");
   options.jsonl = line.has("jsonl");
-  options.lines = line.value("lines");
+  options.lines = line.convert("lines", compiled).value_or(nullptr);
   options.tee = line.has("tee");
   refuse_if(options.lines && options.jsonl, "--jsonl and --lines: standard input is one or the other");
+  if (options.lines) {
+    const std::vector<std::string> names = options.lines->group_names();
+    const bool has_step = std::find(names.begin(), names.end(), "step") != names.end();
+    refuse_if(names.size() < (has_step ? 2U : 1U) || (!has_step && !options.step),
+              "--lines: the pattern needs (?<step>...) and a named group for each number, such as (?<loss>\\S+)");
+  }
   refuse_if(options.tee && !options.lines, "--tee passes on what --lines reads: give --lines");
   options.lock_timeout = line.convert("lock-timeout", parse_duration);
   options.no_lock = line.has("no-lock");
@@ -164,7 +172,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   options.trial = line.operands().front();
   refuse_if(options.trial.empty(), "the trial's name is empty");
   options.remote = remote_options(line);
-  bool from_stdin = options.jsonl || options.lines;
+  bool from_stdin = options.reads_lines();
   for (std::size_t i = 1; i < line.operands().size(); ++i) {
     options.assignments.push_back(Assignment::parse(line.operands()[i]));
     if (options.assignments.back().kind == Assignment::Kind::stdin_npy) {
@@ -174,7 +182,7 @@ SaveOptions SaveOptions::from(const CommandLine& line) {
   }
   refuse_if(options.assignments.empty() && !from_stdin && !options.end && !options.init,
             "nothing to save: give NAME=VALUE, --jsonl, --lines, --init or --end");
-  refuse_if((options.jsonl || options.lines) && !options.assignments.empty(),
+  refuse_if(options.reads_lines() && !options.assignments.empty(),
             std::string(options.jsonl ? "--jsonl" : "--lines") +
                 " takes its tensors from standard input, not from NAME=VALUE");
   refuse_if(!options.assignments.empty() && !options.step, "--step is missing");

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <smd/hook_config.hpp>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/diagnostics.hpp"
+#include "text/pattern.hpp"
 
 namespace smd::tool::save {
 
@@ -42,7 +44,7 @@ struct SaveOptions {
   bool init = false;
   bool end = false;
   bool jsonl = false;
-  std::optional<std::string> lines;  ///< The pattern of --lines.
+  std::shared_ptr<detail::Pattern> lines;  ///< The pattern of --lines; null without it.
   bool tee = false;
   std::optional<std::chrono::nanoseconds> lock_timeout;
   bool no_lock = false;
@@ -51,6 +53,9 @@ struct SaveOptions {
   static std::span<const OptionSpec> table() noexcept;
   /// @throws UsageError for invalid options and for options that contradict each other.
   static SaveOptions from(const CommandLine& line);
+
+  /// Whether tensors come line by line from standard input.
+  [[nodiscard]] bool reads_lines() const noexcept { return jsonl || lines != nullptr; }
 
   /// The configuration of this command's hooks. Reports what of the configuration file is not used. `messages` must
   /// outlive the hooks. @throws as `HookConfig::load` does.

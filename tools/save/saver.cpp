@@ -10,14 +10,20 @@
 
 namespace smd::tool::save {
 
-Saver::Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages)
+Saver::Saver(const SaveOptions& options, const HookConfig& config, const std::vector<std::string>& names,
+             Diagnostics& messages)
     : options_(options), messages_(messages), config_(config) {
+  HookConfig config_alone = config_;
+  config_alone.dry_run = true;
+  Hook checked(std::move(config_alone));
+  for (const std::string& collection : options.collections) {
+    checked.add_collection({.name = collection, .tensor_names = {"any"}});
+  }
+  for (const std::string& name : names) {
+    (void)checked.wants(name, options.collections);
+  }
   if (options.init || !options.jsonl) {
     (void)hook_of(config_.worker);
-  } else {  // lines may name other workers: no hook is made yet, but a bad configuration is refused
-    HookConfig config_alone = config_;
-    config_alone.dry_run = true;
-    const Hook checked(std::move(config_alone));
   }
 }
 
@@ -100,16 +106,18 @@ void Saver::count(const StepToSave& place, const std::string& tensor, bool saved
     return;
   }
   if (place.mode != Mode::global && !place.mode_step) {
-    refused_at_ = std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step_of(place));
+    refused_at_ = " at " + std::string(mode_text(place.mode)) + " step " + std::to_string(mode_step_of(place)) +
+                  ", by the number of steps saved so far; --mode-step tells the job's own";
+  } else if (options_.reads_lines() && hook_of(place.worker).enabled()) {
+    refused_at_ = "";
   }
   messages_.info(single_quoted(tensor) + " is not saved at step " + std::to_string(place.step) +
                  ": the configuration says so");
 }
 
 void Saver::note_nothing_saved() {
-  if (saved_ == 0 && !refused_at_.empty()) {
-    messages_.note(options_.trial + ": nothing is saved: the configuration wants none of it at " + refused_at_ +
-                   ", by the number of steps saved so far; --mode-step tells the job's own");
+  if (saved_ == 0 && refused_at_) {
+    messages_.note(options_.trial + ": nothing is saved: the configuration wants none of it" + *refused_at_);
   }
 }
 

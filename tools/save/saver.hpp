@@ -27,8 +27,11 @@ struct StepToSave {
 /// and step are written together, when the next step begins.
 class Saver {
  public:
-  /// Makes the trial. Borrows its arguments. @throws as `Hook` does.
-  Saver(const SaveOptions& options, const HookConfig& config, Diagnostics& messages);
+  /// Makes the trial, unless lines may name other workers than the configured one. Borrows its arguments.
+  /// @throws as `Hook` does. What is wrong with the configuration, a collection, or one of `names`, which are those of
+  /// tensors to come, is found before anything is made.
+  Saver(const SaveOptions& options, const HookConfig& config, const std::vector<std::string>& names,
+        Diagnostics& messages);
 
   /// @throws Error.
   void save(const StepToSave& place, const std::string& tensor, const TensorValue& value,
@@ -40,8 +43,8 @@ class Saver {
   bool close();
   /// Reports that the step was saved before.
   void refuse(const StepAlreadySaved& error);
-  /// Prints a note if nothing was saved because of mode steps that this command counted itself: a job that runs a
-  /// command for each step would never reach an interval. Says nothing if the job gave the mode steps.
+  /// Prints a note if the configuration wanted none of the lines, or at mode steps that this command counted itself:
+  /// a job that runs a command for each step would never reach an interval. A single step may well be left out.
   void note_nothing_saved();
   /// How many tensors were saved: values, reductions or shapes.
   [[nodiscard]] std::uint64_t saved() const noexcept { return saved_; }
@@ -64,7 +67,7 @@ class Saver {
   std::map<Mode, std::int64_t> next_;
   std::map<std::pair<Mode, std::int64_t>, std::int64_t> known_;
   std::uint64_t saved_ = 0;
-  std::string refused_at_;  ///< The last step that was not saved whose mode step was counted here.
+  std::optional<std::string> refused_at_;  ///< Where the last tensor of which a note tells was not saved.
 };
 
 /// Saves what standard input lists, one object a line, as the lines come. An error in a line is reported with the
@@ -74,8 +77,9 @@ class Saver {
                                        Diagnostics& messages);
 
 /// Saves the numbers that the pattern of --lines finds in the lines of standard input, as the lines come.
-/// @return how many steps could not be saved; nullopt if no line gave a number. @throws UsageError for a pattern that
-/// does not compile or has no group of the step; ReadError, WriteError.
+/// A line on which the pattern takes too many steps is reported, and affects only that line.
+/// @return how many steps and lines could not be saved; nullopt if no line gave a number. @throws ReadError,
+/// WriteError.
 [[nodiscard]] std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver,
                                                     const Interruption& interruption, Diagnostics& messages);
 

@@ -4,6 +4,7 @@
 #include "cli/option_hints.hpp"
 #include "cli/text.hpp"
 #include "select/explanations.hpp"
+#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -92,8 +93,7 @@ std::vector<std::string> select_tensors(Trial& trial, const SelectionOptions& op
     std::vector<std::string> names = trial.tensor_names(*query);
     result.insert(result.end(), std::make_move_iterator(names.begin()), std::make_move_iterator(names.end()));
   }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
+  detail::sort_each_once(result);
   return result;
 }
 
@@ -115,8 +115,7 @@ bool check_worker(const Trial& trial, const SelectionOptions& options, Diagnosti
   std::vector<std::string> workers = trial.workers();
   std::vector<std::string> writers = trial.writers();
   workers.insert(workers.end(), std::make_move_iterator(writers.begin()), std::make_move_iterator(writers.end()));
-  std::ranges::sort(workers);
-  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  detail::sort_each_once(workers);
   if (std::ranges::binary_search(workers, *options.worker)) {
     return true;
   }
@@ -183,12 +182,14 @@ std::string pattern_from(const std::string& text) {
   return text;
 }
 
+constexpr std::array<std::string_view, 4> mode_words = {"train", "eval", "predict", "global"};  // as Mode's
+static_assert(Mode{1} == Mode::train && Mode{2} == Mode::eval && Mode{3} == Mode::predict && Mode{4} == Mode::global);
+
 }  // namespace
 
 Mode mode_from(const std::string& word, std::string_view what) {
-  constexpr std::array<std::string_view, 4> words = {"train", "eval", "predict", "global"};
   const std::optional<Mode> mode = parse_mode(word);
-  invalid_if(!mode, std::string(what) + not_one_of(word, words));
+  invalid_if(!mode, std::string(what) + not_one_of(word, mode_words));
   return *mode;
 }
 
@@ -232,17 +233,7 @@ std::vector<Mode> modes_from(const CommandLine& line) {
 }
 
 std::string_view mode_text(Mode mode) noexcept {
-  switch (mode) {
-    case Mode::train:
-      return "train";
-    case Mode::eval:
-      return "eval";
-    case Mode::predict:
-      return "predict";
-    case Mode::global:
-      break;
-  }
-  return "global";
+  return mode_words[static_cast<std::size_t>(mode) - static_cast<std::size_t>(Mode::train)];
 }
 
 By By::from(const CommandLine& line, std::span<const std::string_view> words) {

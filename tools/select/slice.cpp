@@ -86,21 +86,17 @@ std::int64_t checked_index(const SliceTerm& term, std::int64_t size, std::size_t
   return term.index < 0 ? term.index + size : term.index;
 }
 
-// Strides of a whole value; zeros if it has no elements, since its other sizes may be anything.
+}  // namespace
+
 std::vector<std::int64_t> whole_strides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 0);
-  if (element_count(shape).value_or(0) == 0) {
-    return strides;
-  }
-  std::int64_t stride = 1;
+  std::int64_t stride = element_count(shape).value_or(0) == 0 ? 0 : 1;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
     strides[axis] = stride;
     stride *= shape[axis];
   }
   return strides;
 }
-
-}  // namespace
 
 SliceSpec SliceSpec::parse(std::string_view text) {
   SliceSpec spec;

@@ -52,7 +52,7 @@ void read_times(const Trial& trial, const std::vector<TimedRecord>& records, Dia
   });
   const auto take_result = [&](std::size_t i, ReadResult&& result) {
     if (result.problem) {
-      messages.report(*result.problem, trial.path());
+      messages.report_once(*result.problem, trial.path());
     } else {
       take(i, result.wall_time);
     }

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 #include <zlib.h>
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <locale>
 
 namespace smd::tool::tensor {
 
@@ -164,12 +166,7 @@ namespace {
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z'); }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
+std::string lower(std::string_view text) { return boost::to_lower_copy(std::string(text), std::locale::classic()); }
 
 /// Whether Windows takes a file of that name, with any extension, for a device.
 bool is_device(std::string_view part) {

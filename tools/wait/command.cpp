@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "cli/mapped.hpp"
 #include "cli/output_file.hpp"
 #include "condition.hpp"
 #include "follow/followed_trials.hpp"
@@ -77,10 +78,7 @@ class Waiting {
     bool doubted = false;
     const WaitOutcome outcome = trial.wait_until(
         [&] {
-          standings.clear();
-          for (const Condition& condition : conditions_) {
-            standings.push_back(standing_of(condition, trial));
-          }
+          standings = mapped(conditions_, [&](const Condition& condition) { return standing_of(condition, trial); });
           // The last steps may still come as the job ends. Before its end, two looks must agree on "no".
           const bool no = !trial.ended() && hopeless(standings);
           return holds(standings) || (std::exchange(doubted, no) && no);

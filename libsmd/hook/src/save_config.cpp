@@ -3,6 +3,8 @@
 // what either saves.
 #include <smd/hook_config.hpp>
 
+#include "text/sort_each_once.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -26,8 +28,7 @@ bool without_range(const SaveConfigMode& config) { return config.end_step && *co
 /// Saves at every step at which `a` or `b` does. Ranges that differ become one that contains both.
 SaveConfigMode either(SaveConfigMode a, const SaveConfigMode& b) {
   a.save_steps.insert(a.save_steps.end(), b.save_steps.begin(), b.save_steps.end());
-  std::ranges::sort(a.save_steps);
-  a.save_steps.erase(std::unique(a.save_steps.begin(), a.save_steps.end()), a.save_steps.end());
+  detail::sort_each_once(a.save_steps);
   if (without_range(b)) {
     return a;
   }

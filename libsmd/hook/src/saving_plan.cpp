@@ -213,14 +213,7 @@ void Collections::index_entries() {
 }
 
 bool Collections::matches(Entry& entry, std::string_view name, MatchBudget& budget) const {
-  return std::ranges::any_of(entry.patterns, [&](Pattern& pattern) {
-    const Pattern::Answer answer = pattern.search(name, budget);
-    if (answer == Pattern::Answer::limit || answer == Pattern::Answer::spent) {
-      throw MatchLimit("pattern '" + printable(pattern.text()) + "' takes too long on '" + printable(name) + "'",
-                       pattern.text());
-    }
-    return answer == Pattern::Answer::yes;
-  });
+  return std::ranges::any_of(entry.patterns, [&](Pattern& pattern) { return pattern.found(name, budget); });
 }
 
 std::vector<std::size_t>& Collections::members(std::string_view name) {

@@ -86,6 +86,8 @@ class SMD_EXPORT ScalarColumn {
   [[nodiscard]] std::size_t others() const noexcept { return others_; }
   /// Returns why values could not be read, by step.
   [[nodiscard]] const std::vector<Problem>& problems() const noexcept { return problems_; }
+  /// Returns the last step at which the newest written value of a worker in a mode could not be read; else nullopt.
+  [[nodiscard]] std::optional<GlobalStep> last_unread() const noexcept { return last_unread_; }
 
  private:
   ScalarColumn() = default;
@@ -94,6 +96,7 @@ class SMD_EXPORT ScalarColumn {
   std::vector<ColumnPart> parts_;
   std::size_t others_ = 0;
   std::vector<Problem> problems_;
+  std::optional<GlobalStep> last_unread_;
 };
 
 }  // namespace smd

@@ -258,8 +258,8 @@ struct FileTotals {
   std::uint64_t bytes = 0;                       ///< Sum of their sizes.
 };
 
-/// Returns the totals of a trial's event, index, collections and other files. Lists all of them again: locally one
-/// system call each, on S3 one request for 1000 files.
+/// Returns the totals of a trial's event, index, collections and other files, without those of other trials in it that
+/// opening it found. Lists all of them again: locally one system call each, on S3 one request for 1000 files.
 /// @return nullopt if the trial has no such file, or if a folder cannot be listed (`Trial::problems` names it).
 [[nodiscard]] SMD_EXPORT std::optional<FileTotals> file_totals(const Trial& trial);
 

@@ -23,6 +23,9 @@ namespace smd::detail::layout {
 
 using Entries = std::vector<storage::DirEntry>;  ///< By name.
 
+/// Returns whether a file of that name is only what macOS keeps beside another one on a foreign disk: `._NAME`.
+[[nodiscard]] constexpr bool is_apple_double(std::string_view leaf) noexcept { return leaf.starts_with("._"); }
+
 /// Returns the first bytes of a file, which tell what it is.
 [[nodiscard]] Outcome<std::vector<std::byte>> read_first_bytes(storage::Storage& storage, const std::string& path,
                                                                std::size_t most = wire::telling_bytes);

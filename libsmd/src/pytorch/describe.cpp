@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <span>
@@ -53,6 +54,9 @@ constexpr std::string_view roots[] = {"state_dict", "model_state_dict", "model",
 constexpr std::string_view step_keys[] = {"global_step", "step", "iter_num", "iteration", "iter"};
 constexpr std::string_view measure_words[] = {"loss", "acc", "accuracy", "score", "metric", "best", "fitness"};
 constexpr std::string_view epoch_key = "epoch";
+/// How archives and streams begin, these also as a text that stands for bytes.
+constexpr std::string_view torch_magics[] = {"PK\3\4", "\x80\2\x8A\nl\xFC\x9C\x46",
+                                             "\xC2\x80\2\xC2\x8A\nl\xC3\xBC\xC2\x9C\x46"};
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -209,8 +213,25 @@ class Describer {
     }
     return storage_facts(pickle_, storage);
   }
-  /// Names storages of no tensor that is listed: they stand alone, or where no tensor is looked for.
+  /// Names storages of no tensor that is listed: they stand alone, or where no tensor is looked for. Counts files in
+  /// the file.
   void tell_others() {
+    std::size_t files = 0;
+    for (Ref node = 0; node < pickle_.nodes(); ++node) {
+      // Of modules three attributes are read: that others have tensors too is usual.
+      const Object object = has_modules_ ? object_of(node) : Object();
+      if (object.meaning == Meaning::tensor || object.meaning == Meaning::tensor_of_dtype ||
+          object.meaning == Meaning::quantised) {
+        (void)storage_of_tensor(pickle_.first_items(object.arguments)[0]);
+      }
+      const auto begins = [&](std::string_view magic) { return pickle_.text(node).starts_with(magic); };
+      files += std::ranges::any_of(torch_magics, begins) ? 1 : 0;
+    }
+    if (files != 0) {
+      file_.problems.add(
+          make_problem(ProblemKind::remark, text::counted(files, "value") + (files == 1 ? " begins" : " begin") +
+                                                " as an archive or a file of PyTorch, which is not read"));
+    }
     std::set<std::string_view> keys;
     for (const State state : {unseen, barren}) {
       for (Ref node = 0; (state == unseen || !keys.empty()) && node < pickle_.nodes(); ++node) {
@@ -225,8 +246,7 @@ class Describer {
         }
       }
     }
-    // Of modules three attributes are read: that others have tensors too is usual.
-    if (!keys.empty() && storages_.find && !over_ && !has_modules_) {
+    if (!keys.empty() && storages_.find && !over_) {
       file_.problems.add(
           make_problem(ProblemKind::remark,
                        text::counted(keys.size(), "storage") + (keys.size() == 1 ? " is" : " are") +
@@ -260,6 +280,8 @@ class Describer {
       };
       if (pickle_.kind(state) == Kind::mapping) {
         append_pairs(state);
+      } else if (pickle_.kind(parts[0]) == Kind::tuple && pickle_.text(parts[1]).starts_with("__torch__.")) {
+        append(parts[0]);  // what an object of TorchScript packs, without its class: names are as in a state dict
       } else if (parts[2] == Pickle::nothing && are_attributes(parts[0]) && are_attributes(parts[1])) {
         append_pairs(parts[0]);  // attributes, and those that have slots
         append_pairs(parts[1]);
@@ -387,12 +409,16 @@ class Describer {
     if (found_ != before) {
       return;  // what else a wrapper has describes the tensor
     }
+    bool others = true;
     if (is_module(children)) {
       has_modules_ = true;
       for (const std::string_view kind : {"_parameters", "_buffers", "_modules"}) {
-        walk_children(children_of(object_of(child(children, kind))));
+        const std::vector<Pickle::Pair> own = children_of(object_of(child(children, kind)));
+        others = others && own.empty();  // quantised layers have their tensors elsewhere
+        walk_children(own);
       }
-    } else {
+    }
+    if (others) {
       walk_children(children, object.node == top_ ? root_ : Pickle::nothing);
     }
   }
@@ -444,11 +470,13 @@ class Describer {
     if (pickle_.take_sizes(parts[coordinates ? 2 : 3], sizes)) {
       dense_size_ = fmt::format("dense size [{}]", fmt::join(sizes, ", "));
     }
+    const bool main = std::exchange(main_, false);  // indices are no weights, whatever the name says
     walk_child(coordinates ? "indices" : columns ? "ccol_indices" : "crow_indices", parts[0]);
     dense_size_.clear();
     if (!coordinates) {
       walk_child(columns ? "row_indices" : "col_indices", parts[1]);
     }
+    main_ = main;
     walk_child("values", parts[coordinates ? 1 : 2]);
   }
 
@@ -579,7 +607,12 @@ class Describer {
       return "a scale" + checksum_of(parts[1]) + " and a zero point" + checksum_of(parts[2]) +
              " for each index of axis " + (axis ? std::to_string(*axis) : "?");
     }
-    return "scale " + std::string(key_text(parts[1], 0)) + ", zero point " + std::to_string(*zero);
+    std::string scale = "scale " + std::string(key_text(parts[1], 0));
+    if (!std::isfinite(*pickle_.real(parts[1]))) {
+      file_.problems.add(make_problem(ProblemKind::warning, "tensor '" + printable(shown_name()) + "': by its " +
+                                                                scale + " none of its integers stands for a number"));
+    }
+    return scale + ", zero point " + std::to_string(*zero);
   }
 
   /// Tells the elements of a tensor from others without reading them, if the file can.

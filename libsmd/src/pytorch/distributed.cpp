@@ -4,6 +4,7 @@
 #include "pytorch/describe.hpp"
 #include "text/escape.hpp"
 #include "text/mapped.hpp"
+#include "text/sort_each_once.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,10 +34,6 @@ struct Chunk {
   std::uint64_t length = 0;
 };
 
-bool is_plain_name(std::string_view name) noexcept {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
-}
-
 /// Returns whether chunks cover each element of a tensor once. Precondition: none is empty.
 ///
 /// Between two neighbouring bounds along an axis nothing changes, so that the chunks there tile a slice of one
@@ -50,8 +47,7 @@ bool tile(const Shape& shape, const std::vector<const Chunk*>& chunks, std::size
     bounds.push_back(chunk->offsets[axis]);
     bounds.push_back(chunk->offsets[axis] + chunk->sizes[axis]);
   }
-  std::ranges::sort(bounds);
-  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+  sort_each_once(bounds);
   std::vector<std::vector<const Chunk*>> slices(bounds.size() - 1);
   for (const Chunk* const chunk : chunks) {
     const auto first = std::ranges::lower_bound(bounds, chunk->offsets[axis]) - bounds.begin();
@@ -211,7 +207,7 @@ class MetadataReader {
     if (pickle_.kind(pickle_.find(stored, "transform_descriptors")) != Kind::none) {
       return "its chunks are transformed (transform_descriptors), which is not read";
     }
-    if (!is_plain_name(chunk.file) || !offset || !length || *offset < 0 || *length < 0) {
+    if (!storage::is_plain_name(chunk.file) || !offset || !length || *offset < 0 || *length < 0) {
       return "the file of a chunk is not a plain name in this folder, or its place cannot be understood";
     }
     chunk.offset = static_cast<std::uint64_t>(*offset);

@@ -25,8 +25,6 @@ class Descriptor {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
     if (fd_ >= 0) {
       ::close(fd_);  // Not repeated after EINTR: Linux has freed the number by then.

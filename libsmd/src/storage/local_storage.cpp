@@ -20,6 +20,7 @@
 #include <chrono>
 #include <climits>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 namespace smd::detail::storage {
@@ -240,7 +241,7 @@ constexpr std::size_t most_rounded = std::size_t{64} << 10;
 
 /// Returns why a name cannot be that of a file in a folder, an `errno`; 0: it can.
 int refuse_leaf(std::string_view name) noexcept {
-  if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos || name.find('\0') != name.npos) {
+  if (!is_plain_name(name)) {
     return EINVAL;
   }
   return name.size() > NAME_MAX ? ENAMETOOLONG : 0;
@@ -456,9 +457,12 @@ class LocalStorage final : public Storage {
     return status ? std::optional(time_written(*status)) : std::nullopt;
   }
 
-  /// Ignores what is removed meanwhile. Does not follow links.
-  Outcome<FileTotals> totals_below(std::string_view folder) override {
+  /// Ignores what is removed meanwhile. Follows links to files where links may lead anywhere; each file to which they
+  /// lead counts once, and once more if it lies below the folder itself: to find that out, all files would be kept.
+  Outcome<FileTotals> totals_below(std::string_view folder, std::span<const std::string> except) override {
     const auto root = root_->anchor();
+    const bool follows = root->resolve == Resolve::anywhere;
+    std::set<std::pair<dev_t, ino_t>> counted;  // those to which links lead
     FileTotals totals;
     std::vector<std::string> folders{std::string(folder)};
     while (!folders.empty()) {
@@ -474,13 +478,16 @@ class LocalStorage final : public Storage {
       }
       for (const DirEntry& entry : *entries) {
         struct stat status;
+        const bool followed = follows && entry.link;
+        const int flags = followed ? 0 : AT_SYMLINK_NOFOLLOW;
         if (entry.kind == EntryKind::folder && !entry.link) {
-          folders.push_back(path.empty() ? entry.name : path + '/' + entry.name);
-        } else if (uninterrupted(
-                       [&] { return ::fstatat(fd->get(), entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW); }) == 0 &&
-                   S_ISREG(status.st_mode)) {
-          totals.newest = std::max(totals.newest, std::optional(time_written(status)));
-          totals.bytes += static_cast<std::uint64_t>(status.st_size);
+          std::string below = path.empty() ? entry.name : path + '/' + entry.name;
+          if (!std::ranges::binary_search(except, below)) {
+            folders.push_back(std::move(below));
+          }
+        } else if (uninterrupted([&] { return ::fstatat(fd->get(), entry.name.c_str(), &status, flags); }) == 0 &&
+                   S_ISREG(status.st_mode) && (!followed || counted.emplace(status.st_dev, status.st_ino).second)) {
+          totals.add({time_written(status), static_cast<std::uint64_t>(status.st_size)});
         }
       }
     }

@@ -22,6 +22,11 @@
 /// Nothing outside the root can be reached, whatever a name contains. Problems name the file as the caller did.
 namespace smd::detail::storage {
 
+/// Returns whether a name can be that of a file in a folder.
+[[nodiscard]] constexpr bool is_plain_name(std::string_view name) noexcept {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
+}
+
 enum class EntryKind : std::uint8_t { file, folder, other };
 
 struct DirEntry {
@@ -67,7 +72,7 @@ class Folder {
   virtual Outcome<std::span<const std::byte>> read_all(std::string_view name, Buffer& buffer, std::uint64_t most) = 0;
   /// Hints that these files will be read soon, in this order, by this thread. Costs almost nothing if it does not help
   /// (local files that are in the page cache). Never fails.
-  virtual void announce(std::span<const std::string_view> names) = 0;
+  virtual void announce(std::span<const std::string_view> /*names*/) {}
   /// As `Storage::file_stamp`, for a file in this folder.
   [[nodiscard]] virtual std::optional<FileStamp> stamp(std::string_view /*name*/) const { return std::nullopt; }
 };
@@ -149,10 +154,14 @@ class Storage {
   }
   /// Fills `into` from `offset` of a file from which nothing else is read, with as few calls as possible. Does not
   /// check that the file is a regular one. Returns false on any failure; `open` then reports the reason.
-  virtual bool read_once(std::string_view name, std::uint64_t offset, std::span<std::byte> into) = 0;
+  virtual bool read_once(std::string_view /*name*/, std::uint64_t /*offset*/, std::span<std::byte> /*into*/) {
+    return false;
+  }
   virtual Outcome<std::unique_ptr<Folder>> open_folder(std::string_view name) = 0;
   /// Watches the root and the folders of `scope`. Null if this storage has no watch.
-  virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds poll_interval, const WatchScope& scope) = 0;
+  virtual std::unique_ptr<Watch> watch(std::chrono::milliseconds /*poll_interval*/, const WatchScope& /*scope*/) {
+    return nullptr;
+  }
   /// Returns the default poll interval.
   [[nodiscard]] virtual std::chrono::milliseconds default_interval() const noexcept { return std::chrono::seconds(2); }
   /// For waiting: checks that the root still exists. Returns a problem if it was removed, moved away or is no longer
@@ -173,12 +182,19 @@ class Storage {
   virtual Status list_below(std::string_view folder, std::string_view /*after*/, const TakeNames& /*take*/) {
     return Problem{ProblemKind::io, std::string(folder), {}, "is listed folder by folder"};
   }
-  /// What the files at any depth below a folder are together; nothing if there is no such folder.
+  /// What files are together.
   struct FileTotals {
     std::optional<std::chrono::system_clock::time_point> newest;  ///< When the newest was written; nullopt: no file.
     std::uint64_t bytes = 0;
+
+    void add(const FileTotals& more) {
+      newest = std::max(newest, more.newest);
+      bytes += more.bytes;
+    }
   };
-  virtual Outcome<FileTotals> totals_below(std::string_view folder) {
+  /// What the files at any depth below a folder are together, but for those in the folders of `except`, which are named
+  /// from the root, in order; nothing if there is no such folder.
+  virtual Outcome<FileTotals> totals_below(std::string_view folder, std::span<const std::string> /*except*/ = {}) {
     return Problem{ProblemKind::io, std::string(folder), {}, "the times of files are unknown"};
   }
   using TakeEntries = std::function<void(std::vector<DirEntry> entries)>;

@@ -85,4 +85,6 @@ std::string printable(std::string_view text, std::size_t most) {
   return out;
 }
 
+std::string in_quotes(std::string_view text) { return "'" + printable(text) + "'"; }
+
 }  // namespace smd::detail

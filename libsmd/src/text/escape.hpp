@@ -77,6 +77,9 @@ void append_utf8(std::string& out, char32_t point);
 /// longer than `most` bytes is shortened to its beginning and its length (`text::excerpt`).
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most = text::quoted_bytes);
 
+/// Returns `'TEXT'` for a message: a name or path, as `printable` shows it.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 /// Returns a text with a backslash before each of these characters.
 [[nodiscard]] std::string with_backslashes(std::string_view text, std::string_view characters);
 

@@ -134,8 +134,6 @@ class JsonDocument {
     std::swap(root_, other.root_);
     return *this;
   }
-  JsonDocument(const JsonDocument&) = delete;
-  JsonDocument& operator=(const JsonDocument&) = delete;
   ~JsonDocument() { dismantle(root_); }
 
   [[nodiscard]] Json& operator*() noexcept { return root_; }

@@ -186,15 +186,11 @@ std::optional<double> JsonValue::quoted_non_finite() {
 }
 
 std::optional<std::int64_t> JsonValue::integer() {
-  const std::optional<std::string_view> digits_in_text = text();
-  if (!digits_in_text) {
-    const auto read = number();
-    return read ? read->integer : std::nullopt;
+  if (const std::optional<std::string_view> digits_in_text = text()) {
+    return parsed<std::int64_t>(*digits_in_text);
   }
-  std::int64_t parsed = 0;
-  const char* const last = digits_in_text->data() + digits_in_text->size();
-  const auto [end, error] = std::from_chars(digits_in_text->data(), last, parsed);
-  return error == std::errc{} && end == last ? std::optional(parsed) : std::nullopt;
+  const auto read = number();
+  return read ? read->integer : std::nullopt;
 }
 
 std::optional<bool> JsonValue::boolean() {

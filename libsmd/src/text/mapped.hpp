@@ -10,10 +10,10 @@ namespace smd::detail {
 
 /// Returns what a function or a member makes of each item, in their order.
 template <class Items, class Function>
-[[nodiscard]] auto mapped(const Items& items, Function&& function) {
+[[nodiscard]] auto mapped(Items&& items, Function&& function) {
   std::vector<std::remove_cvref_t<decltype(std::invoke(function, *std::begin(items)))>> all;
   all.reserve(std::size(items));
-  for (const auto& item : items) {
+  for (auto&& item : items) {
     all.push_back(std::invoke(function, item));
   }
   return all;

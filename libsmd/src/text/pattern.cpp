@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
-#include "text/escape.hpp"
-
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -326,25 +324,27 @@ std::vector<std::string> Pattern::group_names() const {
   return names;
 }
 
-std::vector<Pattern::Group> Pattern::groups(std::string_view subject) {
-  std::vector<Group> found;
+Pattern::Answer Pattern::search_groups(std::string_view subject, std::vector<Group>& groups) {
   if (compiled_ == nullptr) {
-    return found;
+    return Answer::yes;
   }
-  const auto numbers = compiled_->groups();
   if (pcre2_get_ovector_count(compiled_->match.get()) == 1) {  // as `search` needs it
     compiled_->match.reset(pcre2_match_data_create_from_pattern(compiled_->code.get(), nullptr));
   }
-  if (compiled_->match == nullptr || search(subject) != Answer::yes) {
-    return found;
+  if (compiled_->match == nullptr) {
+    throw std::bad_alloc();
+  }
+  const Answer answer = search(subject);
+  if (answer != Answer::yes) {
+    return answer;
   }
   const PCRE2_SIZE* const places = pcre2_get_ovector_pointer(compiled_->match.get());
-  for (const auto& [name, number] : numbers) {
+  for (const auto& [name, number] : compiled_->groups()) {
     const PCRE2_SIZE begin = places[2 * number];
     const PCRE2_SIZE end = places[2 * number + 1];
-    found.emplace_back(name, begin == PCRE2_UNSET ? std::nullopt : std::optional(subject.substr(begin, end - begin)));
+    groups.emplace_back(name, begin == PCRE2_UNSET ? std::nullopt : std::optional(subject.substr(begin, end - begin)));
   }
-  return found;
+  return answer;
 }
 
 Pattern::Answer Pattern::search(std::string_view subject, MatchBudget& budget) {

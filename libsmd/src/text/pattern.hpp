@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "text/escape.hpp"
+
+#include <smd/error.hpp>
 #include <smd/limits.hpp>
 
 #include <algorithm>
@@ -55,19 +58,52 @@ class Pattern {
     MatchBudget budget;
     return search(subject, budget);
   }
+  /// As `search`, where "not found" would be wrong if a limit was reached. @throws MatchLimit.
+  [[nodiscard]] bool found(std::string_view subject, MatchBudget& budget) {
+    return decided(search(subject, budget), subject);
+  }
+  [[nodiscard]] bool found(std::string_view subject) { return decided(search(subject), subject); }
   /// A named group of a match, and what it matched; nullopt if it took no part.
   using Group = std::pair<std::string, std::optional<std::string_view>>;
   /// Returns the named groups of the first match in `subject`, by name; empty if the pattern is not found.
-  [[nodiscard]] std::vector<Group> groups(std::string_view subject);
+  /// @throws MatchLimit.
+  [[nodiscard]] std::vector<Group> groups(std::string_view subject) {
+    std::vector<Group> groups;
+    (void)decided(search_groups(subject, groups), subject);
+    return groups;
+  }
   /// Returns the names of groups.
   [[nodiscard]] std::vector<std::string> group_names() const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
   struct Compiled;
+  [[nodiscard]] Answer search_groups(std::string_view subject, std::vector<Group>& groups);
+  [[nodiscard]] bool decided(Answer answer, std::string_view subject) const;
+
   std::string text_;
   std::unique_ptr<Compiled> compiled_;  // null: matches everything
 };
+
+// Here, as parts that use this file are linked without the library's errors.
+inline bool Pattern::decided(Answer answer, std::string_view subject) const {
+  switch (answer) {
+    case Answer::no:
+      return false;
+    case Answer::yes:
+      return true;
+    case Answer::limit:
+      throw MatchLimit(
+          "pattern '" + printable(text_) + "' needs too many steps on '" + printable(subject) + "'; make it simpler",
+          text_);
+    case Answer::spent:
+      break;
+  }
+  throw MatchLimit("the patterns together need more than " + std::to_string(limits::pattern_question_steps) +
+                       " steps (pattern_question_steps); at '" + printable(text_) + "' on '" + printable(subject) +
+                       "' none were left: make them simpler",
+                   text_);
+}
 
 /// A pattern of PCRE2 and what to put in the place of each match: `$1` and `${name}` stand for groups.
 class Substitution {

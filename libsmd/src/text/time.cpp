@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/time.hpp"
 
+#include "text/number.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 namespace smd::text {
@@ -16,22 +17,21 @@ bool has_form(std::string_view text, std::string_view form) noexcept {
   });
 }
 
+/// Returns the number that digits are; 0 if it is too small.
 template <class Number>
-Number number_of(std::string_view text) noexcept {
-  Number number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+Number digits_as(std::string_view digits) noexcept {
+  return parsed<Number>(digits).value_or(0);
 }
 
 }  // namespace
 
 std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
   constexpr std::string_view form = "0000-00-00T00:00:00";
-  const auto part = [&](std::size_t place) { return number_of<unsigned>(text.substr(place, 2)); };
+  const auto part = [&](std::size_t place) { return digits_as<unsigned>(text.substr(place, 2)); };
   if (!has_form(text.substr(0, form.size()), form)) {
     return std::nullopt;
   }
-  const std::chrono::year_month_day date{std::chrono::year(number_of<int>(text.substr(0, 4))),
+  const std::chrono::year_month_day date{std::chrono::year(digits_as<int>(text.substr(0, 4))),
                                          std::chrono::month(part(5)), std::chrono::day(part(8))};
   if (!date.ok() || part(11) >= 24 || part(14) >= 60 || part(17) > 60) {
     return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
     if (end == 1) {
       return std::nullopt;
     }
-    fraction = number_of<double>(zone.substr(0, end));
+    fraction = digits_as<double>(zone.substr(0, end));
     zone.remove_prefix(end);
   }
   const bool minus = zone.starts_with('-');
@@ -53,8 +53,8 @@ std::optional<double> seconds_of_time(std::string_view text, bool zone_needed) {
     if (!has_form(zone, "00:00") && !has_form(zone, "0000")) {
       return std::nullopt;
     }
-    const auto hours = number_of<unsigned>(zone.substr(0, 2));
-    const auto minutes = number_of<unsigned>(zone.substr(zone.size() - 2));
+    const auto hours = digits_as<unsigned>(zone.substr(0, 2));
+    const auto minutes = digits_as<unsigned>(zone.substr(zone.size() - 2));
     if (hours >= 24 || minutes >= 60) {
       return std::nullopt;
     }

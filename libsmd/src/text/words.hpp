@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smd::text {
@@ -23,6 +25,18 @@ enum class Side : std::uint8_t {
 
 /// Returns the side that a word in lower case names. `dev` names one only as the first word: `std_dev` has no side.
 [[nodiscard]] Side side_of_word(std::string_view word, bool first_word) noexcept;
+
+/// Returns what a function or a member makes of each item, with a separator between.
+template <class Items, class Function>
+[[nodiscard]] std::string joined(const Items& items, std::string_view separator, Function&& text) {
+  std::string all;
+  bool first = true;
+  for (const auto& item : items) {
+    all += std::exchange(first, false) ? std::string_view() : separator;
+    all += std::invoke(text, item);
+  }
+  return all;
+}
 
 /// Returns `1 step`, `3 steps`: a number and the plural of a noun that takes an s.
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);

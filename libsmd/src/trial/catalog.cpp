@@ -126,22 +126,13 @@ class Catalog::Merger {
     const bool adopted = adopt_names(tables);
     const std::shared_ptr<const NameTable> whole = stored_.whole();
     const NameTable& names = adopted ? *whole : tables.names;
-    std::vector<std::uint32_t> lists;
-    lists.reserve(tables.name_lists.size());
-    for (layout::NameList& list : tables.name_lists) {
-      if (adopted) {
-        lists.push_back(intern(std::move(list)));
-      } else {
-        lists.push_back(merge_list(list, names));
-      }
-    }
+    const std::vector<std::uint32_t> lists = mapped(tables.name_lists, [&](layout::NameList& list) {
+      return adopted ? intern(std::move(list)) : merge_list(list, names);
+    });
     const std::vector<std::uint32_t> shapes =
         mapped(tables.shape_lists, [&](const auto& list) { return merge_shapes(list, names); });
-    std::vector<std::uint32_t> types;
-    types.reserve(tables.type_lists.size());
-    for (layout::TypeList& list : tables.type_lists) {
-      types.push_back(intern(std::move(list)));
-    }
+    const std::vector<std::uint32_t> types =
+        mapped(tables.type_lists, [&](layout::TypeList& list) { return intern(std::move(list)); });
     Translation to;
     to.payloads.reserve(tables.payloads.size());
     for (layout::Payload payload : tables.payloads) {

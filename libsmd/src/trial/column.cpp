@@ -166,7 +166,13 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std
 
   ScalarColumn column;
   std::map<std::tuple<std::string_view, Mode, Dtype>, Numbers> all;
+  std::map<std::pair<std::string_view, Mode>, std::int64_t> unread;  // newest values, by their step
   for (Entry& entry : entries) {
+    if (!entry.problem) {
+      unread.erase({entry.worker, entry.mode});
+    } else if (entry.problem->kind != ProblemKind::not_yet) {
+      unread[{entry.worker, entry.mode}] = entry.step;
+    }
     if (entry.problem) {
       column.problems_.push_back(*std::move(entry.problem));
     } else if (!entry.is_number) {
@@ -178,6 +184,9 @@ ScalarColumn ScalarColumn::read(const Trial& trial, std::string_view tensor, std
       numbers.bits.push_back(entry.bits);
       numbers.times.push_back(entry.wall_time);
     }
+  }
+  for (const auto& [unused, step] : unread) {
+    column.last_unread_ = std::max(column.last_unread_, std::optional(GlobalStep(step)));
   }
   const auto kept = std::make_shared<std::pair<Tensor, decltype(all)>>(owner, std::move(all));
   for (const auto& [key, numbers] : kept->second) {

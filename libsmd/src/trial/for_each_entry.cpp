@@ -65,7 +65,7 @@ class WantedTensors {
     }
     few_ = !names.empty() && ids_.size() <= few;
     if (few_) {
-      detail::trial::sort_each_once(ids_);
+      detail::sort_each_once(ids_);
       return;
     }
     set_.assign(catalog.tensors().size(), names.empty());

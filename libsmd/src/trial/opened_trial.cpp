@@ -4,6 +4,7 @@
 #include "layout/kinds/kinds.hpp"
 #include "storage/s3_module.hpp"
 #include "text/escape.hpp"
+#include "text/words.hpp"
 #include "types/refuse.hpp"
 #include "wire/first_bytes.hpp"
 
@@ -26,8 +27,6 @@ namespace fs = std::filesystem;
 using layout::FolderWalk;
 using layout::LayoutKind;
 using layout::Recognised;
-
-std::string quoted_path(std::string_view text) { return "'" + printable(text) + "'"; }
 
 bool is_dots(const fs::path& path) { return path.filename() == "." || path.filename() == ".."; }
 
@@ -90,11 +89,8 @@ void require_layout(const std::string& name) {
   if (name.empty() || std::ranges::any_of(kinds, [&](const LayoutKind& kind) { return kind.traits.name == name; })) {
     return;
   }
-  std::string names;
-  for (const LayoutKind& kind : kinds) {
-    names.append(names.empty() ? "" : ", ").append(kind.traits.name);
-  }
-  throw InvalidArgument("there is no layout " + quoted_path(name) + "; there are " + names);
+  const std::string names = text::joined(kinds, ", ", [](const LayoutKind& kind) { return kind.traits.name; });
+  throw InvalidArgument("there is no layout " + in_quotes(name) + "; there are " + names);
 }
 
 /// Returns the path of the local trial that reads a folder. `kind`: that of the trial in the folder, of which the trial
@@ -134,7 +130,7 @@ std::string say_several(const std::string& path, std::span<const std::string> ru
   for (std::size_t i = 0; i < std::min(shown, runs.size()); ++i) {
     names += (i == 0 ? "" : ", ") + printable(runs[i]);
   }
-  return quoted_path(path) + " holds " + (at_least ? "at least " : "") + std::to_string(runs.size()) +
+  return in_quotes(path) + " holds " + (at_least ? "at least " : "") + std::to_string(runs.size()) +
          (runs.size() == 1 ? " run: " : " runs: ") + names + (runs.size() > shown ? " …" : "") +
          "; name one, or all of them with `smd-ls --find " + printable(path) + "`";
 }
@@ -164,14 +160,14 @@ std::string what_lies_in(storage::Storage& storage) {
       const bool tells =
           known != nullptr && known->kind != wire::FileKind::text && known->kind != wire::FileKind::empty;
       if (is_trial || tells) {
-        told += "; " + quoted_path(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
+        told += "; " + in_quotes(path) + " " + (is_trial ? "is a trial if you name it" : say(*known));
         ++files_told;
       }
     }
     if (walk.path().empty()) {
       const std::size_t count = walk.entries().size();
       for (std::size_t i = 0; i < std::min(most_names, count); ++i) {
-        names += (i == 0 ? "" : ", ") + quoted_path(walk.entries()[i].name);
+        names += (i == 0 ? "" : ", ") + in_quotes(walk.entries()[i].name);
       }
       names += count > most_names ? " and " + std::to_string(count - most_names) + " more" : "";
     }
@@ -186,10 +182,10 @@ namespace {
 /// `only`: the only layout that counts; empty: all.
 std::string explain_folder(const TrialPath& where, FolderWalk& walk, std::string_view only) {
   if (const auto trial = trial_around(where, {})) {
-    return quoted_path(where.path()) + " lies in the trial " + quoted_path(*trial) + ": name that";
+    return in_quotes(where.path()) + " lies in the trial " + in_quotes(*trial) + ": name that";
   }
   std::string text =
-      quoted_path(where.path()) + " has no " + layout::contents_of_kinds(only) + " " + what_lies_in(walk.storage());
+      in_quotes(where.path()) + " has no " + layout::contents_of_kinds(only) + " " + what_lies_in(walk.storage());
   if (text.ends_with("(it holds nothing)")) {
     return text + "; if the job is still starting, wait for it with smd-wait; else check the path";
   }
@@ -228,7 +224,7 @@ std::string explain_file(const TrialPath& where, const layout::Opening& file, co
     const bool told = known != nullptr && reads != nullptr && reads->holds_file != nullptr;
     const auto trial = reads != nullptr ? std::optional(folder) : trial_around(where, {});
     if (trial && !told) {
-      return "lies in the trial " + quoted_path(*trial) + ": name that";
+      return "lies in the trial " + in_quotes(*trial) + ": name that";
     }
     is_text = is_text && (reads == nullptr || reads->why_not != nullptr);
   }
@@ -276,7 +272,7 @@ class Opener {
     trial_.traits = found.kind->traits;
     trial_.layout = open_as(*found.kind, {where_.name(), {}, {}});
     for (const auto& [kind, held] : found.left_out) {
-      remark(trial_, quoted_path(where_.path()) + " also holds " + std::string(kind->contents) +
+      remark(trial_, in_quotes(where_.path()) + " also holds " + std::string(kind->contents) +
                          (held.example.empty() ? "" : " ('" + printable(held.example) + "')") +
                          ", which are left out; `--layout " + std::string(kind->traits.name) + "` reads them");
     }
@@ -391,7 +387,7 @@ class Opener {
       below = std::move(trials.front());
     }
     OpenedTrial trial = Opener(where_.path_of(below), options_, environment_).open();
-    remark(trial, quoted_path(where_.path()) + " is no trial itself; its folder " + quoted_path(below) + " is read");
+    remark(trial, in_quotes(where_.path()) + " is no trial itself; its folder " + in_quotes(below) + " is read");
     return trial;
   }
 
@@ -401,8 +397,7 @@ class Opener {
       return;  // such trials do not lie in each other, and there may be very many side by side
     }
     if (const auto around = trial_around(where_, trial_.traits.name)) {
-      remark(trial_, quoted_path(where_.path()) + " is a folder of the trial " + quoted_path(*around),
-             ProblemKind::note);
+      remark(trial_, in_quotes(where_.path()) + " is a folder of the trial " + in_quotes(*around), ProblemKind::note);
     }
     if (held.reads_all_below) {
       return;
@@ -420,9 +415,10 @@ class Opener {
       walk.enter_all(own);
     }
     constexpr std::size_t most_named = 3;
-    const auto others = walk.next() ? layout::find_trials(walk, {}) : std::vector<std::string>();
+    const std::vector<std::string>& others = trial_.others =
+        walk.next() ? layout::find_trials(walk, {}) : std::vector<std::string>();
     for (std::size_t i = 0; i < std::min(others.size(), most_named); ++i) {
-      remark(trial_, quoted_path(others[i]) + " is left out: it is a trial of its own", ProblemKind::other_trial);
+      remark(trial_, in_quotes(others[i]) + " is left out: it is a trial of its own", ProblemKind::other_trial);
     }
     if (others.size() > most_named) {
       remark(trial_,

@@ -47,7 +47,8 @@ struct OpenedTrial {
   std::unique_ptr<storage::Storage> storage;
   LayoutTraits traits;
   std::unique_ptr<layout::Layout> layout;
-  std::string file = {};  ///< The only file of the folder that is the trial; empty: all.
+  std::string file = {};                 ///< The only file of the folder that is the trial; empty: all.
+  std::vector<std::string> others = {};  ///< Folders in it that are trials of their own: those near.
   std::vector<Problem> notes;
 };
 

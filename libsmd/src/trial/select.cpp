@@ -13,38 +13,12 @@ namespace smd::detail::trial {
 
 namespace {
 
-/// Returns a name or pattern in quotes for a message, shortened if it is long.
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 200;
-  return "'" + printable(text.substr(0, longest)) + (text.size() > longest ? "...'" : "'");
-}
-
 Pattern compile_own(const std::string& text) {
   Pattern pattern;
   if (const auto error = pattern.compile(text)) {
-    throw InvalidArgument("pattern " + in_quotes(text) + " does not compile: " + *error);
+    throw InvalidArgument("pattern '" + printable(text) + "' does not compile: " + *error);
   }
   return pattern;
-}
-
-/// Returns whether a pattern of the caller is found in a name. Reaching a limit is an error, never "no".
-bool found(Pattern& pattern, std::string_view name, MatchBudget& budget) {
-  switch (pattern.search(name, budget)) {
-    case Pattern::Answer::no:
-      return false;
-    case Pattern::Answer::yes:
-      return true;
-    case Pattern::Answer::limit:
-      throw MatchLimit(
-          "pattern " + in_quotes(pattern.text()) + " needs too many steps on " + in_quotes(name) + "; make it simpler",
-          pattern.text());
-    case Pattern::Answer::spent:
-      break;
-  }
-  throw MatchLimit("the patterns together need more than " + std::to_string(limits::pattern_question_steps) +
-                       " steps (pattern_question_steps); at " + in_quotes(pattern.text()) +
-                       " none were left: make them simpler, or ask for fewer at a time",
-                   pattern.text());
 }
 
 /// Collects the requested tensors, each once.
@@ -99,7 +73,7 @@ std::string add_found(const std::string& text, const layout::NameTable& tensors,
     }
     const Pattern::Answer answer = pattern.search(tensors[id], budget);
     if (answer == Pattern::Answer::limit) {
-      why = "needs too many steps on " + in_quotes(tensors[id]);
+      why = "needs too many steps on '" + printable(tensors[id]) + "'";
     } else if (answer == Pattern::Answer::spent) {
       why = std::string("was not looked for in all names: ") + too_many_steps;
     }
@@ -119,7 +93,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   const layout::NameTable& tensors = snapshot.catalog.tensors();
   MatchBudget budget = snapshot.asked_before.budget_of(collection.name, tensors.size());
   const auto notice = [&](const std::string& text, const std::string& why) {
-    state.notice(in_file(damaged("collection " + in_quotes(collection.name) + ": pattern " + in_quotes(text) + " " +
+    state.notice(in_file(damaged("collection '" + printable(collection.name) + "': pattern '" + printable(text) + "' " +
                                  why + "; its members by name are still used"),
                          std::string(state.layout().collections_place())));
   };
@@ -200,7 +174,7 @@ std::optional<std::vector<std::uint32_t>> named_ids(TrialState& state, const Sna
   }
   for (const std::string& text : query.regex) {
     Pattern pattern = compile_own(text);
-    named.add_found([&](std::uint32_t id) { return saved[id] && found(pattern, tensors[id], budget); });
+    named.add_found([&](std::uint32_t id) { return saved[id] && pattern.found(tensors[id], budget); });
   }
   return named.take();
 }
@@ -261,17 +235,9 @@ std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapsho
   std::erase_if(ids, [&](std::uint32_t id) { return !saved[id]; });
   for (const std::string& text : query.exclude) {
     Pattern pattern = compile_own(text);
-    std::erase_if(ids, [&](std::uint32_t id) { return found(pattern, snapshot.catalog.tensors()[id], budget); });
+    std::erase_if(ids, [&](std::uint32_t id) { return pattern.found(snapshot.catalog.tensors()[id], budget); });
   }
   return ids;
-}
-
-TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query, MatchBudget& budget) {
-  TensorSet selected(snapshot.catalog.tensors().size(), false);
-  for (const std::uint32_t id : select_ids(state, snapshot, query, budget)) {
-    selected[id] = true;
-  }
-  return selected;
 }
 
 std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key) {

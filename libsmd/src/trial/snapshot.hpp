@@ -4,6 +4,7 @@
 #include "base/sorted_chunks.hpp"
 #include "layout/layout.hpp"
 #include "text/pattern.hpp"
+#include "text/sort_each_once.hpp"
 #include "trial/catalog.hpp"
 
 #include <smd/limits.hpp>
@@ -253,15 +254,6 @@ using Probe = std::function<layout::LoadedSteps(std::span<const layout::StepPart
 /// snapshot does not continue one. `window`: how many steps may lack a worker before the oldest count as complete.
 void find_last_complete(Snapshot& snapshot, std::optional<std::vector<std::int64_t>> touched, std::size_t window,
                         const Probe& probe);
-
-/// Sorts items, which mostly ascend, and leaves each once.
-template <class Item>
-void sort_each_once(std::vector<Item>& items) {
-  if (!std::ranges::is_sorted(items)) {
-    std::ranges::sort(items);
-  }
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-}
 
 /// Returns how many of the oldest of `waiting` incomplete steps count as complete because there are too many: window/2
 /// at a time, until at most `window` are left (docs/format.md).

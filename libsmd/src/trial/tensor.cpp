@@ -29,9 +29,6 @@ namespace {
 
 using Rows = std::vector<const StepRow*>;
 
-/// Returns `'NAME'` for a message.
-std::string quoted_name(std::string_view text) { return "'" + detail::printable(text) + "'"; }
-
 Rows rows_of(const Snapshot& snapshot, const Step& step) {
   Rows rows;
   for (const StepRow& row : snapshot.rows_of(step)) {
@@ -86,7 +83,7 @@ struct Tensor::Impl::Query {
       writers.emplace_back(writer);
       list += (list.empty() ? "" : ", ") + detail::printable(writer);
     }
-    throw InvalidWorker("worker " + quoted_name(*worker) + " did not save " + quoted_name(name) + " at " +
+    throw InvalidWorker("worker " + detail::in_quotes(*worker) + " did not save " + detail::in_quotes(name) + " at " +
                             detail::trial::describe(step) + "; these did: " + list,
                         *worker, std::move(writers));
   }
@@ -153,8 +150,8 @@ struct Tensor::Impl::Query {
   [[nodiscard]] TensorValue reduce(const StepRow& row, StepKey step, const std::string& reduction) const {
     const std::optional<Reduction> wanted = parse_reduction(reduction);
     if (!wanted) {
-      throw InvalidArgument(quoted_name(reduction) + " is not a reduction, and none of that name of " +
-                            quoted_name(name) + " was saved at " + detail::trial::describe(step));
+      throw InvalidArgument(detail::in_quotes(reduction) + " is not a reduction, and none of that name of " +
+                            detail::in_quotes(name) + " was saved at " + detail::trial::describe(step));
     }
     Reducer reducer({&*wanted, 1});
     read(row, step, {}, [&](Extent& value) {
@@ -163,7 +160,7 @@ struct Tensor::Impl::Query {
     });
     const ReducedValue result = reducer.result(*wanted);
     if (result.kind == ReducedValue::Kind::undefined) {
-      throw InvalidArgument("there is no " + reduction + " of the value of " + quoted_name(name) + " at " +
+      throw InvalidArgument("there is no " + reduction + " of the value of " + detail::in_quotes(name) + " at " +
                             detail::trial::describe(step));
     }
     const bool complex = result.kind == ReducedValue::Kind::complex;
@@ -193,7 +190,7 @@ struct Tensor::Impl::Query {
         }
       }
     }
-    detail::trial::sort_each_once(steps);  // several workers give a mode step more than once
+    detail::sort_each_once(steps);  // several workers give a mode step more than once
     return steps;
   }
 
@@ -227,8 +224,8 @@ struct Tensor::Impl::Query {
   }
 
   [[noreturn]] void throw_not_at(StepKey step) const {
-    throw TensorUnavailableForStep(quoted_name(name) + " was not saved at " + detail::trial::describe(step), name, step,
-                                   {});
+    throw TensorUnavailableForStep(detail::in_quotes(name) + " was not saved at " + detail::trial::describe(step), name,
+                                   step, {});
   }
 
   [[noreturn]] void throw_not_saved(const StepRow& row, StepKey step, std::string_view what) const {
@@ -241,7 +238,7 @@ struct Tensor::Impl::Query {
     for (const std::string& item : saved) {
       list += (list.empty() ? "; saved instead: " : ", ") + detail::printable(item);
     }
-    throw TensorUnavailableForStep("no " + std::string(what) + " of " + quoted_name(name) + " was saved at " +
+    throw TensorUnavailableForStep("no " + std::string(what) + " of " + detail::in_quotes(name) + " was saved at " +
                                        detail::trial::describe(step) + list,
                                    name, step, std::move(saved));
   }
@@ -260,8 +257,8 @@ Tensor Trial::tensor(std::string_view name) const {
     for (const std::string& other : nearest) {
       hint += (hint.empty() ? "; did you mean '" : "', '") + detail::printable(other);
     }
-    throw TensorUnavailable(quoted_name(name) + " was not saved" + (hint.empty() ? "" : hint + "'?"), std::string(name),
-                            std::move(nearest));
+    throw TensorUnavailable(detail::in_quotes(name) + " was not saved" + (hint.empty() ? "" : hint + "'?"),
+                            std::string(name), std::move(nearest));
   }
   return Tensor(std::make_shared<const Tensor::Impl>(Tensor::Impl{impl_, std::string(name)}));
 }
@@ -367,10 +364,9 @@ std::map<std::string, TensorValue> Tensor::reduction_values(StepKey step,
 
 std::vector<std::string> Tensor::workers(StepKey step) const {
   const Impl::Query query(*impl_);
-  std::vector<std::string> workers;
-  for (const StepRow* const row : rows_with(*query.snapshot, rows_at(*query.snapshot, step), query.id)) {
-    workers.emplace_back(query.snapshot->worker(*row));
-  }
+  std::vector<std::string> workers =
+      detail::mapped(rows_with(*query.snapshot, rows_at(*query.snapshot, step), query.id),
+                     [&](const StepRow* row) { return std::string(query.snapshot->worker(*row)); });
   if (workers.empty()) {
     query.throw_not_at(step);
   }

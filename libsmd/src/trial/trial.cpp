@@ -119,7 +119,7 @@ StepInfo info_of(const Snapshot& snapshot, const Step& step, std::vector<std::ui
       std::ranges::transform(shapes->shapes, std::back_inserter(tensors), &ShapeList::Saved::tensor);
     }
   }
-  detail::trial::sort_each_once(tensors);
+  detail::sort_each_once(tensors);
   info.tensors = tensors.size();
   return info;
 }
@@ -267,7 +267,7 @@ std::vector<std::string> Trial::writers() const {
       names.push_back(snapshot->worker(rows.row));
     }
   });
-  detail::trial::sort_each_once(names);
+  detail::sort_each_once(names);
   return {names.begin(), names.end()};
 }
 
@@ -400,13 +400,8 @@ Refresh::Refresh(std::span<const Trial* const> trials) : restores_(std::make_sha
 
 std::vector<StepInfo> Trial::step_infos() const {
   const std::shared_ptr<const Snapshot> snapshot = impl_->snapshot();
-  std::vector<StepInfo> infos;
-  infos.reserve(snapshot->steps.size());
   std::vector<std::uint32_t> tensors;
-  for (const Step& step : snapshot->steps) {
-    infos.push_back(info_of(*snapshot, step, tensors));
-  }
-  return infos;
+  return detail::mapped(snapshot->steps, [&](const Step& step) { return info_of(*snapshot, step, tensors); });
 }
 
 std::optional<StepInfo> Trial::step_info(GlobalStep step) const {
@@ -469,13 +464,12 @@ std::optional<FileTotals> file_totals(const Trial& trial) {
   }
   detail::storage::Storage::FileTotals all;
   for (const std::string_view folder : state.layout().folders()) {
-    auto totals = storage.totals_below(folder);
+    auto totals = storage.totals_below(folder, state.others());
     if (!totals) {
       state.notice(std::move(totals.problem()));
       return std::nullopt;
     }
-    all.newest = std::max(all.newest, totals->newest);
-    all.bytes += totals->bytes;
+    all.add(*totals);
   }
   return all.newest ? std::optional(FileTotals{*all.newest, all.bytes}) : std::nullopt;
 }

@@ -140,7 +140,10 @@ std::string TrialSnapshot::incomplete_text(const std::function<bool(const Snapsh
 std::vector<bool> TrialSnapshot::select(const TensorQuery& query, std::uint64_t* steps) const {
   detail::MatchBudget budget = steps == nullptr ? detail::MatchBudget() : detail::MatchBudget(*steps);
   try {
-    std::vector<bool> selected = select_tensors(*impl_->trial, *impl_->snapshot, query, budget);
+    std::vector<bool> selected(tensors());
+    for (const std::uint32_t id : select_ids(*impl_->trial, *impl_->snapshot, query, budget)) {
+      selected[id] = true;
+    }
     if (steps != nullptr) {
       *steps = budget.left();
     }

@@ -3,16 +3,14 @@
 
 #include "base/parallel.hpp"
 #include "text/escape.hpp"
+#include "text/number.hpp"
 
 #include <smd/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <new>
-#include <system_error>
 
 namespace smd::detail::trial {
 
@@ -34,13 +32,7 @@ TrialOptions limited(TrialOptions options, const std::shared_ptr<LookLimit>& lim
 template <class Number>
 std::optional<Number> number_from_environment(const char* name) {
   const char* const text = std::getenv(name);
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  Number number = 0;
-  const char* const last = text + std::strlen(text);
-  const auto [end, error] = std::from_chars(text, last, number);
-  return error == std::errc{} && end == last ? std::optional(number) : std::nullopt;
+  return text == nullptr ? std::nullopt : text::parsed<Number>(text);
 }
 
 /// Returns the steps whose completeness may have changed.

@@ -135,6 +135,8 @@ class TrialState {
   [[nodiscard]] const LayoutTraits& traits() const noexcept { return opened_.traits; }
   /// Returns the name of the only file that is the trial; empty if all of the folder is.
   [[nodiscard]] const std::string& only_file() const noexcept { return opened_.file; }
+  /// Returns folders in the trial that are trials of their own: those that opening it found.
+  [[nodiscard]] const std::vector<std::string>& others() const noexcept { return opened_.others; }
   [[nodiscard]] const Records& records() const noexcept { return records_; }
   /// Returns the number of threads for reading, at most `wanted`; 0: the number in the options.
   [[nodiscard]] unsigned jobs(unsigned wanted = 0) const noexcept;
@@ -239,9 +241,6 @@ using TensorSet = std::vector<bool>;
 /// @throws InvalidArgument, MatchLimit for the query's own patterns.
 [[nodiscard]] std::vector<std::uint32_t> select_ids(TrialState& state, const Snapshot& snapshot,
                                                     const TensorQuery& query, MatchBudget& budget);
-/// As `select_ids`, but returns flags.
-[[nodiscard]] TensorSet select_tensors(TrialState& state, const Snapshot& snapshot, const TensorQuery& query,
-                                       MatchBudget& budget);
 
 /// Returns the rows for `key`: those of its first global step; for a mode step, only those that claim it.
 [[nodiscard]] std::vector<const layout::StepRow*> rows_at(const Snapshot& snapshot, StepKey key);

@@ -61,7 +61,8 @@ constexpr KnownFile plain_text = {FileKind::text, "text", {}};
 
 /// Returns what a ZIP archive is, by the name of its first member, or else by its own.
 const KnownFile& kind_of_zip(std::string_view first, std::string_view name, const KnownFile& any) noexcept {
-  constexpr std::array models = {".pt"sv, ".pth"sv, ".bin"sv, ".ckpt"sv, ".safetensors"sv, ".distcp"sv};
+  constexpr std::array models = {".pt"sv,          ".pth"sv,    ".bin"sv,    ".ckpt"sv,
+                                 ".safetensors"sv, ".distcp"sv, ".pt.tar"sv, ".pth.tar"sv};
   constexpr std::size_t length_at = 26;
   constexpr std::size_t name_at = 30;
   const auto byte = [&](std::size_t at) { return std::size_t{static_cast<unsigned char>(first[at])}; };

@@ -107,6 +107,9 @@ TEST_CASE("s3: the time of the newest object below a folder") {
   CHECK(server.log().size() == 1);
   CHECK(storage->totals_below("index/000000000/")->newest == at(1000));
   CHECK(storage->totals_below("")->newest == at(8000));
+  const std::vector<std::string> other_trials = {"index/000000001", "oth"};
+  CHECK(storage->totals_below("index", other_trials)->newest == at(2000));
+  CHECK(storage->totals_below("", other_trials)->bytes == 3);
   CHECK(storage->totals_below("nothing")->newest == std::nullopt);
   CHECK(storage->totals_below("../trial-2").problem().kind == ProblemKind::damaged);
   server.faults(R"([{"times": -1, "match": "list-type", "act": "bad-xml"}])");

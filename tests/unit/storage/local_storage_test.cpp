@@ -108,4 +108,11 @@ TEST_CASE("storage: when the newest file below a folder was written") {
     CHECK(storage->totals_below("../outside").problem().kind == ProblemKind::damaged);
     CHECK(storage->totals_below("other").problem().kind == ProblemKind::damaged);  // no folder
   }
+  // Where links may lead anywhere, those to files are followed; a file outside counts once, whatever links lead there.
+  link_to("../outside", dir / "trial/same");
+  const auto storage = open_storage(dir / "trial", {Resolve::anywhere, true});
+  const std::vector<std::string> other_trials = {"index/000000000"};
+  CHECK(storage->totals_below("")->newest == at(9000));
+  CHECK(storage->totals_below("")->bytes == 5);
+  CHECK(storage->totals_below("", other_trials)->bytes == 3);
 }

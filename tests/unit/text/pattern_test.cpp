@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/pattern.hpp"
 
+#include <smd/error.hpp>
 #include <smd/limits.hpp>
 
 #include <doctest/doctest.h>
@@ -59,6 +60,10 @@ TEST_CASE("a match that takes too long is neither a match nor a mismatch") {
     CHECK(hanging.search("aaa") == Pattern::Answer::yes);
   }
   CHECK(hanging.search(name) == Pattern::Answer::limit);
+  CHECK(hanging.found("aaa"));
+  CHECK_FALSE(hanging.found("b!"));
+  CHECK_THROWS_AS((void)hanging.found(name), MatchLimit);
+  CHECK_THROWS_AS((void)hanging.groups(name), MatchLimit);
 }
 
 TEST_CASE("a text that is not UTF-8 has one answer, before and after there is machine code") {

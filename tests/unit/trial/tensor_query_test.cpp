@@ -212,10 +212,11 @@ TEST_CASE("a caller's patterns have a limit together") {
     FAIL("it has an answer");
   } catch (const MatchLimit& error) {
     CHECK(error.pattern == query.regex[1]);
+    const std::string text = error.what();
     CHECK(
-        std::string(error.what()) ==
-        "the patterns together need more than 1000000000 steps (pattern_question_steps); at '^(?:a|a)+[^b]0' none were "
-        "left: make them simpler, or ask for fewer at a time");
+        text.starts_with("the patterns together need more than 1000000000 steps (pattern_question_steps); at "
+                         "'^(?:a|a)+[^b]0' on 'aaaaaaaaaaaab0/"));
+    CHECK(text.ends_with("' none were left: make them simpler"));
   }
   CHECK(trial.tensor_names(query) == Texts{"loss"});  // the next question has a budget of its own
 }

@@ -61,6 +61,13 @@ TEST_CASE("a stream of PyTorch, of each protocol of pickle") {
   }
 }
 
+TEST_CASE("first bytes: an archive of PyTorch by the name of its file") {
+  const std::string archive = "PK\3\4";
+  for (const char* const name : {"a.pth", "a.pt.tar", "a.pth.tar"}) {
+    CHECK(known_file(std::as_bytes(std::span(archive)), name)->kind == FileKind::pytorch);
+  }
+}
+
 TEST_CASE("first bytes that tell nothing") {
   CHECK(told("\x82").empty());
   CHECK(told("\x18\0\0\0\0\0\0\0\xA3\x7F\x4B\x22"s).empty());  // an event file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
+#include "framework/step_context.hpp"
 
 #include <smd/reduction.hpp>
 
@@ -56,9 +57,10 @@ class UnchangedTensor final : public UnitRule {
     }
     step.evaluated();
     const TensorValue& now = *values.back();
+    const std::string meaning = StepContext::meaning_of(unit);
     double largest = 0;
     for (std::size_t i = 0; i + 1 < values.size(); ++i) {
-      if (values[i]->shape() != now.shape()) {
+      if (values[i]->shape() != now.shape() || StepContext::meaning_of(past[i]) != meaning) {
         return;
       }
       const Distance difference = compare(now.view(), values[i]->view(), tolerance_);
@@ -93,7 +95,7 @@ RuleDescription unchanged_tensor_rule() {
       .summary = "the last values of a tensor are close to each other",
       .condition =
           "per tensor and worker, a the value now and b each of the num_steps - 1 values saved before in the same "
-          "mode: all |a - b| <= atol + rtol x |b| (numpy.allclose), and the shapes are the same\n"
+          "mode: all |a - b| <= atol + rtol x |b| (numpy.allclose), and shapes, scales and zero points are the same\n"
           "Needs raw values.",
       .frameworks = "all",
       .parameters = {collection_names_parameter("one of the two is required"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "built_in/builtin.hpp"
 #include "built_in/scans.hpp"
+#include "framework/step_context.hpp"
 
 #include <algorithm>
 
@@ -48,7 +49,8 @@ class WeightUpdateRatio final : public UnitRule {
     const TensorValue* const now = step.value(unit);
     const std::optional<Unit> before = reference(step, unit);
     const TensorValue* const then = before ? step.value(*before) : nullptr;
-    if (now == nullptr || then == nullptr || now->shape() != then->shape()) {
+    if (now == nullptr || then == nullptr || now->shape() != then->shape() ||
+        StepContext::meaning_of(unit) != StepContext::meaning_of(*before)) {
       return;
     }
     const UpdateNorms norms = update_norms(now->view(), then->view());
@@ -69,7 +71,7 @@ RuleDescription weight_update_ratio_rule() {
       .summary = "weights change by too much or too little",
       .condition =
           "per tensor and worker at TRAIN and GLOBAL steps, w the value now and r the reference, an earlier one of the "
-          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms\n"
+          "mode: ratio = ||w - r|| / (||r|| + epsilon), Euclidean norms; none if shape, scale or zero point differ\n"
           "large: ratio > large_threshold; else small: ratio < small_threshold\n"
           "Needs raw values.",
       .frameworks = "deep learning",

@@ -4,6 +4,7 @@
 #include "framework/evaluated_trial.hpp"
 #include "framework/rule_run.hpp"
 #include "framework/window.hpp"
+#include "text/mapped.hpp"
 
 #include <smd/parallel.hpp>
 #include <smd/trial.hpp>
@@ -79,17 +80,13 @@ void Evaluator::Impl::start() {
     return;
   }
   started = true;
-  const auto view = [&](const Trial& trial) {
+  const auto view = [&](const Trial& trial) -> const EvaluatedTrial* {
     const auto known = std::ranges::find_if(views, [&](const EvaluatedTrial& one) { return &one.trial() == &trial; });
     return known != views.end() ? &*known : &views.emplace_back(trial, views.size(), options.workers);
   };
   const EvaluatedTrial* const base_view = view(base);
   for (RuleRun& run : runs) {
-    std::vector<const EvaluatedTrial*> other_views;
-    for (const Trial* const other : run.other_trials()) {
-      other_views.push_back(view(*other));
-    }
-    run.begin(*base_view, std::move(other_views));
+    run.begin(*base_view, detail::mapped(run.other_trials(), [&](const Trial* other) { return view(*other); }));
     run.resolve();
   }
 }

@@ -4,6 +4,7 @@
 #include "framework/rule_run.hpp"
 #include "text/escape.hpp"
 #include "text/nearest.hpp"
+#include "text/sort_each_once.hpp"
 
 #include <smd/trial.hpp>
 
@@ -401,8 +402,7 @@ std::string histogram_gaps(const RuleRun& run, const TensorSet& tensors) {
     for (const auto& [tensor, steps] : members) {
       all.insert(all.end(), steps.begin(), steps.end());
     }
-    std::ranges::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    sort_each_once(all);
     for (const auto& [tensor, steps] : members) {
       if (std::vector<GlobalStep> steps_missed = missed(all, steps); !steps_missed.empty()) {
         found.emplace(snapshot.tensor(tensor), std::move(steps_missed));

@@ -213,10 +213,8 @@ bool means_default(const ParameterSpec& spec, std::string_view text) {
 }
 
 [[noreturn]] void refuse_name(std::span<const ParameterSpec> specs, const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const ParameterSpec& spec : specs) {
-    names.push_back(spec.name);
-  }
+  std::vector<std::string_view> names =
+      detail::mapped(specs, [](const ParameterSpec& spec) { return std::string_view(spec.name); });
   // The common parameters that have an effect, unless the rule has one of that name itself.
   for (const std::string_view common : {"start_step", "end_step"}) {
     if (find_spec(specs, common) == nullptr) {

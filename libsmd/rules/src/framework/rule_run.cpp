@@ -534,7 +534,7 @@ void RuleRun::note_missing_collections() {
 
 /// Warns of each given pattern that matches no tensor: beside a pattern that matches one, a typo would pass in silence.
 void RuleRun::note_unmatched_patterns() {
-  if (base_->snapshot().tensors() == 0 || (options_->follow && stopped_)) {
+  if (base_->snapshot().tensors() == 0 || (options_->follow && stopped_ && !ended_)) {
     return;  // the result says why; or the rule ended before the job, which may still save such a tensor
   }
   for (const TensorSelection& selection : RuleAccess::selections(*rule_)) {

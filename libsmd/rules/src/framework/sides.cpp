@@ -27,13 +27,7 @@ std::vector<Word> words_of(std::string_view part) {
   return words;
 }
 
-std::string joined(const std::vector<Word>& words) {
-  std::string text;
-  for (const Word& word : words) {
-    text += (text.empty() ? "" : " ") + word.text;
-  }
-  return text;
-}
+std::string joined(const std::vector<Word>& words) { return text::joined(words, " ", &Word::text); }
 
 /// A name's words, and its side: that of the first word that names one, in the run's last folder, else in the tag, else
 /// in the folders above.

@@ -2,6 +2,7 @@
 #include "layout/checkpoints/checkpoints_layout.hpp"
 
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <fmt/format.h>
 
@@ -50,10 +51,8 @@ bool surely_agrees(const TensorSet& set, const ShardIndex& index, const Headers&
     std::shared_ptr<const TensorFileHeader> file;
     std::size_t next = 0;
   };
-  std::vector<Place> places;
-  for (const std::string& file : index.files) {
-    places.push_back({headers.find(joined(set.folder, file))});
-  }
+  std::vector<Place> places =
+      mapped(index.files, [&](const std::string& file) { return Place{headers.find(joined(set.folder, file))}; });
   const auto names_next = [&](const ShardIndex::Tensor& tensor) {
     Place& place = places[tensor.file];
     const bool same = place.file && place.next < place.file->header.entries.size() &&

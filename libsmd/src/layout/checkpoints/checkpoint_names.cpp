@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/checkpoints/checkpoint_names.hpp"
 
+#include "layout/folder_walk.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -117,12 +118,12 @@ std::optional<std::int64_t> epoch_in(std::string_view name) noexcept {
 }  // namespace
 
 std::string_view tensor_ending(std::string_view name) noexcept {
-  constexpr std::array endings = {safetensors_ending, std::string_view(".pt"), std::string_view(".pth"),
-                                  std::string_view(".ckpt"), doubtful_ending};
+  constexpr std::array<std::string_view, 7> endings = {safetensors_ending, ".pt",      ".pth",         ".ckpt",
+                                                       ".pt.tar",          ".pth.tar", doubtful_ending};
   const std::string_view leaf = last_part_of(name);
   const auto* const found = std::ranges::find_if(
       endings, [&](std::string_view ending) { return leaf.ends_with(ending) && leaf.size() > ending.size(); });
-  return found == endings.end() || is_beside_model(leaf) ? std::string_view() : *found;
+  return found == endings.end() || is_beside_model(leaf) || is_apple_double(leaf) ? std::string_view() : *found;
 }
 
 bool is_beside_model(std::string_view name) noexcept {
@@ -137,7 +138,7 @@ bool is_shard_index(std::string_view name) noexcept {
 
 bool is_checkpoint_file(std::string_view name) noexcept {
   return !tensor_ending(name).empty() || is_shard_index(name) || name == trainer_state_name ||
-         name.ends_with(distributed_ending);
+         (name.ends_with(distributed_ending) && !is_apple_double(name));
 }
 
 bool is_doubtful(std::string_view path) noexcept {

@@ -2,6 +2,7 @@
 #include "layout/checkpoints/checkpoint_plan.hpp"
 
 #include "text/escape.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -51,46 +52,52 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
   return folder;
 }
 
-/// Adds the folders in `path` to `found`. If `components`, also adds the folders in those that may have components.
-void list_inner(storage::Storage& storage, const std::string& path, bool components, CheckpointFolders& found) {
+/// Folders in each other that are listed: STEP/COMPONENT/FOLDER. The last is told, and not read.
+constexpr std::ptrdiff_t listed_levels = 3;
+constexpr std::size_t most_told_inner = 16;  ///< More folders in one that has no components are data.
+
+/// Adds the folders in `path` to `found`, and so many levels of those in checkpoints' folders; in any if
+/// `of_component`.
+void list_inner(storage::Storage& storage, const std::string& path, std::ptrdiff_t levels, bool of_component,
+                CheckpointFolders& found) {
   const std::vector<std::string> names = found.folders[path].folders;
   for (const std::string& name : names) {
     const std::string inner = joined(path, name);
     auto folder = list_one(storage, inner);
     if (!folder) {
-      if (folder.problem().kind != ProblemKind::not_found) {  // else it was just removed
+      // Else it was just removed, or would not be read.
+      if (folder.problem().kind != ProblemKind::not_found && found.may_be_read(inner)) {
         found.notes.add(in_file(std::move(folder.problem()), inner));
       }
       continue;
     }
-    const bool deeper = components && !folder->folders.empty() && may_have_components(name, folder->is_pipeline);
+    const bool deeper = levels > 1 && !folder->folders.empty() &&
+                        ((path.empty() && may_have_components(name, folder->is_pipeline)) ||
+                         (folder->folders.size() <= most_told_inner &&
+                          (of_component || (is_checkpoint_folder(name) && !folder->files.empty()))));
     if (deeper || !folder->files.empty()) {
       found.folders.emplace(inner, *std::move(folder));
     }
     if (deeper) {
-      list_inner(storage, inner, false, found);
+      list_inner(storage, inner, levels - 1, true, found);
     }
   }
 }
 
 /// Lists a store without folders: one listing has the names of all files.
 Status list_objects(storage::Storage& storage, CheckpointFolders& found) {
-  constexpr std::ptrdiff_t deepest = 2;  // STEP/COMPONENT/FILE
   found.folders.try_emplace("");
   std::map<std::string, std::set<std::string>> inner;
   Status listed = storage.list_below({}, {}, [&](std::span<const std::string> names) {
     for (const std::string& name : names) {
       const std::string path(folder_of(name));
       const std::string leaf(last_part_of(name));
-      if (std::ranges::count(name, '/') > deepest || !matters(leaf)) {
+      if (std::ranges::count(name, '/') > listed_levels || !matters(leaf)) {
         continue;
       }
       take(found.folders[path], {leaf, storage::EntryKind::file});
-      if (const std::string outer(folder_of(path)); !path.empty()) {
-        inner[outer].emplace(last_part_of(path));
-        if (!outer.empty()) {
-          inner[""].insert(outer);
-        }
+      for (std::string one = path; !one.empty(); one = folder_of(one)) {
+        inner[std::string(folder_of(one))].emplace(last_part_of(one));
       }
     }
   });
@@ -114,7 +121,14 @@ const CheckpointFolder* CheckpointFolders::find(std::string_view path) const {
   return found == folders.end() ? nullptr : &found->second;
 }
 
-Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage) {
+bool CheckpointFolders::may_be_read(std::string_view path) const {
+  const std::string_view outer = folder_of(path);
+  const CheckpointFolder* const folder = find(outer);
+  return outer.empty() || (outer.find('/') == outer.npos && is_checkpoint_folder(outer) && folder != nullptr &&
+                           may_have_components(outer, folder->is_pipeline));
+}
+
+Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage, std::string_view place) {
   CheckpointFolders found;
   if (storage.remote()) {
     if (Status listed = list_objects(storage, found); !listed) {
@@ -126,8 +140,9 @@ Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage) {
   if (!root) {
     return std::move(root.problem());
   }
+  const bool of_components = may_have_components(place, root->is_pipeline);
   found.folders.emplace("", *std::move(root));
-  list_inner(storage, {}, true, found);
+  list_inner(storage, {}, of_components ? listed_levels - 1 : listed_levels, of_components, found);
   return found;
 }
 
@@ -175,6 +190,7 @@ class Planner {
       }
     }
     choose();
+    leave_out_inner();
     choose_trainer_state();
     return std::move(plan_);
   }
@@ -298,7 +314,8 @@ class Planner {
     candidate.number =
         number_of(step_of_state(candidate.checkpoint.trainer_state), stated_by(candidate.checkpoint.sets), named);
     candidate.by_name = named && candidate.number == named;
-    for (const std::string& inner : folder.folders) {
+    const bool components = may_have_components(name, folder.is_pipeline);
+    for (const std::string& inner : components ? folder.folders : std::vector<std::string>()) {
       const std::string path = joined(name, inner);
       if (const CheckpointFolder* const part = folders_.find(path)) {
         append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *part));
@@ -367,6 +384,33 @@ class Planner {
         leave_out(name, why);
         last = name;
       }
+    }
+  }
+
+  /// Names the folders in those of checkpoints, and of components, whose files are not read: by names alone.
+  void leave_out_inner() {
+    std::set<std::string_view> read;
+    for (const Checkpoint& checkpoint : plan_.checkpoints) {
+      read.insert(checkpoint.path);
+    }
+    const auto of_tensors = [](const storage::DirEntry& file) {
+      return file.name.ends_with(distributed_ending) || (!tensor_ending(file.name).empty() && !is_doubtful(file.name));
+    };
+    const CheckpointFolder* const root = folders_.find("");
+    const bool of_components = root != nullptr && read.contains("") && may_have_components(place_, root->is_pipeline);
+    std::vector<std::string_view> others;
+    for (const auto& [path, folder] : folders_.folders) {
+      const std::string_view outer = std::string_view(path).substr(0, path.find('/'));
+      if (!folders_.may_be_read(path) &&
+          (read.contains(outer) || (of_components && folder_of(path) == outer && !is_checkpoint_folder(outer))) &&
+          folders_.find(folder_of(path))->folders.size() <= most_told_inner &&
+          std::ranges::any_of(folder.files, of_tensors)) {
+        others.push_back(path);
+      }
+    }
+    if (!others.empty()) {
+      plan_.remarks.add(make_problem(ProblemKind::remark, "folders in checkpoints are not read: " +
+                                                              text::first_names(others) + "; name one to read it"));
     }
   }
 

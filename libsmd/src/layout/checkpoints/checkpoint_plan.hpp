@@ -30,16 +30,19 @@ struct CheckpointFolder {
   [[nodiscard]] bool has_trainer_state() const noexcept;
 };
 
-/// The folder of a place (`""`), the folders in it, and the folders in these that may be components of a checkpoint.
+/// The folder of a place (`""`), the folders in it, and those in checkpoints' folders and components.
 struct CheckpointFolders {
   std::map<std::string, CheckpointFolder, std::less<>> folders;  ///< By path; only `""` may be empty.
   ProblemList notes{limits::problems_per_trial};                 ///< Folders that cannot be listed.
 
   [[nodiscard]] const CheckpointFolder* find(std::string_view path) const;
+  /// Returns whether a plan may use the files of a folder. False: it only tells that they are not read.
+  [[nodiscard]] bool may_be_read(std::string_view path) const;
 };
 
 /// Returns a problem if the place itself cannot be listed.
-[[nodiscard]] Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage);
+/// `place`: as in `plan_checkpoints`.
+[[nodiscard]] Outcome<CheckpointFolders> list_checkpoint_folders(storage::Storage& storage, std::string_view place);
 
 /// A file with the name of a file of tensors.
 struct TensorFile {

@@ -4,10 +4,12 @@
 #include "base/map_pages.hpp"
 #include "layout/series_rows.hpp"
 #include "text/escape.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <span>
+#include <unordered_map>
 #include <variant>
 
 namespace smd::detail::layout {
@@ -93,6 +95,7 @@ class RowFiller {
       tables_.names.share(entries.texts());
     }
     std::string name;
+    std::unordered_map<std::uint32_t, std::size_t> again;  // by id of a name: how often the file has it
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const wire::FileTensor entry = entries[i];
       if (!entry.sound) {
@@ -103,10 +106,22 @@ class RowFiller {
                                                           "': " + std::string(entry.meaning)));
       }
       const ValueKind kind = place.main && !entry.further ? ValueKind::parameter : ValueKind::further;
-      const std::uint32_t id =
-          noted(place.prefix.empty() ? tables_.names.add_shared(entry.name)
-                                     : tables_.names.add(name.assign(place.prefix).append(entry.name)),
-                kind, fresh);
+      const std::uint32_t first = place.prefix.empty()
+                                      ? tables_.names.add_shared(entry.name)
+                                      : tables_.names.add(name.assign(place.prefix).append(entry.name));
+      std::uint32_t id = noted(first, kind, fresh);
+      while (last_file_[id] == &place) {  // keys may contain dots, and numbers look like texts
+        name.assign(tables_.names[first])
+            .append("#")
+            .append(std::to_string(++again.try_emplace(first, 1).first->second));
+        id = noted(tables_.names.add(name), kind, fresh);
+      }
+      if (id != first) {
+        problems_.add(make_problem(ProblemKind::remark,
+                                   "another tensor has the name '" + printable(tables_.names[first]) +
+                                       "': this one is '" + printable(tables_.names[id]) + "'",
+                                   place.path));
+      }
       if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
         problems_.add({ProblemKind::damaged, place.path, entry.offset,
                        "tensor '" + printable(tables_.names[id]) + "' stands in '" + printable(last_file_[id]->path) +
@@ -244,10 +259,8 @@ std::vector<LogRow> list_log_rows(const TrainerLog& log, std::size_t& replaced) 
 FreshNames fill_rows(storage::Storage& storage, const CheckpointListing& listing, std::uint64_t first_id,
                      LoadedSteps& loaded, ProblemList& problems) {
   RowFiller filler(loaded, problems);
-  std::vector<const CheckpointRow*> order;  // by step, so that files of one checkpoint are adjacent
-  for (const CheckpointRow& row : listing.rows) {
-    order.push_back(&row);
-  }
+  // By step, so that files of one checkpoint are adjacent.
+  std::vector<const CheckpointRow*> order = mapped(listing.rows, [](const CheckpointRow& row) { return &row; });
   std::ranges::stable_sort(order, {}, &CheckpointRow::step);
   if (!listing.rows.empty()) {  // most steps have the same names
     std::map<std::int64_t, std::size_t> names;

@@ -4,6 +4,7 @@
 #include "base/parallel.hpp"
 #include "text/escape.hpp"
 #include "text/json.hpp"
+#include "text/mapped.hpp"
 #include "text/words.hpp"
 #include "wire/first_bytes.hpp"
 #include "wire/safetensors.hpp"
@@ -33,12 +34,14 @@ WallClock::duration age_of(WallClock::time_point written) { return WallClock::no
 /// Returns whether a file that ends too soon may still be written to. Some writers set its length first.
 bool may_grow(const TensorFileHeader& header) { return (header.header.cut || header.hole) && is_young(header.written); }
 
-/// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own.
+/// Returns the files with names of files of tensors in a place and its folders, except those in trials of their own,
+/// and in folders that are not read.
 std::vector<TensorFile> candidates(const CheckpointFolders& folders, std::string_view place) {
   const bool components = may_have_components(place, folders.find("")->is_pipeline);
   std::vector<TensorFile> files;
   for (const auto& [path, folder] : folders.folders) {
-    if (path.empty() || components || is_checkpoint_folder(path.substr(0, path.find('/')))) {
+    if (folders.may_be_read(path) &&
+        (path.empty() || components || is_checkpoint_folder(path.substr(0, path.find('/'))))) {
       for (const storage::DirEntry& file : folder.files) {
         if (!tensor_ending(file.name).empty()) {
           files.push_back({joined(path, file.name), file.link});
@@ -145,7 +148,7 @@ class CheckpointLook {
       plan_ = plan_single_file(place_.file, stated_by(place_.file));
       return ok();
     }
-    auto folders = list_checkpoint_folders(storage_);
+    auto folders = list_checkpoint_folders(storage_, place_.name);
     if (!folders) {
       return std::move(folders.problem());
     }
@@ -252,13 +255,14 @@ class CheckpointLook {
     due_ = std::min(due_.value_or(given_up), given_up);
   }
 
-  /// Returns the stamps of all files that matter. Nullopt if some file has no stamp.
+  /// Returns the stamps of all files that matter; of those that are not read, the names alone do. Nullopt if some file
+  /// has no stamp.
   std::optional<std::map<std::string, storage::FileStamp>> stamps(const CheckpointFolders& folders) {
     std::map<std::string, storage::FileStamp> all;
     for (const auto& [path, folder] : folders.folders) {
       for (const storage::DirEntry& file : folder.files) {
         const std::string name = joined(path, file.name);
-        const auto stamp = storage_.file_stamp(name);
+        const auto stamp = folders.may_be_read(path) ? storage_.file_stamp(name) : storage::FileStamp();
         if (!stamp) {
           return std::nullopt;
         }
@@ -485,11 +489,9 @@ class CheckpointLook {
     info->made_of_names =
         std::span(collections_of_names).first(numbers ? collections_with_numbers : collections_of_models);
     CollectionMap collections([has_log, names = std::move(names), before = std::move(before)] {
-      std::vector<NamedValues> values;
-      values.reserve(names.kinds.size());
-      for (const auto& [id, kind] : names.kinds) {
-        values.push_back({std::string(names.texts.by_number[id]), kind});
-      }
+      const std::vector<NamedValues> values = mapped(names.kinds, [&](const auto& one) {
+        return NamedValues{std::string(names.texts.by_number[one.first]), one.second};
+      });
       CollectionMap::Map map = *add_to_collections(before, values)->collections;
       if (const auto losses = map.find("losses");
           !has_log && losses != map.end() && losses->second.tensor_names.empty()) {
@@ -594,7 +596,7 @@ class CheckpointsLayout final : public Layout {
         tell_globals(file.path, pytorch::read_torch_file({**opened, 0, (*opened)->size()}), report);
       }
     };
-    const auto folders = alone ? Outcome(CheckpointFolders()) : list_checkpoint_folders(storage);
+    const auto folders = alone ? Outcome(CheckpointFolders()) : list_checkpoint_folders(storage, place_.name);
     if (!folders) {
       return;  // reported by the look
     }
@@ -608,6 +610,9 @@ class CheckpointsLayout final : public Layout {
       check(file, false);
     }
     for (const auto& [path, folder] : folders->folders) {
+      if (!folders->may_be_read(path)) {
+        continue;
+      }
       for (const std::string& name : folder.beside) {
         check({joined(path, name)}, true);
       }

@@ -2,6 +2,7 @@
 #include "layout/checkpoints/shard_index.hpp"
 
 #include "base/map_pages.hpp"
+#include "storage/storage.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
 #include "wire/first_bytes.hpp"
@@ -12,14 +13,6 @@
 #include <unordered_map>
 
 namespace smd::detail::layout {
-
-namespace {
-
-bool is_plain_name(std::string_view name) noexcept {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos && name.find('\0') == name.npos;
-}
-
-}  // namespace
 
 Outcome<ShardIndex> parse_shard_index(std::string_view json) {
   constexpr std::size_t usual_bytes = 80;  // of a tensor
@@ -45,7 +38,7 @@ Outcome<ShardIndex> parse_shard_index(std::string_view json) {
           return refuse("is not a name");
         }
         if (last >= index.files.size() || index.files[last] != *name) {  // most tensors follow others of the same file
-          if (!is_plain_name(*name)) {
+          if (!storage::is_plain_name(*name)) {
             return refuse("'" + printable(*name) + "' is not a name in the index's own folder, and is not opened");
           }
           const auto [known, fresh] =

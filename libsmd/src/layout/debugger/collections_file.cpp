@@ -5,8 +5,10 @@
 #include "layout/debugger/debugger_layout.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
+#include "layout/folder_walk.hpp"
 #include "text/escape.hpp"
 #include "text/json_reader.hpp"
+#include "text/sort_each_once.hpp"
 #include "wire/first_bytes.hpp"
 
 #include <smd/limits.hpp>
@@ -265,10 +267,8 @@ std::map<std::string, Collection> CollectionsUnion::take() {
 }
 
 void CollectionsUnion::Merged::sort_names() {
-  std::vector<std::string>& names = collection.tensor_names;
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  sorted = names.size();
+  sort_each_once(collection.tensor_names);
+  sorted = collection.tensor_names.size();
 }
 
 Outcome<std::shared_ptr<const KnownCollections>> known_collections(std::span<const std::byte> text) {
@@ -368,7 +368,7 @@ std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storag
   const auto take_entries = [&](const std::vector<storage::DirEntry>& entries) {
     for (const storage::DirEntry& entry : entries) {
       std::string_view part = entry.name;
-      if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp")) {
+      if (entry.kind == storage::EntryKind::folder || part.ends_with(".tmp") || is_apple_double(part)) {
         continue;
       }
       if (!part.ends_with(collections_suffix) || part.size() == collections_suffix.size()) {

@@ -3,6 +3,7 @@
 
 #include "base/parallel.hpp"
 #include "layout/debugger/trial_paths.hpp"
+#include "layout/folder_walk.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -37,10 +38,10 @@ bool was_listed(const DebuggerListing& listing, const StepPart& file) {
 }
 
 /// Takes a file in `index/` if it is new. If its name is not that of an index file, calls `take_stray` with its path,
-/// unless it is temporary.
+/// unless it is temporary, or what macOS keeps beside a file.
 template <class TakeStray>
 void take_file(DebuggerListing& listing, std::uint32_t folder, std::string_view leaf, TakeStray&& take_stray) {
-  if (leaf.ends_with(".tmp")) {
+  if (leaf.ends_with(".tmp") || is_apple_double(leaf)) {
     return;
   }
   const std::optional<IndexFileName> name = parse_index_file_name(leaf);

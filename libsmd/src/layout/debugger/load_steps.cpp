@@ -5,6 +5,7 @@
 #include "layout/debugger/index_parser.hpp"
 #include "layout/debugger/trial_paths.hpp"
 #include "layout/debugger/whole_file.hpp"
+#include "text/mapped.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -207,9 +208,7 @@ LoadedSteps load_steps(storage::Storage& storage, const DebuggerListing& listing
   }
   std::erase_if(rows, [](const LoadedSteps::Row& row) { return row.count == 0; });
   loaded.rows = std::move(rows);
-  for (const auto& loader : loaders) {
-    loaded.tables.push_back(loader ? loader->take_tables() : Tables{});
-  }
+  loaded.tables = mapped(loaders, [](const auto& loader) { return loader ? loader->take_tables() : Tables{}; });
   return loaded;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layout/debugger/trial_paths.hpp"
 
+#include "layout/folder_walk.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -132,6 +134,8 @@ void check_trial_names(storage::Storage& storage, const std::unordered_set<std::
           } else if (depth < deepest && name != "tensorboard") {
             check(name, depth + 1);
           }
+        } else if (is_apple_double(entry.name)) {
+          continue;
         } else if (entry.name.ends_with(".tmp")) {
           note(name, "temporary file: being written, or left over by a writer that died");
         } else if (in_root && !is_one_of(files, entry.name)) {

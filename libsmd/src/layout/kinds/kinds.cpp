@@ -4,6 +4,7 @@
 #include "layout/checkpoints/checkpoint_names.hpp"
 #include "layout/tensorboard/event_files.hpp"
 #include "layout/wandb/run_file.hpp"
+#include "text/mapped.hpp"
 
 #include <map>
 #include <optional>
@@ -140,11 +141,7 @@ std::vector<std::string> find_trials(FolderWalk& walk, std::string_view only) {
 namespace smd {
 
 std::vector<LayoutTraits> layouts() {
-  std::vector<LayoutTraits> all;
-  for (const detail::layout::LayoutKind& kind : detail::layout::kinds()) {
-    all.push_back(kind.traits);
-  }
-  return all;
+  return detail::mapped(detail::layout::kinds(), &detail::layout::LayoutKind::traits);
 }
 
 }  // namespace smd

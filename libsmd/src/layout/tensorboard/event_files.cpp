@@ -147,7 +147,7 @@ bool is_event_file(std::string_view path) noexcept {
   const std::string_view leaf = leaf_of(path);
   const auto part = after_step(leaf);
   return part ? is_process_and_host(*part)
-              : leaf.find(event_word) != std::string_view::npos && !leaf.ends_with(".profile-empty");
+              : leaf.find(event_word) != leaf.npos && !leaf.ends_with(".profile-empty") && !is_apple_double(leaf);
 }
 
 const wire::KnownFile* known_event_file(storage::Storage& storage, const std::string& path) {

@@ -106,6 +106,8 @@ TEST_CASE("checkpoint names: shards") {
 TEST_CASE("checkpoint names: which files are of tensors") {
   CHECK(tensor_ending("a/best.pt") == ".pt");
   CHECK(tensor_ending("last.ckpt") == ".ckpt");
+  CHECK(tensor_ending("model_best.pth.tar") == ".pth.tar");
+  CHECK(tensor_ending("a/._best.pt").empty());
   CHECK(tensor_ending(".pt").empty());
   CHECK(tensor_ending("optimizer.pt") == ".pt");
   CHECK(tensor_ending("scheduler.pt").empty());

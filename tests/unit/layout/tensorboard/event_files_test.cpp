@@ -37,6 +37,7 @@ TEST_CASE("the name tells an event file") {
   CHECK_FALSE(is_event_file("000000000001_23286_vm.local.tfevents"));
   CHECK_FALSE(is_event_file("000000000001_23286.tfevents"));
   CHECK_FALSE(is_event_file("tfevents/checkpoint"));
+  CHECK_FALSE(is_event_file("run/._events.out.tfevents.1700000000.host-a.4242.0"));  // of macOS
   CHECK_FALSE(is_event_file(""));
 }
 
