@@ -96,10 +96,17 @@ class Follower {
     }
     const auto follower = follower_;  // another thread may begin anew before this one has ended
     std::stop_source own = stop_;
-    const FollowEvent event = interruptible([&](const std::stop_token& stop) {
-      const std::stop_callback pass_on(stop, [&] { own.request_stop(); });
-      return follower->next();
-    });
+    const FollowEvent event = [&] {
+      try {
+        return interruptible([&](const std::stop_token& stop) {
+          const std::stop_callback pass_on(stop, [&] { own.request_stop(); });
+          return follower->next();
+        });
+      } catch (const py::error_already_set&) {
+        own.request_stop();  // also where `next` had ended before the signal: its step comes again
+        throw;
+      }
+    }();
     if (event.outcome == WaitOutcome::reached) {
       options_.after = std::max(options_.after.value_or(event.step), event.step);
     }

@@ -60,7 +60,8 @@ std::uint64_t stamp_of(const std::string& path) {
     return 0;
   }
   const fs::recursive_directory_iterator end;
-  for (fs::recursive_directory_iterator entry(path, error); entry != end; entry.increment(error)) {
+  for (fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error); entry != end;
+       entry.increment(error)) {
     stamp += static_cast<std::uint64_t>(fs::last_write_time(entry->path(), error));
   }
   return stamp;
@@ -85,7 +86,8 @@ std::vector<RunFacts> read_runs(const FoundRuns& found, const std::vector<RunFac
                   const auto known = ended.find(path);
                   const RunFacts* old = known != ended.end() ? known->second : nullptr;
                   const std::uint64_t stamp = old == nullptr || old->over ? 0 : stamp_of(path);
-                  const bool same = old != nullptr && (old->over || (stamp != 0 && stamp == old->stamp));
+                  // In a store, where a look takes requests, it counts as ended for good.
+                  const bool same = old != nullptr && (old->over || is_remote_path(path) || stamp == old->stamp);
                   const auto facts = std::make_shared<RunFacts>(
                       same ? *old : read_run(path, found.names.at(path), options, visit.jobs, messages));
                   facts->stamp = stamp;

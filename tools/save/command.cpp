@@ -115,7 +115,9 @@ const CommandDefinition& definition() {
       .formats = {},
       .exit_notes = {{ExitStatus::yes, "all was saved, as far as the configuration wants it"},
                      {ExitStatus::no, "the step had been saved before: nothing of it was changed"},
-                     {ExitStatus::usage, "wrong usage, or an invalid configuration"},
+                     {ExitStatus::usage,
+                      "wrong usage, an invalid configuration, or lines on which the pattern of --lines needs too many "
+                      "steps; the others were saved"},
                      {ExitStatus::unreadable,
                       "cannot read or write, or others have held the trial's lock for too long"},
                      {ExitStatus::damaged,
@@ -147,7 +149,8 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   // From here on a signal ends the input, and what came before it is still saved.
   observe_temporary_files({.making = [](const char* path) noexcept { (void)remove_on_signal(path); },
                            .gone = [](const char* path) noexcept { forget_on_signal(path); }});
-  const bool puts_the_rest = options.reads_lines() || is_remote_path(options.trial);
+  // With --tee, who reads the pipe may stand still, and the rest never come.
+  const bool puts_the_rest = (options.reads_lines() && !options.tee) || is_remote_path(options.trial);
   Interruption interruption(Interruption::Reader::ignored, puts_the_rest
                                                                ? time_to_put + 2 * Interruption::usual_patience
                                                                : Interruption::usual_patience);

@@ -310,6 +310,9 @@ std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, 
   });
   step.save();
   messages.info("--lines: the pattern was not found in " + counted(passed, "line"));
+  if (slow > 1) {
+    messages.warning("--lines: " + counted(slow, "line") + " are left out: the pattern needs too many steps on each");
+  }
   if (stepless != 0) {
     messages.warning("--lines: " + counted(stepless, "line") + (stepless == 1 ? " is" : " are") +
                      " left out: the step is no whole number");

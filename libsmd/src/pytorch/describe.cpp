@@ -409,8 +409,9 @@ class Describer {
     if (found_ != before) {
       return;  // what else a wrapper has describes the tensor
     }
+    const bool module = is_module(children);
     bool others = true;
-    if (is_module(children)) {
+    if (module) {
       has_modules_ = true;
       for (const std::string_view kind : {"_parameters", "_buffers", "_modules"}) {
         const std::vector<Pickle::Pair> own = children_of(object_of(child(children, kind)));
@@ -419,7 +420,9 @@ class Describer {
       }
     }
     if (others) {
+      const bool main = std::exchange(main_, main_ && !module);  // what a module only keeps is no parameter of it
       walk_children(children, object.node == top_ ? root_ : Pickle::nothing);
+      main_ = main;
     }
   }
 

@@ -280,7 +280,7 @@ Outcome<std::optional<Value>> value_in(std::span<const std::byte> payload, std::
   const auto wrong = [&](std::string_view what) {
     return damaged(fmt::format("tensor '{}': {}", printable(tag), what));
   };
-  if (kinds == ValueKinds::tensors) {
+  if (kinds == ValueKinds::tensors && event.values.size() > 1) {
     if (const auto named = std::ranges::count(event.values, tag, &SummaryValue::tag); named > 1) {
       return wrong(fmt::format("{} values of that name in one record", named));
     }
