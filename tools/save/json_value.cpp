@@ -280,17 +280,15 @@ text::JsonDocument<json> parse_json(std::string_view text) {
 }
 
 Dtype parse_dtype(const std::string& name) {
+  if (const std::optional<Dtype> dtype = dtype_from_name(name)) {
+    invalid_if(float8_numbers(*dtype) != nullptr, "dtype " + name + " cannot be saved in event files");
+    return *dtype;
+  }
   std::vector<std::string> names;
   for (const Dtype dtype : all_dtypes()) {
-    const bool is_float8 = float8_numbers(dtype) != nullptr;
-    invalid_if(is_float8 && name == to_string(dtype), "dtype " + name + " cannot be saved in event files");
-    if (is_float8) {
-      continue;
+    if (float8_numbers(dtype) == nullptr) {
+      names.emplace_back(to_string(dtype));
     }
-    if (name == to_string(dtype)) {
-      return dtype;
-    }
-    names.emplace_back(to_string(dtype));
   }
   throw InvalidValue("dtype " + single_quoted(name) + " is not known" + did_you_mean(nearest_names(name, names, 1)));
 }

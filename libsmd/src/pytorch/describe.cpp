@@ -612,8 +612,8 @@ class Describer {
     }
     std::string scale = "scale " + std::string(key_text(parts[1], 0));
     if (!std::isfinite(*pickle_.real(parts[1]))) {
-      file_.problems.add(make_problem(ProblemKind::warning, "tensor '" + printable(shown_name()) + "': by its " +
-                                                                scale + " none of its integers stands for a number"));
+      file_.problems.add(make_problem(ProblemKind::warning, "tensor " + in_quotes(shown_name()) + ": by its " + scale +
+                                                                " none of its integers stands for a number"));
     }
     return scale + ", zero point " + std::to_string(*zero);
   }

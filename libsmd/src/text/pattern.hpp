@@ -94,14 +94,14 @@ inline bool Pattern::decided(Answer answer, std::string_view subject) const {
       return true;
     case Answer::limit:
       throw MatchLimit(
-          "pattern '" + printable(text_) + "' needs too many steps on '" + printable(subject) + "'; make it simpler",
+          "pattern " + in_quotes(text_) + " needs too many steps on " + in_quotes(subject) + "; make it simpler",
           text_);
     case Answer::spent:
       break;
   }
   throw MatchLimit("the patterns together need more than " + std::to_string(limits::pattern_question_steps) +
-                       " steps (pattern_question_steps); at '" + printable(text_) + "' on '" + printable(subject) +
-                       "' none were left: make them simpler",
+                       " steps (pattern_question_steps); at " + in_quotes(text_) + " on " + in_quotes(subject) +
+                       " none were left: make them simpler",
                    text_);
 }
 

@@ -16,7 +16,7 @@ namespace {
 Pattern compile_own(const std::string& text) {
   Pattern pattern;
   if (const auto error = pattern.compile(text)) {
-    throw InvalidArgument("pattern '" + printable(text) + "' does not compile: " + *error);
+    throw InvalidArgument("pattern " + in_quotes(text) + " does not compile: " + *error);
   }
   return pattern;
 }
@@ -73,7 +73,7 @@ std::string add_found(const std::string& text, const layout::NameTable& tensors,
     }
     const Pattern::Answer answer = pattern.search(tensors[id], budget);
     if (answer == Pattern::Answer::limit) {
-      why = "needs too many steps on '" + printable(tensors[id]) + "'";
+      why = "needs too many steps on " + in_quotes(tensors[id]);
     } else if (answer == Pattern::Answer::spent) {
       why = std::string("was not looked for in all names: ") + too_many_steps;
     }
@@ -93,7 +93,7 @@ void add_members(TrialState& state, const Snapshot& snapshot, const Collection& 
   const layout::NameTable& tensors = snapshot.catalog.tensors();
   MatchBudget budget = snapshot.asked_before.budget_of(collection.name, tensors.size());
   const auto notice = [&](const std::string& text, const std::string& why) {
-    state.notice(in_file(damaged("collection '" + printable(collection.name) + "': pattern '" + printable(text) + "' " +
+    state.notice(in_file(damaged("collection " + in_quotes(collection.name) + ": pattern " + in_quotes(text) + " " +
                                  why + "; its members by name are still used"),
                          std::string(state.layout().collections_place())));
   };

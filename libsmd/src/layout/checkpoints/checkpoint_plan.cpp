@@ -52,9 +52,9 @@ Outcome<CheckpointFolder> list_one(storage::Storage& storage, const std::string&
   return folder;
 }
 
-/// Folders in each other that are listed: STEP/COMPONENT/FOLDER. The last is told, and not read.
+/// The depth to which folders are listed: STEP/COMPONENT/FOLDER. Files in the last are named in a note, not read.
 constexpr std::ptrdiff_t listed_levels = 3;
-constexpr std::size_t most_told_inner = 16;  ///< More folders in one that has no components are data.
+constexpr std::size_t most_noted_inner = 16;  ///< More folders in one that has no components are data.
 
 /// Adds the folders in `path` to `found`, and so many levels of those in checkpoints' folders; in any if
 /// `of_component`.
@@ -73,7 +73,7 @@ void list_inner(storage::Storage& storage, const std::string& path, std::ptrdiff
     }
     const bool deeper = levels > 1 && !folder->folders.empty() &&
                         ((path.empty() && may_have_components(name, folder->is_pipeline)) ||
-                         (folder->folders.size() <= most_told_inner &&
+                         (folder->folders.size() <= most_noted_inner &&
                           (of_component || (is_checkpoint_folder(name) && !folder->files.empty()))));
     if (deeper || !folder->files.empty()) {
       found.folders.emplace(inner, *std::move(folder));
@@ -315,9 +315,9 @@ class Planner {
         number_of(step_of_state(candidate.checkpoint.trainer_state), stated_by(candidate.checkpoint.sets), named);
     candidate.by_name = named && candidate.number == named;
     const bool components = may_have_components(name, folder.is_pipeline);
-    for (const std::string& inner : components ? folder.folders : std::vector<std::string>()) {
+    for (const std::string& inner : folder.folders) {
       const std::string path = joined(name, inner);
-      if (const CheckpointFolder* const part = folders_.find(path)) {
+      if (const CheckpointFolder* const part = components ? folders_.find(path) : nullptr) {
         append(candidate.checkpoint.sets, sets_of(path, joined(inner, ""), *part));
       }
     }
@@ -403,7 +403,7 @@ class Planner {
       const std::string_view outer = std::string_view(path).substr(0, path.find('/'));
       if (!folders_.may_be_read(path) &&
           (read.contains(outer) || (of_components && folder_of(path) == outer && !is_checkpoint_folder(outer))) &&
-          folders_.find(folder_of(path))->folders.size() <= most_told_inner &&
+          folders_.find(folder_of(path))->folders.size() <= most_noted_inner &&
           std::ranges::any_of(folder.files, of_tensors)) {
         others.push_back(path);
       }

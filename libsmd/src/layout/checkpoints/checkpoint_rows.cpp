@@ -118,8 +118,8 @@ class RowFiller {
       }
       if (id != first) {
         problems_.add(make_problem(ProblemKind::remark,
-                                   "another tensor has the name '" + printable(tables_.names[first]) +
-                                       "': this one is '" + printable(tables_.names[id]) + "'",
+                                   "another tensor has the name " + in_quotes(tables_.names[first]) + ": this one is " +
+                                       in_quotes(tables_.names[id]),
                                    place.path));
       }
       if (last_file_[id] != nullptr && last_file_[id]->step == place.step) {
