@@ -2,6 +2,7 @@
 #include "s3/reply.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -7,6 +7,7 @@
 #include "partial.hpp"
 #include "result_view.hpp"
 #include "statistic.hpp"
+#include "text/json.hpp"
 #include "unavailable.hpp"
 
 #include <fmt/ranges.h>
@@ -198,7 +199,9 @@ class Merger {
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string>;
 
   void add(const std::string& line) {
-    const Json object = Json::parse(line);
+    text::JsonDocument<Json> document;
+    invalid_if(text::parse_json(line, document).has_value(), "not a JSON object of a shard");
+    const Json& object = *document;
     const ShardLayout layout = ShardLayout::of(object);
     const std::optional<Partial> partial = parse_partial(object.at("partial").get<std::string>());
     invalid_if(!partial, "`partial` is not what --shard writes");

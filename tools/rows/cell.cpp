@@ -6,6 +6,7 @@
 #include "text/number.hpp"
 
 #include <fmt/chrono.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <ctime>

@@ -9,6 +9,7 @@
 #include "cli/text.hpp"
 #include "command_group.hpp"
 #include "follow/following.hpp"
+#include "text/json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -133,7 +134,7 @@ class PythonRules::Process {
   /// Returns whether there is a reply; else `failure_` is set.
   bool exchange(const nlohmann::json& request, nlohmann::json& reply) {
     const auto deadline = Clock::now() + timeout_;
-    std::string text = request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    std::string text = text::json_text(request) + "\n";
     for (std::string_view left = text; !left.empty();) {
       const ssize_t sent = send(socket_, left.data(), left.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno != EINTR) {
@@ -167,7 +168,12 @@ class PythonRules::Process {
       }
       text.append(block.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
     }
-    reply = nlohmann::json::parse(text);
+    text::JsonDocument<nlohmann::json> parsed;
+    if (text::parse_json(text, parsed)) {
+      failure_ = "the Python process gave an answer that is not JSON";
+      return false;
+    }
+    reply = std::move(*parsed);
     return true;
   }
 

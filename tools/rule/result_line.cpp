@@ -3,6 +3,8 @@
 #include "record.hpp"
 #include "text/json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <limits>
 

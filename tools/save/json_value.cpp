@@ -9,6 +9,8 @@
 #include "text/half.hpp"
 #include "text/number.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -78,37 +80,6 @@ StandardText standard_text(std::string_view python) {
   return result;
 }
 
-/// Builds a document with the constants in their places.
-class Builder {
- public:
-  /// `standard`: null if there are no constants.
-  Builder(text::JsonDocument<json>& document, const StandardText* standard)
-      : document_(document), standard_(standard) {}
-
-  void value(std::nullptr_t) {
-    const std::size_t place = nulls_++;
-    if (standard_ != nullptr && next_constant_ < standard_->constants.size() &&
-        standard_->constants[next_constant_].null == place) {
-      document_.value(standard_->constants[next_constant_++].value);
-    } else {
-      document_.value(nullptr);
-    }
-  }
-  template <class Value>
-  void value(Value&& found) {
-    document_.value(std::forward<Value>(found));
-  }
-  void key(std::string&& name) { document_.key(std::move(name)); }
-  void open(text::JsonContainer kind) { document_.open(kind); }
-  void close() { document_.close(); }
-
- private:
-  text::JsonBuilder<json> document_;
-  const StandardText* standard_;
-  std::size_t nulls_ = 0;
-  std::size_t next_constant_ = 0;
-};
-
 [[noreturn]] void refuse_text(const text::JsonError& error, const StandardText* standard) {
   switch (error.fault) {
     case text::JsonFault::too_deep:
@@ -126,10 +97,19 @@ class Builder {
   throw InvalidValue("invalid JSON at byte " + std::to_string(standard == nullptr ? byte : standard->original(byte)));
 }
 
+/// `standard`: null if there are no constants.
 text::JsonDocument<json> built(std::string_view text, const StandardText* standard) {
+  text::NullMeaning constant;
+  if (standard != nullptr) {
+    constant = [nulls = std::size_t{0}, next = standard->constants.begin(),
+                end = standard->constants.end()]() mutable -> std::optional<double> {
+      const bool stands_here = next != end && next->null == nulls;
+      ++nulls;
+      return stands_here ? std::optional((next++)->value) : std::nullopt;
+    };
+  }
   text::JsonDocument<json> document;
-  Builder builder(document, standard);
-  if (const auto error = text::read_json(text, builder, deepest)) {
+  if (const auto error = text::parse_json(text, document, deepest, constant)) {
     refuse_text(*error, standard);
   }
   return document;

@@ -19,6 +19,8 @@
 #include "select/selection.hpp"
 #include "text/number.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace smd::tool::save {
 
 namespace {

@@ -10,6 +10,7 @@
 #include <smd/limits.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>

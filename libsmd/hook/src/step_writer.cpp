@@ -11,6 +11,8 @@
 #include "text/json.hpp"
 #include "wire/framing.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -22,7 +22,7 @@ bool has_half_pair(std::string literal) {
       literal.replace(i + 2, 2, "ff");
     }
   }
-  return nlohmann::json::accept(literal);
+  return !json_error(literal);
 }
 
 }  // namespace
@@ -119,8 +119,7 @@ JsonError JsonReader::error(simdjson::error_code why, const char* at) const {
   if (why == simdjson::UNEXPECTED_ERROR) {
     return {JsonFault::cut_off, text_.size(), {}};  // the reader left
   }
-  NoJsonSink nothing;
-  const auto found = read_json(text_, nothing);
+  const auto found = json_error(text_);
   const bool passed_over =
       found && (found->fault == JsonFault::number || (options_.non_finite && is_word(text_.substr(found->offset))));
   if (found && !passed_over) {

@@ -24,10 +24,6 @@ void append_number(std::string& out, double number) {
   }
 }
 
-void append_text(std::string& out, std::string_view text) {
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 void append_value(std::string& out, pbf_reader value, std::size_t depth);
 
 void append_list(std::string& out, pbf_reader list, std::size_t depth) {
@@ -55,7 +51,7 @@ void append_value(std::string& out, pbf_reader value, std::size_t depth) {
     if (field.tag() == 2) {
       append_number(out, double_of(field));
     } else if (field.tag() == 3) {
-      append_text(out, text_of(field));
+      out += text::json_string(text_of(field));
     } else if (field.tag() == 4) {
       out += varint_of(field) != 0 ? "true" : "false";
     } else if (field.tag() == 6 && depth < limits::json_depth) {

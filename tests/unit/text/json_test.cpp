@@ -5,6 +5,7 @@
 #include "text/escape.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -9,6 +9,7 @@
 #include "wire/summary.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 #include <smd/elements.hpp>
 
 #include <algorithm>

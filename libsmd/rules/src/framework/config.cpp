@@ -9,6 +9,7 @@
 #include <smd/rule_registry.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

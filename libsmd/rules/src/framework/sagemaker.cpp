@@ -6,6 +6,8 @@
 #include "text/escape.hpp"
 #include "text/json.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace smd {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr int most_pages = 1000;
 constexpr std::size_t most_matches = 100;
 
 text::JsonDocument<json> call(const char* action, const json& body, const RemoteOptions& options) {
-  const std::string answer = call_sagemaker(action, body.dump(-1, ' ', false, json::error_handler_t::replace), options);
+  const std::string answer = call_sagemaker(action, text::json_text(body), options);
   text::JsonDocument<json> parsed;
   if (text::parse_json(answer, parsed) || !parsed->is_object()) {
     throw ReadError(

@@ -9,6 +9,8 @@
 #include "wire/first_bytes.hpp"
 #include "wire/safetensors.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -438,7 +440,7 @@ class CheckpointLook {
         return std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
       }
     }
-    return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return text::json_text(nlohmann::json(value));
   }
 
   std::vector<LogRow> list_log() {

@@ -832,9 +832,7 @@ void read_hyperparameters(storage::Storage& storage, Hyperparameters& all) {
       const std::size_t colon = line.find(": ");
       const std::string_view value = colon == line.npos ? std::string_view() : text::trimmed(line.substr(colon + 2));
       if (!value.empty() && std::string_view(" \t#-").find(line.front()) == std::string_view::npos) {
-        all.values.insert_or_assign(
-            std::string(line.substr(0, colon)),
-            nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        all.values.insert_or_assign(std::string(line.substr(0, colon)), text::json_string(value));
       }
     }
   }

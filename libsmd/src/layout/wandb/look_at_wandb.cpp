@@ -10,6 +10,7 @@
 #include "wire/wandb_record.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -418,7 +419,7 @@ class WandbTaker {
   static void add_hyperparameters(const std::string& name, const nlohmann::ordered_json& value,
                                   std::map<std::string, std::string>& all) {
     if (!value.is_object() || value.empty()) {
-      all.insert_or_assign(name, value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      all.insert_or_assign(name, text::json_text(value));
       return;
     }
     for (const auto& member : value.items()) {
