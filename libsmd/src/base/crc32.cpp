@@ -24,8 +24,8 @@ std::uint32_t by_zlib(std::span<const std::byte> bytes, std::uint32_t previous) 
 #if defined(__x86_64__)
 
 // Folding by carry-less multiplication: Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
-// Instruction", Intel, 2009. The constants are those of its appendix for reflected bits, or are
-// made as they are: x^(n + 32) and x^(n - 32) modulo the polynomial, to move on by n bits.
+// Instruction", Intel, 2009. The constants are those of its appendix for reflected bits: x^(n + 32) and x^(n - 32)
+// modulo the polynomial, to move on by n bits.
 
 #define SMD_TARGET_CLMUL __attribute__((target("sse4.1,pclmul")))
 
@@ -52,38 +52,6 @@ SMD_TARGET_CLMUL std::uint32_t reduced(__m128i lane, __m128i by128) noexcept {
   return static_cast<std::uint32_t>(_mm_extract_epi32(_mm_xor_si128(lane, quotient), 1));
 }
 
-#define SMD_TARGET_WIDE __attribute__((target("sse4.1,pclmul,avx512f,vpclmulqdq")))
-
-constexpr std::ptrdiff_t wide_bytes = 256;
-
-SMD_TARGET_WIDE __m512i fold(__m512i from, __m512i onto, __m512i by) noexcept {
-  constexpr int of_all_three = 0x96;
-  return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(from, by, 0x00), _mm512_clmulepi64_epi128(from, by, 0x11),
-                                   onto, of_all_three);
-}
-
-SMD_TARGET_WIDE __m512i load_wide(const std::byte* bytes) noexcept { return _mm512_loadu_si512(bytes); }
-
-/// Folds what stands at `at` onto a lane, four times four lanes at once, and moves `at` behind it.
-/// @pre there are at least 256 bytes
-SMD_TARGET_WIDE __m128i fold_wide(__m128i lane, __m128i by128, const std::byte*& at, const std::byte* end) noexcept {
-  const __m512i by2048 = _mm512_set4_epi64(0x1322D1430, 0x11542778A, 0x1322D1430, 0x11542778A);
-  const __m512i by512 = _mm512_set4_epi64(0x1C6E41596, 0x154442BD4, 0x1C6E41596, 0x154442BD4);
-  __m512i a = _mm512_xor_si512(load_wide(at), _mm512_zextsi128_si512(fold(lane, _mm_setzero_si128(), by128)));
-  __m512i b = load_wide(at + 64);
-  __m512i c = load_wide(at + 128);
-  __m512i d = load_wide(at + 192);
-  for (at += wide_bytes; end - at >= wide_bytes; at += wide_bytes) {
-    a = fold(a, load_wide(at), by2048);
-    b = fold(b, load_wide(at + 64), by2048);
-    c = fold(c, load_wide(at + 128), by2048);
-    d = fold(d, load_wide(at + 192), by2048);
-  }
-  alignas(64) __m128i lanes[4];
-  _mm512_store_si512(lanes, fold(fold(fold(a, b, by512), c, by512), d, by512));
-  return fold(fold(fold(lanes[0], lanes[1], by128), lanes[2], by128), lanes[3], by128);
-}
-
 /// @pre there are at least two lanes of bytes
 SMD_TARGET_CLMUL std::uint32_t by_multiplication(std::span<const std::byte> bytes, std::uint32_t previous) noexcept {
   const __m128i by128 = _mm_set_epi64x(0x0CCAA009E, 0x1751997D0);
@@ -100,10 +68,6 @@ SMD_TARGET_CLMUL std::uint32_t by_multiplication(std::span<const std::byte> byte
   __m128i lane = fold(load(first.data()), load(first.data() + lane_bytes), by128);
   const std::byte* at = bytes.data() + odd + lane_bytes;
   const std::byte* const end = bytes.data() + bytes.size();
-  static const bool wide = SMD_CPU_HAS(AVX512F, "avx512f") && SMD_CPU_HAS(VPCLMULQDQ, "vpclmulqdq");
-  if (wide && end - at >= wide_bytes) {
-    lane = fold_wide(lane, by128, at, end);
-  }
   if (end - at >= 64) {
     __m128i a = fold(lane, load(at), by128);
     __m128i b = load(at + 16);

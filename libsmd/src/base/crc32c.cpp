@@ -134,73 +134,8 @@ SMD_TARGET_SSE42 std::uint32_t by_sse42(std::uint32_t state, const unsigned char
   return crc32c_in_steps(state, data, size);
 }
 
-// ---- x86 with AVX-512: folding by carry-less multiplication (Gopal and others, Intel, 2009), 256 bytes a turn ----
-
-#define SMD_TARGET_AVX512 __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
-
-bool has_avx512() noexcept {
-  return has_sse42() && SMD_CPU_HAS(AVX512F, "avx512f") && SMD_CPU_HAS(AVX512VL, "avx512vl") &&
-         SMD_CPU_HAS(VPCLMULQDQ, "vpclmulqdq");
-}
-
-/// Constants that move a 128-bit lane `Bits` further: the low half, of higher degree, by x^(Bits + 31), the high half
-/// by x^(Bits - 33). (64 by 32 reflected bits come out 33 low.)
-template <std::uint64_t Bits>
-SMD_TARGET_AVX512 __m128i fold_constant() noexcept {
-  constexpr long long low = power_modulo(Bits + 31);
-  constexpr long long high = power_modulo(Bits - 33);
-  return _mm_set_epi64x(high, low);
-}
-
-template <std::uint64_t Bits>
-SMD_TARGET_AVX512 __m512i fold_constants() noexcept {
-  constexpr long long low = power_modulo(Bits + 31);
-  constexpr long long high = power_modulo(Bits - 33);
-  return _mm512_set_epi64(high, low, high, low, high, low, high, low);
-}
-
-SMD_TARGET_AVX512 __m512i fold(__m512i from, __m512i onto, __m512i by) noexcept {
-  return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(from, by, 0x00), _mm512_clmulepi64_epi128(from, by, 0x11),
-                                   onto, 0x96);
-}
-
-SMD_TARGET_AVX512 __m128i fold(__m128i from, __m128i onto, __m128i by) noexcept {
-  return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(from, by, 0x00), _mm_clmulepi64_si128(from, by, 0x11)), onto);
-}
-
-SMD_TARGET_AVX512 std::uint32_t by_avx512(std::uint32_t state, const unsigned char* data, std::size_t size) noexcept {
-  if (size < 512) {
-    return by_sse42(state, data, size);
-  }
-  __m512i a =
-      _mm512_xor_si512(_mm512_loadu_si512(data), _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state))));
-  __m512i b = _mm512_loadu_si512(data + 64);
-  __m512i c = _mm512_loadu_si512(data + 128);
-  __m512i d = _mm512_loadu_si512(data + 192);
-  data += 256;
-  size -= 256;
-  const __m512i turn = fold_constants<2048>();
-  for (; size >= 256; data += 256, size -= 256) {
-    a = fold(a, _mm512_loadu_si512(data), turn);
-    b = fold(b, _mm512_loadu_si512(data + 64), turn);
-    c = fold(c, _mm512_loadu_si512(data + 128), turn);
-    d = fold(d, _mm512_loadu_si512(data + 192), turn);
-  }
-  const __m512i next = fold_constants<512>();
-  d = fold(fold(fold(a, b, next), c, next), d, next);
-  // Through memory, because GCC 12 warns about the intrinsics that extract lanes (its bug 105593).
-  alignas(64) __m128i lanes[4];  // NOLINT: std::array would drop the type's attributes
-  _mm512_store_si512(lanes, d);
-  const __m128i lane = fold_constant<128>();
-  const __m128i rest = fold(fold(fold(lanes[0], lanes[1], lane), lanes[2], lane), lanes[3], lane);
-  std::uint64_t wide = _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(rest)));
-  wide = _mm_crc32_u64(wide, static_cast<std::uint64_t>(_mm_extract_epi64(rest, 1)));
-  return by_sse42(static_cast<std::uint32_t>(wide), data, size);
-}
-
-constexpr std::array<Crc32cKernel, 3> kernels = {Crc32cKernel{"table", always, by_table},
-                                                 Crc32cKernel{"sse4.2", has_sse42, by_sse42},
-                                                 Crc32cKernel{"avx512", has_avx512, by_avx512}};
+constexpr std::array<Crc32cKernel, 2> kernels = {Crc32cKernel{"table", always, by_table},
+                                                 Crc32cKernel{"sse4.2", has_sse42, by_sse42}};
 
 #elif defined(__aarch64__)
 

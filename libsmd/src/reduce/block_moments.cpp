@@ -187,7 +187,6 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
   plan.grouped_squares = !guess.cancels && !wide;
   plan.square_bias = bias_for(2 * guessed_top + (plan.grouped_squares ? 2 : 0), bits);
   plan.sum_bias = biased ? bias_for(guessed_top, bits) : 0;
-  const bool unrounded = type == Dtype::float32 && kernels().stream_unrounded != nullptr;
   std::array<BlockSums, longest_stream_size / stream_size> parts;
   std::size_t count = 0;
   RunningSum sum;
@@ -197,12 +196,7 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
     BlockSums& sums = parts[count];
     BlockRange found;
     const std::byte* const from = source + at * item_size(type);
-    bool rounded_sums = false;
-    if (unrounded) {
-      rounded_sums = !kernels().stream_unrounded(from, each, plan, found, sums);
-    } else {
-      kernels().stream(type, from, each, plan, found, sums);
-    }
+    kernels().stream(type, from, each, plan, found, sums);
     if (!found.finite) {
       return false;
     }
@@ -219,7 +213,7 @@ bool stream_statistics(Dtype type, const std::byte* source, std::size_t n, Preci
       if (integers && (top > 53 || (type == Dtype::uint64 && found.min < 0))) {
         return false;
       }
-      if (unrounded ? rounded_sums : !sums_are_exact(found, sums, each, precision, plan, guessed_top)) {
+      if (!sums_are_exact(found, sums, each, precision, plan, guessed_top)) {
         guess.grows = integers;
         return false;
       }

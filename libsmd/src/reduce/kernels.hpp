@@ -127,12 +127,6 @@ struct Kernels {
   /// 2^63 on appear negative.
   void (*stream)(Dtype type, const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
                  BlockSums& sums);
-  /// `stream` of float32 that does not need `smallest` to know whether the sums of x and |x| are exact: the processor
-  /// reports whether an addition was rounded, and the function returns false if one was. It computes `smallest` if
-  /// `zeros` is set. Null if the processor would also report the squares, which may be rounded. If it is not null,
-  /// `stream` is never called for float32.
-  bool (*stream_unrounded)(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                           BlockSums& sums);
   /// As `product`, for `n` floating-point elements, a multiple of 64, none of them 0. Precondition: no product of
   /// `group` neighbours leaves 2^-900 … 2^900.
   void (*stream_product)(Dtype type, const std::byte* source, std::size_t n, std::size_t group, double& high,

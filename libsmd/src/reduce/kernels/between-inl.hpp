@@ -51,33 +51,6 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
 #endif
 }
 
-// One vector, compared first and stored later. Other vectors are compared in between, because a mask has a long
-// latency.
-template <bool magnitude, class T>
-struct Compared {
-  using D = hn::ScalableTag<T>;
-  hn::Vec<D> v;
-  hn::Mask<D> inside;
-
-  HWY_INLINE void look(const T* from, hn::Vec<D> lower, hn::Vec<D> upper, std::size_t& withins) {
-    v = hn::LoadU(D(), from);
-    if constexpr (magnitude) {
-      v = hn::Abs(v);
-    }
-#if HWY_TARGET == HWY_AVX3
-    asm("" : "+v"(v.raw));  // otherwise GCC reads it again for each use
-#endif
-    const auto within = hn::Le(v, upper);
-    inside = hn::And(within, hn::Ge(v, lower));
-    withins += hn::CountTrue(D(), within);
-  }
-  HWY_INLINE void put(T* out, std::size_t& count) const {
-    const std::size_t more = hn::CountTrue(D(), inside);
-    hn::StoreU(compress(D(), v, inside), D(), out + count);
-    count += more;
-  }
-};
-
 template <bool magnitude, class T>
 HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from, T to, T* out, std::size_t& found) {
   const hn::ScalableTag<T> d;
@@ -87,24 +60,16 @@ HWY_INLINE std::size_t between_of(const std::byte* source, std::size_t n, T from
   std::size_t withins = 0;
   std::size_t count = 0;
   std::size_t i = 0;
-  if constexpr (HWY_TARGET == HWY_AVX3) {  // other instruction sets have too few registers
-    constexpr std::size_t together = 8;
-    for (; i + together * lanes <= n; i += together * lanes) {
-      Compared<magnitude, T> parts[together];
-      HWY_UNROLL(8)
-      for (std::size_t k = 0; k < together; ++k) {
-        parts[k].look(typed<T>(source) + i + k * lanes, lower, upper, withins);
-      }
-      HWY_UNROLL(8)
-      for (std::size_t k = 0; k < together; ++k) {
-        parts[k].put(out, count);
-      }
-    }
-  }
   for (; i + lanes <= n; i += lanes) {
-    Compared<magnitude, T> one;
-    one.look(typed<T>(source) + i, lower, upper, withins);
-    one.put(out, count);
+    auto v = hn::LoadU(d, typed<T>(source) + i);
+    if constexpr (magnitude) {
+      v = hn::Abs(v);
+    }
+    const auto within = hn::Le(v, upper);
+    const auto inside = hn::And(within, hn::Ge(v, lower));
+    withins += hn::CountTrue(d, within);
+    hn::StoreU(compress(d, v, inside), d, out + count);
+    count += hn::CountTrue(d, inside);
   }
   std::size_t below = withins - count;
   for (; i < n; ++i) {

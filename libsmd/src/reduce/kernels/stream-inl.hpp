@@ -11,7 +11,7 @@ struct FloatRange {
   using Bits = hn::RebindToUnsigned<Floats>;
   hn::Vec<Floats> min;
   hn::Vec<Floats> max;
-  hn::Vec<Bits> smallest;  // minimum of |x| - 1, if requested; 0 wraps to the greatest value
+  hn::Vec<Bits> smallest;  // minimum of |x| - 1; 0 wraps to the greatest value
   hn::Vec<Bits> sizes;     // bitwise OR of all |x| - 1, if requested; only 0 sets the highest bit
 
   HWY_INLINE void start() {
@@ -27,21 +27,18 @@ struct FloatRange {
     smallest = other.smallest;
     sizes = other.sizes;
   }
-  // Adds four vectors. `least`: find the smallest |x| other than 0; `zeros`: find whether there is a 0.
-  template <bool least, bool zeros>
+  // Adds four vectors. `zeros`: find whether there is a 0.
+  template <bool zeros>
   HWY_INLINE void take_four(hn::Vec<Floats> a, hn::Vec<Floats> b, hn::Vec<Floats> c, hn::Vec<Floats> d) {
-    static_assert(least || !zeros);
     min = hn::Min(min, hn::Min(hn::Min(a, b), hn::Min(c, d)));
     max = hn::Max(max, hn::Max(hn::Max(a, b), hn::Max(c, d)));
-    if constexpr (least) {
-      const auto size_a = size_of(a);
-      const auto size_b = size_of(b);
-      const auto size_c = size_of(c);
-      const auto size_d = size_of(d);
-      smallest = hn::Min(smallest, hn::Min(hn::Min(size_a, size_b), hn::Min(size_c, size_d)));
-      if constexpr (zeros) {
-        sizes = hn::Or(sizes, hn::Or(hn::Or(size_a, size_b), hn::Or(size_c, size_d)));
-      }
+    const auto size_a = size_of(a);
+    const auto size_b = size_of(b);
+    const auto size_c = size_of(c);
+    const auto size_d = size_of(d);
+    smallest = hn::Min(smallest, hn::Min(hn::Min(size_a, size_b), hn::Min(size_c, size_d)));
+    if constexpr (zeros) {
+      sizes = hn::Or(sizes, hn::Or(hn::Or(size_a, size_b), hn::Or(size_c, size_d)));
     }
   }
   // Precondition: `n` is a multiple of 64.
@@ -53,21 +50,16 @@ struct FloatRange {
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < n; i += 4 * lanes) {
       const T* const at = from + i;
-      state.template take_four<true, zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
-                                            load(d, at + 3 * lanes));
+      state.template take_four<zeros>(load(d, at), load(d, at + lanes), load(d, at + 2 * lanes),
+                                      load(d, at + 3 * lanes));
     }
     copy(state);
   }
-  // `least` as in `take_four`; without it `smallest` is 0, which is always a lower bound.
-  template <bool least>
   HWY_INLINE void finish(BlockRange& range, bool zeros) const {
     range.min = smallest_of(Floats(), min);
     range.max = largest_of(Floats(), max);
-    range.smallest = 0;
-    if constexpr (least) {
-      const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
-      range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
-    }
+    const std::uint32_t bits = hn::GetLane(hn::MinOfLanes(Bits(), smallest)) + 1U;
+    range.smallest = bits == 0 ? std::numeric_limits<double>::infinity() : std::bit_cast<float>(bits);
     range.has_zero = !zeros || (hn::GetLane(hn::MaxOfLanes(Bits(), sizes)) >> 31U) != 0;
   }
 
@@ -216,15 +208,6 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
   for (std::size_t i = 0; !plan.squares && i < n; i += hn::Lanes(d)) {
     extremes.take(hn::LoadU(d, typed<std::uint16_t>(source) + i));
   }
-#if HWY_TARGET == HWY_AVX3
-  // With 32 registers one loop does both, a sixth faster.
-  for (std::size_t i = 0; plan.squares && i < n; i += 2 * hn::Lanes(d)) {
-    const std::uint16_t* const from = typed<std::uint16_t>(source) + i;
-    extremes.take(hn::LoadU(d, from));
-    extremes.take(hn::LoadU(d, from + hn::Lanes(d)));
-    sums.take_eight(from, typename As::Widen());
-  }
-#else
   // Floats that wait in the first-level cache cost less than vectors of doubles whose halves must be moved, and leave
   // the registers to the sums.
   HWY_ALIGN float floats[looked_at_twice];
@@ -238,7 +221,6 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
     }
     sums.template take<sizeof(std::uint16_t)>(floats, part, WidenFloats(), from + part);
   }
-#endif
   // Only sums need the smallest to be known to be exact.
   const bool smallest = (Unpack::finds_smallest && plan.squares) || plan.zeros;
   extremes.finish(range, typed<std::uint16_t>(source), n, smallest, typename As::Load());
@@ -246,148 +228,6 @@ HWY_INLINE void stream_halves(const std::byte* source, std::size_t n, const SumP
   // Infinities and NaN have the greatest magnitudes.
   range.finite = std::isfinite(range.min) && std::isfinite(range.max);
 }
-#endif
-
-// ---- float32 on processors that report whether a sum was rounded ----
-
-#if HWY_TARGET == HWY_AVX3
-// Sums squares as SumPlan says, without setting the processor's flag for rounding.
-struct QuietSquares {
-  static constexpr int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-  __m512d sum;
-  __m512d low;
-
-  HWY_INLINE void start(double bias) {
-    sum = _mm512_set1_pd(bias);
-    low = _mm512_setzero_pd();
-  }
-  HWY_INLINE void add(hn::Vec<Doubles> v) {
-    const __m512d next = square_and(v, sum);
-    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
-    low = _mm512_add_round_pd(_mm512_fmsub_round_pd(v.raw, v.raw, added, quietly), low, quietly);
-    sum = next;
-  }
-  // Adds four squares to one number.
-  HWY_INLINE static __m512d four(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
-    return square_and(v3, square_and(v2, square_and(v1, _mm512_mul_round_pd(v0.raw, v0.raw, quietly))));
-  }
-  HWY_INLINE void add_both(__m512d a, __m512d b) {
-    const __m512d both = _mm512_add_round_pd(a, b, quietly);
-    const __m512d next = _mm512_add_round_pd(both, sum, quietly);
-    const __m512d added = _mm512_sub_round_pd(next, sum, quietly);
-    low = _mm512_add_round_pd(_mm512_sub_round_pd(both, added, quietly), low, quietly);
-    sum = next;
-  }
-  // Keeps later computations after this point: they may set the flag.
-  HWY_INLINE void pin() { asm volatile("" : "+v"(sum), "+v"(low)); }
-  HWY_INLINE void finish(double bias, double& high_part, double& low_part) const {
-    const Doubles d;
-    high_part += hn::GetLane(hn::SumOfLanes(d, hn::Sub(hn::Vec<Doubles>{sum}, hn::Set(d, bias))));
-    low_part += hn::GetLane(hn::SumOfLanes(d, hn::Vec<Doubles>{low}));
-  }
-
- private:
-  HWY_INLINE static __m512d square_and(hn::Vec<Doubles> v, __m512d more) {
-    return _mm512_fmadd_round_pd(v.raw, v.raw, more, quietly);
-  }
-};
-
-// Four sums, each of one vector of doubles: a single sum would have to wait for each addition.
-struct FourSums {
-  hn::Vec<Doubles> sum0;
-  hn::Vec<Doubles> sum1;
-  hn::Vec<Doubles> sum2;
-  hn::Vec<Doubles> sum3;
-
-  HWY_INLINE void start() { sum0 = sum1 = sum2 = sum3 = hn::Zero(Doubles()); }
-  HWY_INLINE void add(hn::Vec<Doubles> v0, hn::Vec<Doubles> v1, hn::Vec<Doubles> v2, hn::Vec<Doubles> v3) {
-    sum0 = plus(v0, sum0);
-    sum1 = plus(v1, sum1);
-    sum2 = plus(v2, sum2);
-    sum3 = plus(v3, sum3);
-  }
-  [[nodiscard]] HWY_INLINE double all() const {
-    return hn::GetLane(hn::SumOfLanes(Doubles(), hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
-  }
-  // Keeps computations with these sums between the statements before and after.
-  HWY_INLINE void pin() { asm volatile("" : "+v"(sum0.raw), "+v"(sum1.raw), "+v"(sum2.raw), "+v"(sum3.raw)); }
-};
-
-template <bool zeros, bool magnitudes, bool grouped>
-HWY_INLINE bool stream_unrounded_as(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                                    BlockSums& result) {
-  constexpr unsigned rounded = 0x20;  // the precision flag of MXCSR: Intel's manual, volume 1, 10.2.3
-  const hn::ScalableTag<float> df;
-  constexpr std::size_t lanes = 16;
-  FloatRange extremes;
-  extremes.start();
-  FourSums sum;
-  FourSums magnitude;
-  sum.start();
-  magnitude.start();
-  QuietSquares square0;
-  QuietSquares square1;
-  square0.start(plan.square_bias);
-  square1.start(plan.square_bias);
-  const unsigned status = _mm_getcsr();
-  _mm_setcsr(status & ~rounded);
-  sum.pin();
-  magnitude.pin();
-  for (std::size_t i = 0; i < n; i += 4 * lanes) {
-    const float* const from = typed<float>(source) + i;
-    extremes.take_four<zeros, zeros>(hn::LoadU(df, from), hn::LoadU(df, from + lanes), hn::LoadU(df, from + 2 * lanes),
-                                     hn::LoadU(df, from + 3 * lanes));
-    hn::Vec<Doubles> v0, v1, v2, v3, v4, v5, v6, v7;
-    const WidenFloats widen;
-    widen(from, v0, v1);
-    widen(from + lanes, v2, v3);
-    widen(from + 2 * lanes, v4, v5);
-    widen(from + 3 * lanes, v6, v7);
-    sum.add(v0, v1, v2, v3);
-    sum.add(v4, v5, v6, v7);
-    if constexpr (magnitudes) {
-      magnitude.add(hn::Abs(v0), hn::Abs(v1), hn::Abs(v2), hn::Abs(v3));
-      magnitude.add(hn::Abs(v4), hn::Abs(v5), hn::Abs(v6), hn::Abs(v7));
-    }
-    if constexpr (grouped) {
-      square0.add_both(QuietSquares::four(v0, v1, v2, v3), QuietSquares::four(v4, v5, v6, v7));
-    } else {
-      square0.add(v0);
-      square1.add(v1);
-      square0.add(v2);
-      square1.add(v3);
-      square0.add(v4);
-      square1.add(v5);
-      square0.add(v6);
-      square1.add(v7);
-    }
-  }
-  result.sum = sum.all();
-  result.magnitude = magnitudes ? magnitude.all() : 0;
-  asm volatile("" : "+x"(result.sum), "+x"(result.magnitude));
-  const bool exact = (_mm_getcsr() & rounded) == 0;
-  _mm_setcsr(status);
-  square0.pin();
-  square1.pin();
-  result.square = result.square_low = 0;
-  square0.finish(plan.square_bias, result.square, result.square_low);
-  square1.finish(plan.square_bias, result.square, result.square_low);
-  extremes.finish<zeros>(range, zeros);
-  range.finite = std::isfinite(result.sum);
-  return exact;
-}
-
-inline bool stream_unrounded(const std::byte* source, std::size_t n, const SumPlan& plan, BlockRange& range,
-                             BlockSums& result) {
-  bool exact = false;
-  with_constants(plan.magnitudes, plan.grouped_squares, [&](auto magnitudes, auto grouped) HWY_ATTR {
-    exact = plan.zeros ? stream_unrounded_as<true, magnitudes.value, grouped.value>(source, n, plan, range, result)
-                       : stream_unrounded_as<false, magnitudes.value, grouped.value>(source, n, plan, range, result);
-  });
-  return exact;
-}
-#else
-constexpr bool (*stream_unrounded)(const std::byte*, std::size_t, const SumPlan&, BlockRange&, BlockSums&) = nullptr;
 #endif
 
 // ---- all other types ----
@@ -409,7 +249,7 @@ HWY_INLINE void stream_floats(const std::byte* source, std::size_t n, const SumP
     }
     sums.template take<sizeof(T)>(typed<T>(source) + i, part, widen, typed<T>(source) + i + part);
   }
-  extremes.finish<true>(range, plan.zeros);
+  extremes.finish(range, plan.zeros);
   sums.finish(plan.square_bias, result);
   range.finite = std::isfinite(result.sum);
 }
@@ -513,8 +353,6 @@ HWY_INLINE void stream_as(Dtype type, const std::byte* source, std::size_t n, co
     const typename As::Load load;
     if constexpr (std::is_same_v<Stored, double>) {
       stream_doubles<double, magnitudes, true>(source, n, plan, range, result, load);
-    } else if constexpr (HWY_TARGET == HWY_AVX3 && std::is_same_v<Stored, float>) {
-      // `stream_unrounded` handles float32; an empty range is refused
 #if HWY_TARGET != HWY_SCALAR
     } else if constexpr (std::is_same_v<Stored, Half>) {
       stream_halves<magnitudes, grouped, As, UnpackHalves>(source, n, plan, range, result);
