@@ -90,20 +90,23 @@ class Follower {
     begin();
   }
 
+  /// @throws ValueError, as Python's generators, while another thread is in it.
   std::pair<const char*, GlobalStep> next() {
+    if (inside_.exchange(true)) {
+      throw py::value_error("already executing: another thread waits for the next step of this iterator");
+    }
+    const Leave leave{inside_};
     if (stop_.stop_requested()) {  // by KeyboardInterrupt: a follower that was stopped stays so
       begin();
     }
-    const auto follower = follower_;  // another thread may begin anew before this one has ended
-    std::stop_source own = stop_;
     const FollowEvent event = [&] {
       try {
         return interruptible([&](const std::stop_token& stop) {
-          const std::stop_callback pass_on(stop, [&] { own.request_stop(); });
-          return follower->next();
+          const std::stop_callback pass_on(stop, [&] { stop_.request_stop(); });
+          return follower_->next();
         });
       } catch (const py::error_already_set&) {
-        own.request_stop();  // also where `next` had ended before the signal: its step comes again
+        stop_.request_stop();  // also where `next` had ended before the signal: its step comes again
         throw;
       }
     }();
@@ -114,16 +117,22 @@ class Follower {
   }
 
  private:
+  struct Leave {
+    std::atomic<bool>& inside;
+    ~Leave() { inside = false; }
+  };
+
   void begin() {
     stop_ = std::stop_source();
     options_.wait.stop = stop_.get_token();
-    follower_ = std::make_shared<StepFollower>(trial_, options_);
+    follower_ = std::make_unique<StepFollower>(trial_, options_);
   }
 
   const Trial& trial_;
   FollowOptions options_;  // after: the last step that was returned
   std::stop_source stop_;
-  std::shared_ptr<StepFollower> follower_;
+  std::unique_ptr<StepFollower> follower_;
+  std::atomic<bool> inside_ = false;
 };
 
 }  // namespace

@@ -108,14 +108,16 @@ void say_usage(Diagnostics& messages, std::string_view command, const char* text
   (void)write_all(STDERR_FILENO, hint, false);
 }
 
+}  // namespace
+
 // The only place that catches everything. Texts of foreign exceptions are never shown: they are not written for users.
-void run_guarded(const Command& command, int argc, char** argv, Diagnostics& messages) {
+void run_guarded(std::string_view command, Diagnostics& messages, const std::function<ExitStatus()>& work) {
   try {
-    messages.raise(parse_and_run(command, argc, argv, messages));
+    messages.raise(work());
   } catch (const UsageError& error) {
-    say_usage(messages, command.definition().name, error.what());
+    say_usage(messages, command, error.what());
   } catch (const InvalidArgument& error) {
-    say_usage(messages, command.definition().name, error.what());
+    say_usage(messages, command, error.what());
   } catch (const Error& error) {
     messages.fail(error);
   } catch (const OutputError& error) {
@@ -132,8 +134,6 @@ void run_guarded(const Command& command, int argc, char** argv, Diagnostics& mes
   }
 }
 
-}  // namespace
-
 int run_command(const Command& command, int argc, char** argv) noexcept {
   install_last_resort();
   try {
@@ -141,7 +141,7 @@ int run_command(const Command& command, int argc, char** argv) noexcept {
     install_signal_handlers();
     Diagnostics messages(command.definition().name);
     if (provide_stack()) {
-      run_guarded(command, argc, argv, messages);
+      run_guarded(command.definition().name, messages, [&] { return parse_and_run(command, argc, argv, messages); });
     } else {
       messages.fail("ReadError",
                     "the stack is limited to less than " + std::to_string(least_stack_kib) + " KiB; raise ulimit -s",

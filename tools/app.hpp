@@ -7,6 +7,7 @@
 #include "cli/exit_status.hpp"
 
 #include <functional>
+#include <string_view>
 
 namespace smd::tool {
 
@@ -30,6 +31,9 @@ template <auto Run>
 Work setup(const CommandLine& line) {
   return work_of(Run, line);
 }
+
+/// Calls `work`, and reports what it throws (never the text of a foreign exception). `command`: its name, for a hint.
+void run_guarded(std::string_view command, Diagnostics& messages, const std::function<ExitStatus()>& work);
 
 /// Runs a whole process: parses, answers --help and --version, sets up messages (-q, -v, environment), runs the
 /// command, catches everything (never shows the text of a foreign exception), closes standard output, checks that all

@@ -18,7 +18,7 @@ complete -c smd-save -l lock-timeout -d 'how long to wait for other processes th
 complete -c smd-save -l no-lock -d 'save without a lock, on a file system that has none; no other process may save into TRIAL'
 complete -c smd-save -l jsonl -d 'read one object per tensor and line from standard input: step tensor value, optionally mode mode_step worker dtype shape collections'
 complete -c smd-save -l lines -d 'read a log of text from standard input: each named group of PATTERN is a number, (?<step>...) its step' -x
-complete -c smd-save -l tee -d 'with --lines: write what is read to standard output, too'
+complete -c smd-save -l tee -d 'with --lines: write all that is read to standard output, too, even if it cannot be saved'
 complete -c smd-save -l endpoint-url -d 'ask this server instead of AWS' -x
 complete -c smd-save -l region -d 'the region of the buckets (default: as the AWS CLI, else determined automatically)' -x
 complete -c smd-save -l profile -d 'profile of the AWS configuration files whose credentials to use' -x

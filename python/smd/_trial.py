@@ -73,7 +73,8 @@ class Tensor(_core.Tensor):
 
 
 class Steps:
-    """Iterates over steps as they become complete. outcome: why it ended ("ended", "idle", "timed_out"), else None."""
+    """Iterates over steps as they become complete; raises ValueError while another thread waits for its next step.
+    outcome: why it ended ("ended", "idle", "timed_out"), else None."""
     outcome: str | None = None
 
     def __init__(self, follower: _core.Follower):

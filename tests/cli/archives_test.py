@@ -103,7 +103,8 @@ class Archives(unittest.TestCase):
         self.assertEqual(sorted(members), sorted(member + ".npy" for member in MEMBERS.values()))
         self.assertEqual(sorted(urllib.parse.unquote(member[:-4]) for member in members), sorted(MEMBERS))
         changed = sum(name != member for name, member in MEMBERS.items())
-        self.assertIn(f"note: -f npz: {changed} keys are percent-encoded, so that unpacking the archive does no harm ('%", messages)
+        self.assertIn(f"note: -f npz: {changed} keys are percent-encoded, so that NumPy finds them and unpacking does no harm "
+                      "('%", messages)
 
     def test_names_that_differ_in_case(self):
         names = ["Loss", "LOSS", "loss", "lOSS", "w"]

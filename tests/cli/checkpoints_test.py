@@ -16,6 +16,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -496,6 +497,8 @@ def stream(tensors, storages):
 MODULE = of_torch("torch.nn.modules.container", "Sequential", True, Described)
 PACKED = of_torch("torch", "ScriptObject", True, Described)
 PACKED.__getstate__ = lambda self: (self.parts, "__torch__.torch.classes.quantized.LinearPackedParamsBase")
+CONVOLUTION = of_torch("torch.ao.nn.quantized.modules.conv", "Conv2d", True, Described)
+CONVOLUTION.__getstate__ = lambda self: self.parts
 
 
 def module(**attributes):
@@ -606,11 +609,20 @@ class Made(unittest.TestCase):
             self.assertEqual([row["tensor"] for row in rows("smd-ls", folder)], ["a"])
 
     def test_files_that_end_in_tar(self):
-        """That is only their name."""
+        """That is only their name; an archive of tar is told, and is not read."""
         self.write("run/checkpoint-1/model.pth.tar", zipped(pickled({"w": float_tensor(0, 1)}), np.float32(np.nan).tobytes()))
         self.write("run/checkpoint-2/model.safetensors", safetensors({"w": [1]}))
         result, = rows("smd-rule", os.path.join(self.folder, "run"), "-r", "ExplodingTensor", status=1)
         self.assertEqual((result["step"], result["tensor"]), (1, "w"))
+        content = io.BytesIO()
+        tarfile.open(fileobj=content, mode="w").close()
+        header = tarfile.TarInfo("model/w").tobuf()
+        for name in ("model.pt.tar", "model.pth.tar", "model.pt"):
+            path = self.write(f"archives/{name}", header + content.getvalue())
+            for operand, status in ((path, 3), (os.path.dirname(path), 4)):
+                _, errors = run("smd-ls", operand, status=status)
+                self.assertTrue(any(f"{name}:" in line and "is a tar archive: unpack it" in line for line in errors), errors)
+            os.remove(path)
 
     def test_one_tensor_in_two_shards(self):
         for shard in (1, 2):
@@ -652,6 +664,25 @@ class Made(unittest.TestCase):
             shutil.rmtree(os.path.join(folder, "checkpoint-5"))  # rotated away
             self.write("run/checkpoint-20/model.safetensors", content)
             self.assertEqual(follower.stdout.readline(), "20\n")
+            follower.terminate()
+            self.assertNotIn("Damaged", follower.stderr.read())
+
+    def test_a_checkpoint_of_torch_distributed_is_removed_while_it_is_followed(self):
+        """Its .metadata goes first: then it is not one that was never written to its end."""
+        part = zipped(pickled(float_tensor(0, 2)), bytes(8))
+        place_of = StorageInfo(relative_path="__0_0.distcp", offset=0, length=len(part))
+        chunk = ChunkStorageMetadata(offsets=(0,), sizes=(2,))
+        tensor = TensorStorageMetadata(properties={"dtype": FLOAT32}, size=(2,), chunks=[chunk])
+        metadata = self.write("run/step_10/.metadata", pickled(Metadata(
+            state_dict_metadata={"w": tensor}, storage_data={MetadataIndex(fqn="w", offset=(0,)): place_of})))
+        self.write("run/step_10/__0_0.distcp", part)
+        with subprocess.Popen(("smd-ls", "--steps", "-F", "--idle", "60", "--columns", "step", os.path.join(self.folder, "run")),
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as follower:
+            self.assertEqual(follower.stdout.readline(), "10\n")
+            os.remove(metadata)
+            for step in (20, 30):
+                self.write(f"run/step_{step}/model.safetensors", safetensors({"w": [1]}))
+                self.assertEqual(follower.stdout.readline(), f"{step}\n")
             follower.terminate()
             self.assertNotIn("Damaged", follower.stderr.read())
 
@@ -1000,19 +1031,26 @@ class Made(unittest.TestCase):
             _, errors = run("smd-rule", self.write("a.pt", zipped(pickled({"w": tensor}), b"\1\2")), "-r", "ExplodingTensor")
             told = f"tensor 'w': by its scale {scale} none of its integers stands for a number"
             self.assertEqual(len([line for line in errors if "warning" in line and told in line]), 1, errors)
+            parts = (Tensor(Storage(dtype, key, 16), (2,), (1,)) for dtype, key in (("float64", "1"), ("int64", "2")))
+            channels = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", *parts, 0)
+            path = self.write("b.pt", zipped(pickled({"w": channels}), b"\1\2", struct.pack("<2d", 1, scale), bytes(16)))
+            row, = rows("smd-ls", "--check", path, status=4)
+            self.assertIn("tensor 'w': the scale of a channel is not finite", row["problem"])
 
     def test_quantised_layers_of_a_module(self):
         """Their tensors are in attributes of other names, which are not looked at where a module has tensors of its own."""
         def write(name, scale):
             weight = Quantised(Storage("qint8", "0", 2), (2,), (1,), "scheme", scale, 0)
             packed = module(_packed_params=PACKED(parts=(weight, float_tensor(1, 1))))
-            whole = module(_modules={"fc": module(_modules={"_packed_params": packed})}, cache=float_tensor(2, 1),
-                           typed=Storage("float32", "3", 4))
+            convolution = CONVOLUTION(parts=(1, 2, (3, 3), (1, 1), (0, 0), (1, 1), False, (0, 0), 1, "zeros", weight,
+                                             float_tensor(1, 1), 0.5, 0, False))
+            whole = module(_modules={"fc": module(_modules={"_packed_params": packed}), "conv": convolution},
+                           cache=float_tensor(2, 1), typed=Storage("float32", "3", 4))
             return self.write(name, zipped(pickled(whole), b"\1\2", *[np.float32(np.nan).tobytes()] * 3))
 
         one, other = write("one.pt", 0.5), write("other.pt", 0.25)
         self.assertEqual({row["tensor"] for row in rows("smd-ls", one)},
-                         {f"fc._packed_params._packed_params.{at}" for at in (0, 1)})
+                         {*(f"fc._packed_params._packed_params.{at}" for at in (0, 1)), "conv.weight", "conv.bias"})
         run("smd-diff", one, other, status=1)
         _, errors = run("smd-ls", one)
         self.assertEqual([line for line in errors if "1 storage is of no listed tensor, and not read: 3" in line], errors)

@@ -382,6 +382,26 @@ def long_log(commands):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def sick_histograms(commands):
+    """Statistics of one whose buckets cannot be are no better than these: the value is left out, as damage."""
+    def doubles(*numbers):
+        return struct.pack(f"<{len(numbers)}d", *numbers)
+
+    with tempfile.TemporaryDirectory() as folder:
+        log = Log(folder, 1700000000, 77)
+        sums = b"".join(varint(number << 3 | 1) + doubles(value) for number, value in enumerate((0, 2, 7, 9, 12), 1))
+        for tag, limits, counts in (("sound", (1, 1.5, 2), (3, 3, 1)), ("falls", (3, 2, 1), (3, 3, 1)),
+                                    ("owes", (1, 1.5, 2), (-3, 9, 1)), ("lacks", (1, 2), (3, 3, 1))):
+            histogram = sums + field(6, doubles(*limits)) + field(7, doubles(*counts))
+            log.append(event(1700000001, 5, field(5, field(1, field(1, tag.encode()) + field(5, histogram)))))
+        status, out, err = commands.run("smd-ls", "-H", "--columns", "tensor", folder)
+        require((status, out) == (4, "sound\n"), f"sick histograms: status {status}: {out} {err}")
+        for told in ("'falls' is left out: the buckets of the histogram do not ascend",
+                     "'owes' is left out: a bucket of the histogram has -3 elements",
+                     "'lacks' is left out: histogram with 2 limits of 3 buckets"):
+            require(told in err, f"sick histograms: {told} is not said: {err}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tools", nargs="+", required=True)
@@ -400,7 +420,7 @@ def main():
                lambda: follow_last(commands),
                lambda: follow_every(commands),
                lambda: follow_other_worker(commands),
-               lambda: long_log(commands)]
+               lambda: long_log(commands), lambda: sick_histograms(commands)]
     checks += [lambda seed=seed: follow_chance(commands, seed) for seed in range(options.seed, options.seed + options.rounds)]
     failed = 0
     for check in checks:

@@ -215,6 +215,7 @@ def check_growing(commands, logs, case):
 
 JUDGED = [
     {"id": "validation after training", "stages": ["step,loss,val\n0,4,\n1,3,\n", "1,,nan\n", "2,2,\n", "2,,9\n"]},
+    {"id": "validation later", "stages": ["step,loss,val_loss\n0,3,\n1,2,\n2,1,\n", "3,1,1.7\n", "4,1,1.7\n"]},
     {"id": "second header", "stages": ["step,loss\n0,4\n1,3\n2,2\n", "step,loss\n0,4\n1,nan\n"]},
     {"id": "goes back", "stages": ["step,loss\n0,4\n1,3\n2,2\n3,1\n", "1,nan\n", "2,nan\n3,inf\n", "4,1\n"]},
     {"id": "superseded", "stages": ["step,loss,val\n0,4,4\n1,nan,4\n", "2,nan,4\n", "1,3,3\n2,2,nan\n", "3,1,1\n"]},

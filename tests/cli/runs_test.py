@@ -86,27 +86,32 @@ def main():
 
 
 def check_resumed(options):
-    """A run of W&B that goes on after its end is read again, but not one that has not changed."""
+    """A run of W&B that goes on after its end is read again, but not one of which neither times nor sizes change."""
     runs = os.path.join(options.logs, "../metric-logs/wb_resumed/wandb")
     tool = os.path.abspath(os.path.join(options.tools, "smd-runs"))
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(os.path.join(runs, "run-20251009_091500-rsm0a1b2"),
-                        os.path.join(folder, "resumed/run-20251009_091500-rsm0a1b2"))
+        for run in "resumed", "shrunk":
+            shutil.copytree(os.path.join(runs, "run-20251009_091500-rsm0a1b2"),
+                            os.path.join(folder, run, "run-20251009_091500-rsm0a1b2"))
         shutil.copytree(os.path.join(options.logs, "sweep/exp1"), os.path.join(folder, "other"))
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(tool, [tool, folder, "-F", "--interval", "0.05", "--timeout", "60", "--columns", "run,status"],
                       dict(os.environ, TERM="xterm", NO_COLOR="1"))
         shown = read_until(terminal, rb"(?s)(resumed +ended.*){4}")
-        log = os.path.join(folder, "resumed/run-20251009_091500-rsm0a1b2/run-rsm0a1b2.wandb")
-        os.kill(pid, signal.SIGSTOP)  # the log loses its end, and no time shows it
+        os.kill(pid, signal.SIGSTOP)  # logs lose their end, and no time shows it, but the size of one does
         os.waitpid(pid, os.WUNTRACED)
-        times = os.stat(log)
-        os.truncate(log, times.st_size // 2)
-        os.utime(log, ns=(times.st_atime_ns, times.st_mtime_ns))
+        for run in "resumed", "shrunk":
+            log = os.path.join(folder, run, "run-20251009_091500-rsm0a1b2/run-rsm0a1b2.wandb")
+            before = os.stat(log)
+            os.truncate(log, before.st_size // 2)
+            if run == "resumed":
+                os.truncate(log, before.st_size)
+            os.utime(log, ns=(before.st_atime_ns, before.st_mtime_ns))
         os.kill(pid, signal.SIGCONT)
         unchanged = read_until(terminal, rb"(?s)(resumed +[a-z].*){4}")
         assert not re.search(rb"resumed +unknown", unchanged), unchanged
+        assert re.search(rb"shrunk +unknown", unchanged), unchanged
         shutil.copytree(os.path.join(runs, "run-20251009_081500-rsm0a1b2"),
                         os.path.join(folder, "resumed/run-20251009_101500-rsm0a1b2"))
         shown += read_until(terminal, rb"resumed +unknown")

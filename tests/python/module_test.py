@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import smd
@@ -425,6 +426,30 @@ class Waiting(unittest.TestCase):
         thread.join()
         self.assertEqual(first + came, self.steps)
         self.assertEqual(follower.outcome, "ended")
+
+    def test_one_thread_at_a_time_waits_for_a_step(self):
+        follower = smd.open(self.place).follow(interval=0.01, after=self.steps[1])
+        came, refused = [], []
+
+        def advance():
+            try:
+                came.append(next(follower))
+            except ValueError as error:
+                refused.append(str(error))
+
+        threads = [threading.Thread(target=advance) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(3000):
+            if refused:
+                break
+            time.sleep(0.01)
+        copied(self.source, self.place, self.steps)
+        self.end()
+        for thread in threads:
+            thread.join()
+        self.assertIn("already executing", refused[0])
+        self.assertEqual(came + list(follower), self.steps[2:])
 
     def test_waiting_ends(self):
         trial = smd.open(self.place)

@@ -59,11 +59,10 @@ class Python(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             mine, theirs = [1.0, 5.0, 1.0, 9.0, 7.0], [1.0, 2.0, 3.0, 4.0]  # above twice theirs at 1 and 3
             for name, losses in (("mine", mine), ("theirs", theirs)):
-                os.mkdir(os.path.join(folder, name))
-                with open(os.path.join(folder, name, "metrics.csv"), "w", encoding="utf-8") as file:
+                with open(os.path.join(folder, name + ".csv"), "w", encoding="utf-8") as file:
                     file.write("step,loss\n" + "".join(f"{step},{loss}\n" for step, loss in enumerate(losses)))
-            records, _ = self.records(os.path.join(folder, "mine"), "--python", DOCUMENTED + ":LossAboveOtherRule",
-                                      "--other", os.path.join(folder, "theirs"), "-k", status=1)
+            records, _ = self.records(os.path.join(folder, "mine.csv"), "--python", DOCUMENTED + ":LossAboveOtherRule",
+                                      "--other", os.path.join(folder, "theirs.csv"), "-k", status=1)
             result = records.pop()
             self.assertEqual([record["step"] for record in records], [1, 3])
             self.assertEqual((result["steps_evaluated"], result["steps_skipped"]), (4, 1))  # they have no step 4

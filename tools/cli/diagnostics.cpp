@@ -51,8 +51,12 @@ Level level_from_environment() noexcept {
   return value == nullptr ? Level::warning : parse_level(value).value_or(Level::warning);
 }
 
-/// The prefix by which messages name a file of a trial, or the trial itself.
-std::string place_of(std::string_view trial, std::string_view file) {
+/// The prefix by which messages name a file of a trial, or the trial itself. `text` follows it.
+std::string place_of(std::string_view trial, std::string_view file, std::string_view text = {}) {
+  const std::string name(trial.substr(trial.rfind('/') + 1));
+  if (!name.empty() && (file == name || text.starts_with(name + ": "))) {  // the file is the trial
+    return std::string(trial.substr(0, trial.size() - name.size()));
+  }
   const bool here = trial == "." && !file.empty() && file.front() != '/';
   std::string place(here ? std::string_view() : trial);
   if (!place.empty()) {
@@ -197,7 +201,8 @@ LogSink Diagnostics::sink() {
 }
 
 void Diagnostics::report(const Problem& problem, std::string_view trial) {
-  const std::string text = place_of(trial, problem.file) + to_string(problem);
+  const std::string said = to_string(problem);
+  const std::string text = place_of(trial, problem.file, said) + said;
   switch (problem.kind) {
     case ProblemKind::damaged:
     case ProblemKind::not_found:

@@ -147,7 +147,7 @@ Paths spellings(const std::string& path) {
 }
 
 std::mutex inputs;  // guards these two
-// Of each trial the path that was given and the folder, if another, each with a NUL behind: there may be thousands.
+// Of each trial the path that was given and `Trial::path`, if another, each with a NUL behind: there may be thousands.
 std::string read_trials;
 std::map<std::string, Paths> replaced_files;  // by the name that was given
 
@@ -156,9 +156,7 @@ bool lies_in(std::string_view path, std::string_view folder) {
 }
 
 void refuse_input(const std::string& name, const Paths& file, const std::string& given, const std::string& folder) {
-  boost::system::error_code unknown;
-  const bool is_file = boost::filesystem::is_regular_file(given, unknown);
-  for (const std::string& trial : spellings(is_file || folder.empty() ? given : folder)) {
+  for (const std::string& trial : spellings(folder.empty() ? given : folder)) {
     for (const std::string& path : file) {
       const auto owner = path != trial && lies_in(path, trial) ? trial_with_file(path) : std::nullopt;
       refuse_if(path == trial || (owner && lies_in(*owner, trial)),
@@ -392,6 +390,15 @@ void OutputFile::close(const Diagnostics& messages) {
     return;  // the destructor removes a file that is not closed
   }
   close();
+}
+
+bool OutputFile::replaces_same(const OutputFile& other) const {
+  const std::string folder = folder_of(path_);
+  const std::string other_folder = folder_of(other.path_);
+  boost::system::error_code unknown;
+  return !temporary_.empty() && !other.temporary_.empty() &&
+         path_.substr(folder.size()) == other.path_.substr(other_folder.size()) &&
+         boost::filesystem::equivalent(folder + ".", other_folder + ".", unknown);
 }
 
 bool OutputFile::is_terminal() const noexcept { return descriptor_ >= 0 && tool::is_terminal(descriptor_); }

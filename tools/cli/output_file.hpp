@@ -77,6 +77,8 @@ class OutputFile {
   void close(const Diagnostics& messages);
 
   [[nodiscard]] bool is_terminal() const noexcept;
+  /// True if both would replace one file, whatever name each was given.
+  [[nodiscard]] bool replaces_same(const OutputFile& other) const;
   /// True if what is written is dropped.
   [[nodiscard]] bool discards() const noexcept { return kind_ == Kind::discard; }
 
@@ -99,8 +101,8 @@ class OutputFile {
   std::string text_;  // of kind memory
 };
 
-/// Notes that a trial is read: none of its files must be replaced. `path`: as it was given; a file is all of the trial.
-/// Otherwise `folder` is, which may lie below. Thread-safe.
+/// Notes that a trial is read: none of its files must be replaced. `path`: as it was given. `folder`: `Trial::path`.
+/// Thread-safe.
 /// @throws UsageError if an OutputFile is to replace one.
 void add_input(const std::string& path, const std::string& folder);
 

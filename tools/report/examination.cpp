@@ -59,6 +59,25 @@ bool looks_alone(const RuleDescription& rule) {
   }
 }
 
+/// Reports what was asked for and not saved, once all steps are there.
+void say_what_is_missing(const ExaminationContext& context, Trial& trial, const EvaluationOptions& options) {
+  const SelectionOptions& selection = context.options.selection;
+  const std::vector<GlobalStep> listed = trial.listed_steps();
+  const std::vector<Mode> modes = trial.modes();
+  const bool no_mode = options.mode && std::ranges::find(modes, *options.mode) == modes.end();
+  const auto outside = [&](GlobalStep step) {
+    return no_mode || (options.start && step < *options.start) || (options.end && step >= *options.end);
+  };
+  if (!options.steps && listed.empty()) {
+    report_no_step(trial, context.messages);
+  } else if (!options.steps && std::ranges::all_of(listed, outside)) {
+    say_no_step_selected(trial.name(), context.messages, all_steps_and_modes(trial));
+  } else if ((selection.selects_tensors() || !selection.excludes.empty()) &&
+             select_tensors(trial, selection, context.messages).empty()) {
+    say_nothing_selected(&trial, selection, context.messages);
+  }
+}
+
 }  // namespace
 
 std::vector<RuleRequest> requests_of_page(const RuleOptions& rules, Diagnostics& messages) {
@@ -96,9 +115,13 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   steps_ = options;
   options.most_findings = listed_findings;
   options.most_kept_bytes = most_kept_bytes;
-  options.on_finding = [this](std::size_t rule, const Finding& finding) {
-    tallies_.resize(std::max(tallies_.size(), rule + 1));
-    tallies_[rule].add(finding);
+  options.on_finding = [this](std::size_t rule, const Finding& finding) { tallies_[rule].add(finding); };
+  options.make_again = [this](std::size_t rule) {
+    std::unique_ptr<Rule> fresh = rule == 0        ? make_survey()
+                                  : rule == pairs_ ? make_rule(pairing_rule)
+                                                   : context_.requests[rule - 1].make_again();
+    tallies_[rule] = fresh ? FindingTally() : tallies_[rule];
+    return fresh;
   };
   evaluator_.emplace(trial, std::move(options));
   evaluator_->add(make_survey());
@@ -111,23 +134,13 @@ Examination::Examination(const ExaminationContext& context, Trial& trial, std::s
   if (!pairs && !trial.layout().has_modes) {
     pairs_ = evaluator_->add(make_rule(pairing_rule));
   }
+  tallies_.resize(evaluator_->results().size());
 }
 
 std::unique_ptr<Survey> Examination::make_survey() {
   auto survey = std::make_unique<Survey>(survey_options(context_.options.selection, trial_));
   survey_ = survey.get();
   return survey;
-}
-
-void Examination::restart() {
-  tallies_.resize(evaluator_->results().size());
-  evaluator_->restart([this](std::size_t rule) {
-    std::unique_ptr<Rule> fresh = rule == 0        ? make_survey()
-                                  : rule == pairs_ ? make_rule(pairing_rule)
-                                                   : context_.requests[rule - 1].make_again();
-    tallies_[rule] = fresh ? FindingTally() : tallies_[rule];
-    return fresh;
-  });
 }
 
 TrialReport Examination::report(bool last) {
@@ -151,7 +164,7 @@ TrialReport Examination::report(bool last) {
       const bool passed = !chosen && result.status == RuleStatus::not_evaluated && !result.doubtful;
       (passed ? report.passed_over : report.results).push_back(result);
       if (!passed) {
-        report.tallies.push_back(i < tallies_.size() ? tallies_[i] : FindingTally());
+        report.tallies.push_back(tallies_[i]);
       }
       if (last && result.status == RuleStatus::issues_found) {
         context_.messages.raise(ExitStatus::no);
@@ -176,18 +189,7 @@ TrialReport examine(const ExaminationContext& context, Trial& trial, const std::
                     const std::stop_token& stop) {
   EvaluationOptions options;
   choose_steps(options, context.options.selection, trial, context.messages);
-  const std::vector<GlobalStep> listed = trial.listed_steps();
-  const auto outside = [&](GlobalStep step) {
-    return (options.start && step < *options.start) || (options.end && step >= *options.end);
-  };
-  if (!options.steps && listed.empty()) {
-    report_no_step(trial, context.messages);
-  } else if (!options.steps && std::ranges::all_of(listed, outside)) {
-    say_no_step_selected(trial.name(), context.messages, all_steps_and_modes(trial));
-  } else if ((context.options.selection.selects_tensors() || !context.options.selection.excludes.empty()) &&
-             select_tensors(trial, context.options.selection, context.messages).empty()) {
-    say_nothing_selected(&trial, context.options.selection, context.messages);
-  }
+  say_what_is_missing(context, trial, options);
   Progress progress("examining steps", 0);
   watch_evaluation(options, progress, stop);
   const std::optional<GlobalStep> end = options.end;
@@ -216,17 +218,15 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
     }
   };
   const auto examine_one = [&](std::size_t i, Trial& trial) {
-    std::optional<GlobalStep> end;
+    EvaluationOptions options;
     std::optional<Examination> examination;
     bool changed = true;  // since the page was written
     {
       const std::lock_guard lock(trials.mutex());
-      EvaluationOptions options;
       options.follow = true;
       options.wait = trials.wait();
       choose_steps(options, context.options.selection, trial, context.messages);
-      end = options.end;
-      examination.emplace(context, trial, operands[i], std::move(options));
+      examination.emplace(context, trial, operands[i], options);
     }
     // Evaluates what is new, and writes the page. Returns whether following the trial is over.
     const auto show = [&](const FollowTick& what) {
@@ -234,7 +234,7 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       Evaluator& evaluator = examination->evaluator();
       bool over = what.ended;
       if (what.again) {
-        examination->restart();
+        evaluator.restart();
       }
       if (what.last) {
         evaluator.offer(what.last);
@@ -242,7 +242,8 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       if (over) {
         evaluator.offer();
         evaluator.finish();
-      } else if (end && what.last && what.last->value >= end->value - (trial.layout().marks_steps ? 1 : 0)) {
+      } else if (options.end && what.last &&
+                 what.last->value >= options.end->value - (trial.layout().marks_steps ? 1 : 0)) {
         evaluator.finish(false);
         over = true;
       } else {
@@ -252,6 +253,10 @@ void examine_live(const ExaminationContext& context, const std::vector<std::stri
       if (over || (changed && due())) {
         put(i, examination->report(over), over);
         changed = false;
+      }
+      if (over) {
+        (void)check_worker(trial, context.options.selection, context.messages);
+        say_what_is_missing(context, trial, options);
       }
       return over;
     };

@@ -42,8 +42,6 @@ class Examination {
   [[nodiscard]] Evaluator& evaluator() noexcept { return *evaluator_; }
   /// What is known so far. `last`: no more data comes, so that problems are reported with their status.
   [[nodiscard]] TrialReport report(bool last);
-  /// Begins again, as `Evaluator::restart`.
-  void restart();
 
  private:
   [[nodiscard]] std::unique_ptr<Survey> make_survey();

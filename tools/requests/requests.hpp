@@ -62,7 +62,7 @@ struct RuleRequest {
   }
   /// Makes a new rule. Precondition: no `error`. @throws ConfigurationError.
   [[nodiscard]] std::unique_ptr<Rule> make() const;
-  /// As `make`, for `Evaluator::restart`. Null for a rule that watches the clock: it goes on.
+  /// As `make`, for `EvaluationOptions::make_again`. Null for a rule that watches the clock: it goes on.
   [[nodiscard]] std::unique_ptr<Rule> make_again() const;
 };
 

@@ -48,6 +48,15 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
   if (reports != nullptr) {
     options.on_finding = [this](std::size_t rule, const Finding& finding) { found(rule, finding); };
   }
+  options.make_again = [this](std::size_t rule) {
+    std::unique_ptr<Rule> fresh = reported_[rule] ? nullptr : context_.requests[rule].make_again();
+    if (fresh) {
+      for (const Finding& finding : evaluator_->results()[rule].findings) {
+        found_before_.insert(place_of(rule, finding));
+      }
+    }
+    return fresh;
+  };
   evaluator_.emplace(trial, std::move(options));
   context.others.allow(name);  // operands may also come from standard input
   for (const RuleRequest& request : context.requests) {
@@ -56,18 +65,6 @@ TrialEvaluation::TrialEvaluation(const EvaluationContext& context, Trial& trial,
   names_ = evaluator_->results();
   triggered_.resize(context.requests.size());
   reported_.resize(context.requests.size());
-}
-
-void TrialEvaluation::restart() {
-  evaluator_->restart([&](std::size_t rule) {
-    std::unique_ptr<Rule> fresh = reported_[rule] ? nullptr : context_.requests[rule].make_again();
-    if (fresh) {
-      for (const Finding& finding : evaluator_->results()[rule].findings) {
-        found_before_.insert(place_of(rule, finding));
-      }
-    }
-    return fresh;
-  });
 }
 
 void TrialEvaluation::found(std::size_t rule, const Finding& finding) {

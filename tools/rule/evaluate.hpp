@@ -37,7 +37,8 @@ struct EvaluationContext {
 /// Which steps -s, -m and -w mean in a trial. Reports what is unavailable, with its status.
 [[nodiscard]] EvaluationOptions evaluation_options(const EvaluationContext& context, Trial& trial);
 
-/// The rules asked for, over one trial: adds them to an evaluator and reports what they find.
+/// The rules asked for, over one trial: adds them to an evaluator and reports what they find. When they begin again,
+/// those whose results were reported do not, and what was found before is not reported again.
 class TrialEvaluation {
  public:
   /// If `reports` is null, nothing is evaluated (--explain).
@@ -52,8 +53,6 @@ class TrialEvaluation {
   void conclude(bool running = false) { report_results(false, running); }
   /// Reports the results of rules that need no further steps.
   void report_finished();
-  /// Begins again, but for rules whose results were reported. What was found before is not reported again.
-  void restart();
   /// Reports which rules the trial showed to be configured wrongly; status 2 if there are any.
   void report_refused();
 

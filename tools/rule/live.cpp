@@ -97,7 +97,7 @@ class LiveTrial {
   bool tick(const FollowTick& what) {
     const std::lock_guard lock(trials_.mutex());  // all threads share the other trials
     if (what.again) {
-      evaluation_->restart();
+      evaluation_->evaluator().restart();
       came_ = offered_ = std::nullopt;
     }
     came_ = std::max(came_, what.last);

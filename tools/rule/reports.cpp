@@ -77,10 +77,9 @@ Reports::Reports(const RuleCommandOptions& options, bool several_trials, std::si
                  const std::optional<PartLine>& part, bool any_rule) {
   const auto add = [&](OutputOptions own, bool findings, bool results) {
     const ReportFormat& format = report_format(own.format);
-    refuse_if(own.file && !own.file->starts_with("/dev/") &&
-                  std::ranges::any_of(destinations_, [&](const auto& other) { return other.options.file == own.file; }),
-              "--report: " + single_quoted(own.file.value_or("")) + " is named for another report");
     OutputFile out = own.open();
+    refuse_if(std::ranges::any_of(destinations_, [&](const auto& other) { return other.out.replaces_same(out); }),
+              "--report: " + single_quoted(own.file.value_or("")) + " is named for another report");
     const bool empty = !any_rule && (own.format == "tsv" || own.format == "table");
     destinations_.push_back({std::move(own), std::move(out), findings && format.records, results && !empty});
   };

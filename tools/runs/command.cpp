@@ -2,13 +2,13 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <boost/filesystem/directory.hpp>
-#include <boost/filesystem/operations.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "cli/interruption.hpp"
@@ -20,7 +20,7 @@ namespace smd::tool::runs {
 
 namespace {
 
-namespace fs = boost::filesystem;
+namespace fs = std::filesystem;  // whose times have nanoseconds, unlike Boost's
 using Clock = std::chrono::steady_clock;
 
 std::vector<ColumnTable> column_tables() {
@@ -52,17 +52,21 @@ FoundRuns found_runs(const RunsOptions& options, Diagnostics& messages) {
   return runs;
 }
 
-/// A number that changes with what is at or below a local path; 0 elsewhere.
+/// A number that changes with what is at or below a local path, by times and sizes; 0 elsewhere.
 std::uint64_t stamp_of(const std::string& path) {
-  boost::system::error_code error;
-  auto stamp = static_cast<std::uint64_t>(fs::last_write_time(path, error));
+  std::error_code error;
+  const auto stamp_of_entry = [&](const fs::path& entry) {
+    const std::uint64_t size = fs::file_size(entry, error);
+    return size + static_cast<std::uint64_t>(fs::last_write_time(entry, error).time_since_epoch().count());
+  };
+  std::uint64_t stamp = stamp_of_entry(path);
   if (error) {
     return 0;
   }
   const fs::recursive_directory_iterator end;
   for (fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error); entry != end;
        entry.increment(error)) {
-    stamp += static_cast<std::uint64_t>(fs::last_write_time(entry->path(), error));
+    stamp += stamp_of_entry(entry->path());
   }
   return stamp;
 }

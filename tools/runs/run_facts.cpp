@@ -161,19 +161,23 @@ void read_into(RunFacts& facts, Trial& trial, const RunsOptions& options, unsign
     const bool is_loss = std::ranges::binary_search(losses, name);
     const bool least = options.least_is_best(name, is_loss);
     const ScalarColumn column = ScalarColumn::read(trial, name, {}, {}, {.jobs = jobs});
+    const std::optional<ScalarFacts> scalar = scalar_facts(column, least);
     bool unread = false;
     for (const Problem& problem : column.problems()) {
-      unread = unread || problem.kind != ProblemKind::not_yet;
-      if (problem.kind != ProblemKind::absent) {
-        messages.report_once(problem, trial.path());
-      } else if (options.following.follow) {  // it is read again and again
-        messages.report_once(problem, trial.path());
-        messages.raise(ExitStatus::no);
-      } else {
+      const bool absent = problem.kind == ProblemKind::absent;
+      const bool only_not_yet =
+          problem.kind == ProblemKind::not_yet && !scalar;  // with numbers, the job will soon write it
+      const bool again = options.following.follow;
+      unread = unread || problem.kind != ProblemKind::not_yet || (only_not_yet && !again);
+      if ((absent || only_not_yet) && !again) {
         messages.report_record(problem, trial.path(), single_quoted(name));
+      } else {
+        messages.report_once(problem, trial.path());
+      }
+      if (absent) {
+        messages.raise(ExitStatus::no);
       }
     }
-    const std::optional<ScalarFacts> scalar = scalar_facts(column, least);
     if (unread || scalar) {
       answered.insert(name);
     }

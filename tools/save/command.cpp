@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include "app.hpp"
 #include "array.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
@@ -17,6 +18,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <utility>
 #include <variant>
 
@@ -200,10 +202,7 @@ ExitStatus save(const SaveOptions& options, Diagnostics& messages) {
   return ExitStatus::yes;
 }
 
-}  // namespace
-
-ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
-  const LibraryMessages library(messages);
+ExitStatus save_within_time(const SaveOptions& options, Diagnostics& messages) {
   try {
     return save(options, messages);
   } catch (const ReadError& error) {
@@ -216,6 +215,22 @@ ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
                   ExitStatus::unreadable);
     return ExitStatus::unreadable;
   }
+}
+
+}  // namespace
+
+ExitStatus run(const SaveOptions& options, Diagnostics& messages) {
+  const LibraryMessages library(messages);
+  if (!options.tee) {
+    return save_within_time(options, messages);
+  }
+  (void)std::signal(SIGPIPE, SIG_IGN);  // saving goes on when nobody reads the rest of the pipe
+  run_guarded(definition().name, messages, [&] { return save_within_time(options, messages); });
+  // The program that writes into the pipe goes on, too, except after a mistake on the command line.
+  if (messages.status() > ExitStatus::usage && !interrupted()) {
+    pass_on_the_rest(messages);
+  }
+  return messages.status();
 }
 
 }  // namespace smd::tool::save

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <functional>
 #include <system_error>
 
@@ -18,6 +17,7 @@
 #include "operands/operands.hpp"
 #include "select/selection.hpp"
 #include "text/number.hpp"
+#include "text/trim.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +27,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t block_bytes = std::size_t{1} << 16;  // as much as a pipe holds
+
 /// Calls `pass_on` with all that comes, and then `visit` with each line, which one of `ends` ended, and the number of
 /// the line by its line feeds. The last line may lack its end, but not if a stop request cut it off.
 void for_each_line(const Interruption& interruption, std::string_view ends,
@@ -35,7 +37,7 @@ void for_each_line(const Interruption& interruption, std::string_view ends,
   const std::stop_token stop = interruption.token();
   std::uint64_t number = 1;
   std::string line;
-  std::string block(std::size_t{1} << 16, '\0');
+  std::string block(block_bytes, '\0');
   for (;;) {
     if (!wait_for_input(stop)) {
       return;
@@ -235,8 +237,11 @@ class StepOfLog {
   std::uint64_t refused_ = 0;
 };
 
-/// Returns a text without the comma that may follow a number in a sentence.
-std::string_view number_in(std::string_view text) { return text.substr(0, text.find_last_not_of(",;") + 1); }
+/// Returns a text without blanks around it, and the comma that may follow a number in a sentence.
+std::string_view number_in(std::string_view text) {
+  text = smd::text::trimmed(text);
+  return text.substr(0, text.find_last_not_of(",;") + 1);
+}
 
 /// Returns the step in a text: `12`, `12.0`, `12/100`.
 std::optional<std::int64_t> step_in(std::string_view text) {
@@ -259,12 +264,23 @@ void pass_on(std::string_view text, bool& open, Diagnostics& messages) {
 
 }  // namespace
 
+void pass_on_the_rest(Diagnostics& messages) {
+  const std::stop_source nobody_stops;
+  bool open = true;
+  std::string block(block_bytes, '\0');
+  while (wait_for_input(nobody_stops.get_token())) {
+    const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+    if (got > 0) {
+      pass_on(std::string_view(block).substr(0, static_cast<std::size_t>(got)), open, messages);
+    } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
+      return;
+    }
+  }
+}
+
 std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver, const Interruption& interruption,
                                       Diagnostics& messages) {
   bool passes_on = options.tee;
-  if (options.tee) {
-    (void)std::signal(SIGPIPE, SIG_IGN);  // what is saved does not depend on who reads the rest of the pipe
-  }
   StepOfLog step(options, saver, messages);
   std::uint64_t passed = 0;
   std::uint64_t stepless = 0;

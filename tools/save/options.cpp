@@ -64,7 +64,8 @@ constexpr auto own_options = in_group(
                 "belong together; of one name twice at one step the later counts. Other lines pass by; -v counts them. "
                 "Lines whose step is no whole number are left out; a warning counts them. "
                 "If no line gives a number, the status is 1."),
-        flag(no_letter, "tee", "with --lines: write what is read to standard output, too"),
+        flag(no_letter, "tee",
+             "with --lines: write all that is read to standard output, too, even if it cannot be saved"),
     });
 
 /// The reductions that a hook can save, each also of |x|.

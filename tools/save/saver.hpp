@@ -83,4 +83,7 @@ class Saver {
 [[nodiscard]] std::optional<std::uint64_t> save_log(const SaveOptions& options, Saver& saver,
                                                     const Interruption& interruption, Diagnostics& messages);
 
+/// Passes on what is left of standard input after an error, so that the program that writes it goes on.
+void pass_on_the_rest(Diagnostics& messages);
+
 }  // namespace smd::tool::save

@@ -115,7 +115,7 @@ std::string without_modes(const Trial& trial, Mode asked) {
     names = trial.tensor_names();
     shown = "; tensor names may show them; there is ";
   }
-  return fmt::format("the steps of this trial have no modes{}; -n and -e select by name",
+  return fmt::format("the steps of this trial have no modes{}; select by name instead",
                      names.empty() ? "" : shown + single_quoted(names.front()));
 }
 

@@ -128,7 +128,16 @@ double first_time(const Trial& trial, Diagnostics& messages) {
 Pace pace_of(const Trial& trial, std::span<const GlobalStep> steps, Diagnostics& messages) {
   constexpr std::size_t recent = 100;
   if (steps.size() < 2) {
-    return {.duration = steps.empty() ? std::nullopt : std::optional(0.0), .rate = {}};
+    bool has_time = false;  // a record has one, which need not be read
+    const auto consider = [&](const Place& place, const auto& /*name*/) {
+      has_time = has_time || place.has_record() || !std::isnan(place.wall_time);
+    };
+    trial.for_each_entry({.steps = {{steps.begin(), steps.end()}}, .include_incomplete = true},
+                         [&](const TensorEntry& entry) {
+                           for_each_part(entry, consider);
+                           return !has_time;
+                         });
+    return {.duration = has_time ? std::optional(0.0) : std::nullopt, .rate = {}};
   }
   const GlobalStep before = steps[steps.size() - 1 - std::min(recent, steps.size() - 1)];
   std::vector<GlobalStep> ends = {steps.front(), before, steps.back()};

@@ -70,7 +70,7 @@ void NpzWriter::finish() {
   }
   if (encoded_ > 0) {
     messages_.note("-f npz: " + counted(encoded_, "key") + (encoded_ == 1 ? " is" : " are") +
-                   " percent-encoded, so that unpacking the archive does no harm (" + first_encoded_ +
+                   " percent-encoded, so that NumPy finds them and unpacking does no harm (" + first_encoded_ +
                    "); Python's urllib.parse.unquote decodes keys");
   }
   zip_.finish();
@@ -219,7 +219,11 @@ std::optional<std::string> MemberNames::add(std::string_view array) {
   if (!arrays_.emplace(array).second) {
     return std::nullopt;
   }
-  const std::string marks = marks_of(array);
+  std::string marks = marks_of(array);
+  // NumPy takes a key that is the name of a member, such as `c.npy`, for that member. Shorter names come first.
+  if (array.ends_with(".npy") && arrays_.contains(array.substr(0, array.size() - 4))) {
+    marks[array.size() - 4] = 1;
+  }
   const auto never = [](char) { return false; };
   std::string member;
   for (bool (*const encoded_too)(char) : {+never, +is_upper, +is_letter}) {

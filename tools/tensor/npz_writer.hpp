@@ -28,7 +28,8 @@ namespace smd::tool::tensor {
 /// - a slash at the beginning or after a slash, and all of a part between slashes that is `.` or `..`;
 /// - a point or space at the end of a folder's name, the colon of a drive (`C:`);
 /// - the first letter of a folder's or array's name that Windows keeps for a device (CON, PRN, AUX, NUL, COM1, LPT1 …);
-/// - in a name that differs from an earlier one's only in case: the upper-case letters, else all letters.
+/// - in a name that differs from an earlier one's only in case: the upper-case letters, else all letters;
+/// - the point of `.npy` at the end of a name, if the name without it is an earlier array's.
 class MemberNames {
  public:
   /// The member's name for an array, without `.npy`; nullopt if that array has one already.

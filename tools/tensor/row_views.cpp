@@ -285,10 +285,9 @@ constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"d
                                                                              {"argmax"},
                                                                              written_column}});
 
-// The least and the greatest are elements; NaN without elements.
+// The least and the greatest are elements; there is none without elements, nor of complex numbers.
 Cell extreme_of(const ReducedValue& value, Dtype dtype) {
-  return is_complex(dtype) || value.kind == ReducedValue::Kind::integer ? reduced_cell(value)
-                                                                        : element_cell(value.real, dtype);
+  return value.kind == ReducedValue::Kind::real ? element_cell(value.real, dtype) : reduced_cell(value);
 }
 
 // The statistics among the columns, in their order.

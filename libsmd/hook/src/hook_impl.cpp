@@ -388,7 +388,7 @@ void Hook::Impl::end_step() {
   const bool sync = config.sync == SyncPolicy::files;
   if (file) {
     last_saved = std::max(last_saved, step);
-    std::optional changed = collections.changed() ? std::optional(collections.content()) : std::nullopt;
+    std::optional changed = collections.must_be_written(false) ? std::optional(collections.content()) : std::nullopt;
     const std::size_t bytes = bytes_of_step + (changed ? bytes_of(*changed) : 0);
     queue.push(bytes, [this, to = std::move(file), changed = std::move(changed)]() mutable {
       publisher->publish(*to, std::move(changed));
@@ -426,7 +426,7 @@ void Hook::Impl::close() {
     queue.drain();  // so that `exists` below sees all files
     // If nothing was saved, an earlier run's collections file stays as it is.
     const bool there = hook::or_throw(output->exists(hook::collections_name(worker_part)));
-    if ((last_saved >= 0 && collections.changed()) || !there) {
+    if ((last_saved >= 0 && collections.must_be_written(true)) || !there) {
       hook::CollectionMap content = collections.content();
       const std::size_t bytes = bytes_of(content);
       queue.push(bytes, [this, content = std::move(content)]() mutable {

@@ -10,7 +10,6 @@
 #include <smd/limits.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -298,9 +298,10 @@ const SavingPlan& Collections::plan(std::string_view name, const std::vector<std
       plan_.histogram_collection = entry.config.name;
     }
     if (!entry.names.contains(name)) {
+      MatchBudget budget;
+      (matches(entry, name, budget) ? only_listed_ : changed_) = true;
       entry.names.emplace(name);
       named_[std::string(name)].push_back(id);
-      changed_ = true;
     }
   }
   return plan_;
@@ -341,6 +342,11 @@ std::map<std::string, Collection> Collections::content() const {
   return all;
 }
 
-bool Collections::changed() noexcept { return std::exchange(changed_, false); }
+bool Collections::must_be_written(bool at_end) noexcept {
+  const bool must = changed_ || (at_end && only_listed_);
+  changed_ = false;
+  only_listed_ = only_listed_ && !must;
+  return must;
+}
 
 }  // namespace smd::detail::hook

@@ -53,8 +53,10 @@ class Collections {
   void merge(const std::map<std::string, Collection>& earlier);
   /// Returns the collections as the collections file lists them: with the names of the tensors that were planned.
   [[nodiscard]] std::map<std::string, Collection> content() const;
-  /// Returns whether the collections have changed since the last call; true at the first call.
-  [[nodiscard]] bool changed() noexcept;
+  /// Returns whether the collections must be written: they have changed since this returned true, or it never did.
+  /// Before the end, a new name does not count if a pattern of its collection matches it: readers find it by the
+  /// pattern, and writing the list again for each new name would take quadratic time.
+  [[nodiscard]] bool must_be_written(bool at_end) noexcept;
 
  private:
   struct Entry {
@@ -87,6 +89,7 @@ class Collections {
   std::int64_t mode_step_ = 0;
   bool some_saved_now_ = false;
   bool changed_ = true;
+  bool only_listed_ = false;  // names that patterns match were added since the collections were written
   std::vector<Entry> entries_;
   std::map<std::string, std::size_t, std::less<>> by_name_;
   struct Hash {

@@ -35,10 +35,10 @@ struct RemoteOptions {
   /// every request.
   LogSink log = {};
   /// If it returns true, every request made with these options ends, including those in progress and waits between
-  /// attempts, and so does opening, refreshing and reading a local trial; they return a problem of kind
-  /// `ProblemKind::stopped`. For a stop token, a deadline, or both. Called every 50 ms during a wait, from any thread
-  /// and from several at once; must return quickly, must not throw, and must keep returning true. Empty: only the
-  /// requests' own limits end them.
+  /// attempts, and so does opening, refreshing and reading a local trial (a look at one that takes less than 100 ms may
+  /// end first); they return a problem of kind `ProblemKind::stopped`. For a stop token, a deadline, or both. Called
+  /// every 50 ms during a wait, from any thread and from several at once; must return quickly, must not throw, and must
+  /// keep returning true. Empty: only the requests' own limits end them.
   std::function<bool()> stop = {};
   /// Called after each request that the store answered, even if the object does not exist, but not after one that
   /// failed or was refused: shows that the store still answers. Called from any thread and from several at once; must

@@ -112,7 +112,8 @@ class SMD_EXPORT Trial {
   ~Trial();
 
   [[nodiscard]] const std::string& name() const noexcept;
-  /// Returns the directory in use, which lies below the given one if that is no trial itself.
+  /// Returns the directory in use, which lies below the given one if that is no trial itself; of a trial that is one
+  /// file, the file.
   [[nodiscard]] const std::string& path() const noexcept;
   [[nodiscard]] const LayoutTraits& layout() const noexcept;
   /// Returns, by tensor, the number of values that later ones superseded, in all steps.
@@ -234,7 +235,7 @@ class SMD_EXPORT Trial {
   /// Reads whole values in parallel, and passes the results to `take` in the order of `wanted`, in the calling thread.
   /// Stops if `take` returns false or throws. A value that cannot be read gives a result with a problem. `open`, unless
   /// it is empty, sees each open value, in the thread that reads it, and may narrow it; if it returns false, the value
-  /// is not read, and its result has neither value nor problem.
+  /// is not read, and its result has neither value nor problem. @throws InvalidArgument for an empty place.
   void read(std::span<const WantedValue> wanted, const std::function<bool(std::size_t, ReadResult&&)>& take,
             const ReadOptions& options = {}, const std::function<bool(std::size_t, Extent&)>& open = {}) const;
 

@@ -130,7 +130,7 @@ class SMD_EXPORT ValueReader {
   ~ValueReader();
 
   /// Opens a value, and closes the one before. Null if there is a problem: a file that does not exist, a record that
-  /// is damaged, or that holds another tensor. `name`: as in `WantedValue`.
+  /// is damaged, or that holds another tensor. `name`: as in `WantedValue`. @throws InvalidArgument for an empty place.
   [[nodiscard]] Extent* open(const Place& place, std::string_view name);
   /// Why the last value could not be opened or read; nullopt if it could.
   [[nodiscard]] const std::optional<Problem>& problem();
@@ -148,7 +148,7 @@ class SMD_EXPORT ValueReader {
     return problem();
   }
   /// Calls `use(i, value)` and then `done(i, problem)`, as above, for each of several values in the order of their
-  /// files and places. Reads short neighbours together.
+  /// files and places. Reads short neighbours together. @throws InvalidArgument for an empty place.
   template <class Use, class Done>
   void read_each(std::span<const WantedValue> wanted, Use&& use, Done&& done) {
     const std::span<const std::uint32_t> order = in_file_order(wanted);

@@ -56,7 +56,8 @@ struct LayoutKind {
   std::optional<Held> (*holds)(FolderWalk& folder) = nullptr;
   /// Returns whether trials read files of that name. Null: such a trial reads its own folders.
   bool (*reads_file)(std::string_view name) noexcept = nullptr;
-  /// Returns whether a single file is a trial, by its name and its first `first_bytes_of_file`. Null: none is.
+  /// Returns whether a single file is a trial, by its name and its first bytes, best those of `read_beginning`. Null:
+  /// none is.
   bool (*holds_file)(const Opening& what, std::span<const std::byte> first) = nullptr;
   /// Returns why a file is no such trial: a clause for text, of kind not_yet if the file has only begun and may become
   /// one, else not_found. Null: that need not be said.
@@ -109,6 +110,9 @@ struct LayoutKind {
 [[nodiscard]] std::optional<Held> holds_metric_log(FolderWalk& folder);
 /// `LayoutKind::reads_file`
 [[nodiscard]] bool is_metric_log_name(std::string_view name) noexcept;
+/// Returns the first bytes of a file, which tell what it is: `first_bytes_of_file`, or `limits::row_bytes` of a text
+/// whose first row or object is longer than that.
+[[nodiscard]] Outcome<std::vector<std::byte>> read_beginning(storage::Storage& storage, const std::string& path);
 /// `LayoutKind::holds_file`, and `LayoutKind::why_not`.
 [[nodiscard]] bool is_metric_log(const Opening& what, std::span<const std::byte> first);
 [[nodiscard]] Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first);

@@ -409,6 +409,16 @@ class Describer {
     if (found_ != before) {
       return;  // what else a wrapper has describes the tensor
     }
+    // A quantised convolution has its tensors at these places of its state.
+    constexpr std::size_t weight_at = 10;
+    const GlobalName* const type = pickle_.global(pickle_.callee(object.node));
+    if (type != nullptr && type->module.find(".quantized.") != std::string::npos && children.size() > weight_at + 1 &&
+        children[weight_at].key == Pickle::appended &&
+        pickle_.meaning(children[weight_at].value) == Meaning::quantised) {
+      walk_child("weight", children[weight_at].value);
+      walk_child("bias", children[weight_at + 1].value);
+      return;
+    }
     const bool module = is_module(children);
     bool others = true;
     if (module) {
@@ -497,7 +507,23 @@ class Describer {
     not_yet_ = false;
   }
 
+  /// Notes where a quantised tensor's scales are, if it has one for each channel.
+  void note_scales(Ref scales) {
+    const Pickle::First arguments = pickle_.first_items(object_of(scales).arguments);
+    const auto storage = storage_of_tensor(arguments[0]);
+    set_type(storage ? storage->dtype : "");
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
+    const bool known = storage && !storage->dtype.empty() && storages_.find && !storages_.swapped;
+    if (known && is_floating(type_.dtype) && fits(*storage, arguments, arguments[6]) && type_.strides.empty() &&
+        (scale_bytes_ += tensor_.length) <= most_bytes) {
+      file_.scales.push_back({std::string(shown_name()), type_.dtype, tensor_.offset, tensor_.length});
+    }
+  }
+
   void take_tensor(const Object& object, const Pickle::First& arguments, Ref dtype, Ref metadata) {
+    if (object.meaning == Meaning::quantised) {
+      note_scales(pickle_.first_items(arguments[4])[1]);
+    }
     const auto storage = storage_of_tensor(arguments[0]);
     set_type(dtype != Pickle::nothing ? class_name(pickle_, dtype) : storage ? storage->dtype : "");
     type_.meaning = object.meaning == Meaning::quantised ? quantiser(pickle_.first_items(arguments[4])) : dense_size_;
@@ -812,6 +838,7 @@ class Describer {
   wire::FileTensors::Position tensor_;  ///< where its elements are,
   std::string why_;                     ///< and why they cannot be read,
   bool not_yet_ = false;                ///< which is only that the file is cut before them.
+  std::uint64_t scale_bytes_ = 0;       ///< Of all scales that are noted.
   std::string dense_size_;              ///< Of the sparse tensor whose indices are walked.
   bool swapped_ = false;                ///< The array's elements are big-endian.
   std::string key_;                     ///< See `key_text`.

@@ -30,6 +30,14 @@ struct Fact {
   bool scalar = false;  ///< Measures training, or tells how far it is: `epoch`, `best_loss`. A number.
 };
 
+/// Where the scales of a quantised tensor's channels are. They are not read with the description.
+struct ChannelScales {
+  std::string tensor;
+  Dtype dtype = Dtype::float64;
+  std::uint64_t offset = 0;  ///< As that of a tensor.
+  std::uint64_t length = 0;  ///< In bytes.
+};
+
 /// Problems lack the file's name; their offsets count from its start, or from the pickle's if that is compressed.
 struct TorchFile {
   wire::FileTensors tensors;  ///< Two may have one name.
@@ -37,6 +45,7 @@ struct TorchFile {
   std::optional<std::int64_t> step;            ///< Which the facts state.
   std::optional<std::int64_t> epoch;           ///< The same.
   std::vector<ListedGlobal> globals;           ///< Of all pickles of the file.
+  std::vector<ChannelScales> scales;           ///< Little-endian ones, of 16 MiB in all at most.
   std::shared_ptr<const MemberSource> source;  ///< Of what the file stores; null if that is unknown.
   ProblemList problems{limits::problems_per_file};
   /// The file ends too soon: it may still be written to. Not among `problems`.

@@ -457,12 +457,13 @@ class LocalStorage final : public Storage {
     return status ? std::optional(time_written(*status)) : std::nullopt;
   }
 
-  /// Ignores what is removed meanwhile. Follows links to files where links may lead anywhere; each file to which they
-  /// lead counts once, and once more if it lies below the folder itself: to find that out, all files would be kept.
+  /// Ignores what is removed meanwhile. Counts a file with several names once. Follows symbolic links to files where
+  /// these may lead anywhere; each file to which they lead counts once, and once more if it lies below the folder
+  /// itself under one name: to find that out, all files would be kept.
   Outcome<FileTotals> totals_below(std::string_view folder, std::span<const std::string> except) override {
     const auto root = root_->anchor();
     const bool follows = root->resolve == Resolve::anywhere;
-    std::set<std::pair<dev_t, ino_t>> counted;  // those to which links lead
+    std::set<std::pair<dev_t, ino_t>> counted;  // those to which links lead, and those with several names
     FileTotals totals;
     std::vector<std::string> folders{std::string(folder)};
     while (!folders.empty()) {
@@ -486,7 +487,8 @@ class LocalStorage final : public Storage {
             folders.push_back(std::move(below));
           }
         } else if (uninterrupted([&] { return ::fstatat(fd->get(), entry.name.c_str(), &status, flags); }) == 0 &&
-                   S_ISREG(status.st_mode) && (!followed || counted.emplace(status.st_dev, status.st_ino).second)) {
+                   S_ISREG(status.st_mode) &&
+                   ((!followed && status.st_nlink == 1) || counted.emplace(status.st_dev, status.st_ino).second)) {
           totals.add({time_written(status), static_cast<std::uint64_t>(status.st_size)});
         }
       }

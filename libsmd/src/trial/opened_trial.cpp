@@ -314,7 +314,7 @@ class Opener {
     const bool follow = !environment_.open && !is_remote_path(file->folder);
     auto storage =
         follow ? or_throw(storage::open_local_with_links(file->folder), file->folder) : open_storage(file->folder);
-    const auto first = layout::read_first_bytes(*storage, file->name, layout::first_bytes_of_file);
+    const auto first = layout::read_beginning(*storage, file->name);
     const layout::Opening what{{}, file->name, options_.step_name};
     if (!first && storage->remote()) {
       return false;  // a prefix

@@ -100,6 +100,9 @@ TrialState::TrialState(const std::string& path, TrialOptions options, const Envi
       auto_refresh_(options_.auto_refresh),
       opened_(open_trial(path, options_, environment)),
       name_(options_.name.empty() ? last_part(path) : options_.name),
+      path_(only_file().empty()       ? storage().root()
+            : storage().root() == "." ? only_file()
+                                      : TrialPath(storage().root()).path_of(only_file())),
       records_(storage(), layout()) {
   make_snapshot();
 }
@@ -189,7 +192,7 @@ std::shared_ptr<const Snapshot> TrialState::look_once() {
 void TrialState::require_readable(const Snapshot& snapshot) const {
   for (const Problem& problem : snapshot.listing->notes.kept()) {
     if (problem.kind == ProblemKind::access_denied || problem.kind == ProblemKind::network) {
-      throw ReadError(in_file(problem, TrialPath(path()).path_of(problem.file)));
+      throw ReadError(in_file(problem, TrialPath(storage().root()).path_of(problem.file)));
     }
   }
 }

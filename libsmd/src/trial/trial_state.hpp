@@ -129,7 +129,7 @@ class TrialState {
   /// Returns `RemoteOptions::stop` as it was given, which ends reading of local values too.
   [[nodiscard]] const std::function<bool()>& stop() const noexcept { return stop_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] const std::string& path() const noexcept { return opened_.storage->root(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] storage::Storage& storage() const noexcept { return *opened_.storage; }
   [[nodiscard]] const layout::Layout& layout() const noexcept { return *opened_.layout; }
   [[nodiscard]] const LayoutTraits& traits() const noexcept { return opened_.traits; }
@@ -196,6 +196,7 @@ class TrialState {
   std::atomic<bool> auto_refresh_;
   const OpenedTrial opened_;
   const std::string name_;
+  const std::string path_;
   Records records_;
   const std::size_t window_ = options_.incomplete_step_wait_window.value_or(limits_.incomplete_steps);
 

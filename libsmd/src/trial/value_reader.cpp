@@ -3,6 +3,7 @@
 
 #include "base/parallel.hpp"
 #include "trial/trial_state.hpp"
+#include "types/refuse.hpp"
 #include "values/reader.hpp"
 
 #include <smd/trial.hpp>
@@ -22,6 +23,12 @@ namespace {
 constexpr std::uint64_t together_bytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t short_bytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t gap_bytes = std::uint64_t{8} << 10;
+
+/// @throws InvalidArgument for an empty place.
+const std::string& file_at(const Place& place) {
+  detail::refuse_if(place.file == nullptr, "the Place is empty; take that of an entry, or TrialSnapshot::place");
+  return *place.file;
+}
 
 std::uint64_t end_of(const Place& place) noexcept {
   return place.offset + std::min(place.length, UINT64_MAX - place.offset);
@@ -59,7 +66,7 @@ struct __attribute__((visibility("hidden"))) ValueReader::Impl {
     name = of;
     retried = false;
     problem.reset();
-    return reader.open(at, trial->layout().record_name(*at.file, of), next) ? &reader : open_again();
+    return reader.open(at, trial->layout().record_name(file_at(at), of), next) ? &reader : open_again();
   }
   /// Opens the value again, if it failed for a reason that may pass.
   Extent* open_again() {
@@ -121,7 +128,7 @@ std::span<const std::uint32_t> ValueReader::in_file_order(std::span<const Wanted
   Impl& impl = *impl_;
   impl.keys.clear();
   for (std::uint32_t i = 0; i < wanted.size(); ++i) {
-    impl.keys.push_back({wanted[i].place.file.get(), i, wanted[i].place.offset});
+    impl.keys.push_back({&file_at(wanted[i].place), i, wanted[i].place.offset});
   }
   if (!std::is_sorted(impl.keys.begin(), impl.keys.end())) {
     std::sort(impl.keys.begin(), impl.keys.end());
@@ -192,7 +199,7 @@ std::pair<std::vector<std::size_t>, std::uint64_t> batches_of(std::span<const Wa
     const std::uint64_t length = wanted[i].place.length;
     // What is in one file takes one request if one thread reads it.
     const bool same_file =
-        remote && i > begin && i - begin < batch_values && *wanted[i].place.file == *wanted[i - 1].place.file;
+        remote && i > begin && i - begin < batch_values && file_at(wanted[i].place) == file_at(wanted[i - 1].place);
     if (i > begin && ((i - begin >= most && !same_file) || bytes + length > batch_bytes)) {
       ends.push_back(i);
       begin = i;

@@ -177,35 +177,30 @@ struct FlatJson::Typed {
   std::optional<Value> bins;
   std::optional<double> min;
   std::optional<double> size;
+  std::optional<double> count;  ///< Of bins.
 };
 
-/// Returns false if the bins do not fit their counts.
-bool FlatJson::add_histogram(const Typed& typed) {
-  if (!typed.values || typed.values->kind != Kind::array) {
-    return false;
-  }
-  const std::size_t count = typed.values->data_size;
+void FlatJson::add_histogram(const Typed& typed) {
+  const std::size_t count = typed.values && typed.values->kind == Kind::array ? typed.values->data_size : 0;
   const bool edges = typed.bins && typed.bins->kind == Kind::array && typed.bins->data_size == count + 1;
-  if (!edges && !(typed.min && typed.size)) {
-    return false;
-  }
+  const auto bins = static_cast<double>(count);
+  const bool fits = edges || (typed.min && typed.size && typed.count.value_or(bins) == bins);
   Value value = typed.type;
   value.kind = Kind::histogram;
   value.name_bytes -= 1 + type_key.size();
   --value.dots_end;
   value.data = numbers_.size();
-  value.data_size = 3 * count;
-  numbers_.reserve(numbers_.size() + 3 * count);
+  value.data_size = fits ? 3 * count : 0;
+  numbers_.reserve(numbers_.size() + value.data_size);
   const auto edge = [&](std::size_t i) {
     return edges ? numbers_[typed.bins->data + i] : *typed.min + static_cast<double>(i) * *typed.size;
   };
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < value.data_size / 3; ++i) {
     numbers_.push_back(edge(i));
     numbers_.push_back(edge(i + 1));
     numbers_.push_back(numbers_[typed.values->data + i]);
   }
   values_.push_back(value);
-  return true;
 }
 
 std::size_t FlatJson::fold_typed() {
@@ -237,6 +232,8 @@ std::size_t FlatJson::fold_typed() {
       typed->values = value;
     } else if (below == "bins") {
       typed->bins = value;
+    } else if (value.kind == Kind::number && below == "packedBins.count") {
+      typed->count = value.number;
     } else if (value.kind == Kind::number && (below == "packedBins.min" || below == "packedBins.size")) {
       (below.ends_with("min") ? typed->min : typed->size) = value.number;
     }
@@ -244,7 +241,11 @@ std::size_t FlatJson::fold_typed() {
   values_ = std::move(rest);
   std::size_t others = 0;
   for (const auto& [name, typed] : outermost) {
-    others += text(typed->type) == "histogram" && add_histogram(*typed) ? 0 : 1;
+    if (text(typed->type) == "histogram") {
+      add_histogram(*typed);
+    } else {
+      ++others;
+    }
   }
   return others;
 }

@@ -24,7 +24,7 @@ class FlatJson {
     null,
     text,
     array,      ///< Of numbers; null in it is NaN.
-    histogram,  ///< Left edge, right edge and count of each bin.
+    histogram,  ///< Left edge, right edge and count of each bin; nothing if bins and counts do not fit.
     other,      ///< Any other array, and an empty one.
   };
   struct Value {
@@ -81,7 +81,7 @@ class FlatJson {
   void begin_path(std::span<const std::string_view> keys);
   void push_key(std::string_view key);
   [[nodiscard]] bool is_type(const Value& value) const noexcept;
-  bool add_histogram(const Typed& typed);
+  void add_histogram(const Typed& typed);
 
   text::JsonReader reader_;
   Buffer buffer_;

@@ -25,24 +25,19 @@ double double_in(std::span<const std::byte> bytes) noexcept {
   return std::bit_cast<double>(load_little<std::uint64_t>(bytes));
 }
 
-/// Appends one occurrence of repeated doubles, packed or not. If `into` is null, only checks it.
-void take_doubles(pbf_reader& reader, std::vector<double>* into) {
+/// Appends one occurrence of repeated doubles, packed or not.
+void append_doubles(pbf_reader& reader, std::vector<double>& into) {
   if (reader.wire_type() == pbf_wire_type::fixed64) {
-    const double number = reader.get_double();
-    if (into != nullptr) {
-      into->push_back(number);
-    }
+    into.push_back(reader.get_double());
     return;
   }
   std::span<const std::byte> packed = bytes_of(reader);
   if (packed.size() % sizeof(double) != 0) {
     throw protozero::invalid_length_exception{};
   }
-  if (into != nullptr) {
-    into->reserve(into->size() + packed.size() / sizeof(double));
-    for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
-      into->push_back(double_in(packed));
-    }
+  into.reserve(into.size() + packed.size() / sizeof(double));
+  for (; !packed.empty(); packed = packed.subspan(sizeof(double))) {
+    into.push_back(double_in(packed));
   }
 }
 
@@ -50,16 +45,15 @@ void take_doubles(pbf_reader& reader, std::vector<double>* into) {
 constexpr std::array sum_fields = {&HistogramSums::min, &HistogramSums::max, &HistogramSums::num, &HistogramSums::sum,
                                    &HistogramSums::sum_squares};
 
-/// Scans the sums, and unless they are null, the buckets.
-HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<double>* limits,
-                        std::vector<double>* counts) {
+HistogramSums scan_sums(std::span<const std::byte> histogram_proto, std::vector<double>& limits,
+                        std::vector<double>& counts) {
   HistogramSums sums;
   for_each_field(reader_of(histogram_proto), [&](pbf_reader& field) {
     const std::uint32_t number = field.tag();
     if (number <= sum_fields.size()) {
       sums.*sum_fields[number - 1] = double_of(field);
     } else if (number == 6 || number == 7) {
-      take_doubles(field, number == 6 ? limits : counts);
+      append_doubles(field, number == 6 ? limits : counts);
     }
   });
   return sums;
@@ -89,17 +83,16 @@ Outcome<std::optional<BucketSpan>> span_of(std::uint64_t rows, const At& at) {
   return span;
 }
 
-}  // namespace
-
-Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+/// Returns the sums and, for each bucket from the first to the last that is not empty, left and right edge and count.
+Outcome<std::pair<HistogramSums, std::vector<double>>> scan_histogram(std::span<const std::byte> histogram_proto) {
   std::vector<double> limits;  // the upper ones
   std::vector<double> counts;
-  const HistogramSums sums = scan_sums(histogram_proto, &limits, &counts);
+  const HistogramSums sums = scan_sums(histogram_proto, limits, counts);
   if (limits.size() != counts.size()) {
     return damaged(fmt::format("histogram with {} limits of {} buckets", limits.size(), counts.size()));
   }
-  std::vector<double> buckets;  // left and right edge, and count of each
-  std::size_t filled = 0;       // without the empty ones at the end
+  std::vector<double> buckets;
+  std::size_t filled = 0;  // without the empty ones at the end
   std::size_t filled_limit = 0;
   double left = sums.min;
   for (std::size_t at = 0; at < counts.size(); ++at) {
@@ -124,10 +117,21 @@ Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
   if (auto span = bucket_span(buckets); !span) {
     return std::move(span.problem());
   }
+  return std::pair(sums, std::move(buckets));
+}
+
+}  // namespace
+
+Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
+  auto histogram = scan_histogram(histogram_proto);
+  if (!histogram) {
+    return std::move(histogram.problem());
+  }
+  const std::vector<double>& buckets = histogram->second;
   Value value;
   value.dtype = Dtype::float64;
-  value.shape = {static_cast<std::int64_t>(filled / 3), 3};
-  std::byte* at = value.own(filled * sizeof(double)).data();
+  value.shape = {static_cast<std::int64_t>(buckets.size() / 3), 3};
+  std::byte* at = value.own(buckets.size() * sizeof(double)).data();
   for (const double number : buckets) {
     store_little(at, std::bit_cast<std::uint64_t>(number));
     at += sizeof number;
@@ -136,7 +140,10 @@ Outcome<Value> histogram_value(std::span<const std::byte> histogram_proto) {
 }
 
 Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto) {
-  return guarded([&]() -> Outcome<HistogramSums> { return scan_sums(histogram_proto, nullptr, nullptr); });
+  return guarded([&]() -> Outcome<HistogramSums> {
+    auto histogram = scan_histogram(histogram_proto);
+    return histogram ? Outcome(histogram->first) : std::move(histogram.problem());
+  });
 }
 
 Outcome<std::optional<BucketSpan>> bucket_span(std::span<const double> buckets) {

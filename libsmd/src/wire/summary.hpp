@@ -33,8 +33,7 @@ struct HistogramSums {
   double sum = 0;
   double sum_squares = 0;
 };
-/// Returns the sums; whether the buckets fit is checked only when they are read. Returns a problem if the message is
-/// damaged.
+/// Returns the sums. Returns a problem if the message is damaged, or as `histogram_value`.
 [[nodiscard]] Outcome<HistogramSums> histogram_sums(std::span<const std::byte> histogram_proto);
 /// Returns the buckets from the first to the last that is not empty, as TensorBoard converts them: float64 of shape
 /// [k,3], left and right edge and count of each. The least element is the left edge of the first, the greatest one the

@@ -131,6 +131,25 @@ TEST_CASE("a built-in collection keeps its patterns when another is added, whate
   }
 }
 
+TEST_CASE("a name that a pattern matches is listed when something else is, or at the end") {
+  const TempDir folder;
+  Hook hook({.out_dir = folder / "run", .save_config = SaveConfigMode{.save_interval = 1}});
+  const auto listed = [&] { return Trial::open(folder / "run").collection("all").value().tensor_names; };
+  hook.save_tensor("a", one());
+  hook.flush();
+  hook.save_tensor("b", one());
+  hook.flush();
+  CHECK(listed() == Texts{"a"});
+  CHECK(Trial::open(folder / "run").tensor_names({.collections = {"all"}}) == Texts{"a", "b"});
+  hook.save_tensor("c", one(), {"mine"});
+  hook.flush();
+  CHECK(listed() == Texts{"a", "b", "c"});
+  CHECK(Trial::open(folder / "run").collection("mine").value().tensor_names == Texts{"c"});
+  hook.save_tensor("d", one());
+  hook.close();
+  CHECK(listed() == Texts{"a", "b", "c", "d"});
+}
+
 TEST_CASE("what cannot be added changes nothing") {
   const TempDir folder;
   Hook hook({.out_dir = folder / "run", .save_config = SaveConfigMode{.save_interval = 1}, .save_all = true});

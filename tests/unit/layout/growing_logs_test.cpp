@@ -7,6 +7,8 @@
 #include "support/memory_file.hpp"
 #include "support/temp_dir.hpp"
 
+#include <smd/limits.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -524,6 +526,14 @@ TEST_CASE("the step of JSON lines may have a name that the first line lacks") {
   CHECK_FALSE(log.damaged());
 }
 
+TEST_CASE("a list with a name of steps is not the step of JSON lines") {
+  Log log(metrics_layout(), "metrics.jsonl");
+  log.append("{\"step\":[7,8],\"epoch\":1,\"loss\":3}\n{\"step\":[7,8],\"epoch\":2,\"loss\":2}\n");
+  log.look(true);
+  CHECK(log.values() == Values{{"loss", 1, 3}, {"loss", 2, 2}});
+  CHECK_FALSE(log.damaged());
+}
+
 TEST_CASE("with a follower the choice of the step is that of the first row") {
   const std::string text = "step,loss\n1,2\n1.5,1\n";
   Log whole(metrics_layout(), "metrics.csv");
@@ -598,14 +608,20 @@ TEST_CASE("a histogram of a run whose buckets cannot be is left out, and is dama
   Log log(wandb_layout(), "run-q7w2m4xz.wandb");
   log.append(run_file({{"a", R"({"_type":"histogram","bins":[0,1,2],"values":[1,-2]})"},
                        {"b", R"({"_type":"histogram","bins":[2,1,0],"values":[1,2]})"},
+                       {"c", R"({"_type":"histogram","bins":[0,1],"values":[1,2]})"},
+                       {"d", R"({"_type":"histogram","packedBins":{"min":0,"size":1,"count":3},"values":[1,2]})"},
+                       {"e", R"({"_type":"histogram","bins":null,"values":null})"},
                        {"loss", "1"}}));
   const Found found = log.look(true);
   const auto& notes = found.listing->notes.kept();
-  REQUIRE(notes.size() == 2);
+  REQUIRE(notes.size() == 5);
   CHECK(notes[0].text == "the value of 'a' is left out: a bucket of the histogram has -2 elements");
   CHECK(notes[1].text == "the value of 'b' is left out: the buckets of the histogram do not ascend");
+  for (std::size_t i = 2; i < notes.size(); ++i) {
+    CHECK(notes[i].text.ends_with("' is left out: the bins of the histogram do not fit its counts"));
+  }
   CHECK(log.damaged());
-  CHECK(log.values() == Values{{"loss", 2, 1}});
+  CHECK(log.values() == Values{{"loss", 5, 1}});
 }
 
 TEST_CASE("a later copy of a log gives only what is new, and another log all that it has") {
@@ -739,4 +755,9 @@ TEST_CASE("why a text is no metric log") {
   CHECK(problem("name,height\n").find("step") != std::string::npos);
   CHECK(problem("{\n\"step\": 1\n}\n").find("lines") != std::string::npos);
   CHECK(problem("one line of prose\n").find("header") != std::string::npos);
+  CHECK(problem("[[1,2],{\"step\":2,\"loss\":1}]").find("array") != std::string::npos);
+  CHECK(problem("[{\"step\":2,").find("first object") != std::string::npos);
+  CHECK(problem("a,b\n" + std::string(smd::limits::row_bytes, 'x')).find("step") != std::string::npos);
+  CHECK(problem(std::string(smd::limits::row_bytes, 'x')) == too_long_line);
+  CHECK(metric_log_problem("{\"step\":2,", true).value_or(smd::Problem()).kind == smd::ProblemKind::not_yet);
 }

@@ -105,6 +105,10 @@ TEST_CASE("tensors by name, else by collection, else by a collection of that nam
   CHECK(trial.run(confusion, {{"labels", "truth"}, {"predictions", "guess"}, {"labels_collection", "none"}})
             .steps_evaluated == 2);  // 0 and 1, where labels is no more than a name that was not asked for
   CHECK(trial.run(confusion).status == RuleStatus::not_evaluated);
+  // An empty tensor is there: none of a collection takes its place, and the step has nothing to judge.
+  trial.step(5, {{"labels", {}}, {"t_a", {1}}, {"g_a", {0}}});
+  CHECK(trial.run(confusion, {{"labels_collection", "truth"}, {"predictions_collection", "guess"}}).steps_evaluated ==
+        3);
 }
 
 TEST_CASE("workers are pooled, each with its own predictions; modes are not told apart") {

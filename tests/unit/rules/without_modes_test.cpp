@@ -45,12 +45,13 @@ TEST_CASE("restarted, rules judge what came late, and not what no longer counts;
   job.number(0, "loss", 1).number(1, "loss", 1);
   Script script;
   Trial trial = job.open(script);
-  Evaluator evaluator(trial, {.keep_going = true, .follow = true});
+  const auto make_again = [](std::size_t rule) { return rule == 0 ? make_rule("ExplodingTensor") : nullptr; };
+  Evaluator evaluator(trial, {.keep_going = true, .follow = true, .make_again = make_again});
   evaluator.add(make_rule("ExplodingTensor"));
   evaluator.add(make_rule("StalledTrainingRule", {{"threshold", "60"}}));
   const auto again = [&] {
     trial.refresh();
-    evaluator.restart([](std::size_t rule) { return rule == 0 ? make_rule("ExplodingTensor") : nullptr; });
+    evaluator.restart();
     evaluator.offer();
     CHECK(triggered_at(evaluator.results()[1]) == Steps{1});
     CHECK(evaluator.results()[1].rule == "StalledTrainingRule");
@@ -73,6 +74,42 @@ TEST_CASE("restarted, rules judge what came late, and not what no longer counts;
   evaluator.finish();
   CHECK(evaluator.results()[0].status == RuleStatus::no_issues_found);
   CHECK(evaluator.results()[1].status == RuleStatus::issues_found);
+}
+
+TEST_CASE("pairs and sides that only a later name makes are judged as afterwards") {
+  const auto follow = [](const std::string& rule, const ParameterTexts& parameters, bool has_test) {
+    MemoryTrial job;
+    job.number(0, "loss", 3).number(1, "loss", 2).number(2, "loss", 1);
+    if (has_test) {
+      job.number(1, "test/loss", 9);  // stands for validation until there is one
+    }
+    Script script;
+    Trial trial = job.open(script);
+    const auto make_again = [&](std::size_t) { return make_rule(rule, parameters); };
+    Evaluator evaluator(trial, {.keep_going = true, .follow = true, .make_again = make_again});
+    evaluator.add(make_rule(rule, parameters));
+    evaluator.offer();
+    job.number(3, "loss", 1).number(3, "val/loss", 1.7).number(4, "loss", 1.5).number(4, "val/loss", 1.7);
+    trial.refresh();
+    evaluator.offer();
+    evaluator.finish();
+    const RuleResult afterwards = evaluate(job, rule, parameters);
+    const RuleResult result = evaluator.results().front();
+    CHECK(values(result) == values(afterwards));
+    CHECK(result.steps_evaluated == afterwards.steps_evaluated);
+    CHECK(result.pairs == afterwards.pairs);
+    return triggered_at(result);
+  };
+  for (const bool has_test : {false, true}) {
+    CAPTURE(has_test);
+    // step 3: training (3 + 2 + 1 + 1) / 4 = 1.75, above 1.7; step 4: (1.7 - 1.5) / 1.5
+    CHECK(follow("Overfit", {}, has_test) == Steps{4});
+    CHECK(follow("Overfit", {{"pairs", "run/loss:run/val/loss"}}, has_test) == Steps{4});
+    CHECK(follow("Overfit", {{"tensor_regex", "test/loss"}}, has_test).empty());  // no pair once there is a validation
+    CHECK(follow("Overtraining", {{"patience_train", "1"}}, has_test).empty());
+    CHECK(follow("LossNotDecreasing", {{"mode", "TRAIN"}, {"num_steps", "1"}}, has_test) == Steps{3, 4});
+    CHECK(follow("LossNotDecreasing", {{"mode", "EVAL"}, {"num_steps", "1"}}, has_test).empty());
+  }
 }
 
 /// Training at steps 0, 1 and 3, validation at 1, 2 and 4.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <map>
@@ -115,4 +116,7 @@ TEST_CASE("storage: when the newest file below a folder was written") {
   CHECK(storage->totals_below("")->newest == at(9000));
   CHECK(storage->totals_below("")->bytes == 5);
   CHECK(storage->totals_below("", other_trials)->bytes == 3);
+  // A file with several names counts once.
+  REQUIRE(::link((dir / "trial/other").c_str(), (dir / "trial/index/again").c_str()) == 0);
+  CHECK(storage->totals_below("")->bytes == 5);
 }

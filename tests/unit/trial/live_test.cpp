@@ -2,6 +2,7 @@
 // Waiting and following, with a hand-wound clock and a scripted directory.
 #include <smd/find.hpp>
 #include <smd/follow.hpp>
+#include <smd/limits.hpp>
 #include <smd/trial.hpp>
 
 #include "scripted_trial.hpp"
@@ -566,7 +567,7 @@ TEST_CASE("a log that has only begun is waited for") {
     return std::string();
   };
   const auto past = std::chrono::steady_clock::now();
-  const std::string line(std::size_t{64} << 10, 'a');
+  const std::string line(limits::row_bytes, 'a');
   const std::pair<std::string, std::string> begun[] = {
       {"empty.csv", ""},         {"blank.tsv", "\n"},     {"comment.csv", "# seed 1\n"},      {"half.csv", "st"},
       {"half.tsv", "loss\tste"}, {"half.jsonl", "{\"st"}, {"array.json", "[\n{\"step\":\n1"}, {"none.json", "["}};

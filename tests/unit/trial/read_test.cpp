@@ -80,6 +80,19 @@ TEST_CASE("reading stops when told to, or when the caller throws") {
   }
 }
 
+TEST_CASE("an empty place is refused") {
+  const Sample sample;
+  const Trial trial = sample.open();
+  std::vector<WantedValue> wanted = sample.wanted;
+  wanted[150].place = Place();
+  for (const unsigned jobs : {1u, 4u}) {
+    CHECK_THROWS_AS(trial.read(wanted, [](std::size_t, ReadResult&&) { return true; }, {jobs}), InvalidArgument);
+  }
+  ValueReader reader(trial);
+  CHECK_THROWS_WITH_AS(static_cast<void>(reader.open(Place(), "t0")),
+                       "the Place is empty; take that of an entry, or TrialSnapshot::place", InvalidArgument);
+}
+
 TEST_CASE("a bad record among good ones costs only itself") {
   const Sample sample;
   std::vector<WantedValue> wanted = sample.wanted;

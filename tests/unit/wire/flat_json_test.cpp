@@ -92,10 +92,11 @@ TEST_CASE("what stands below a _type is a histogram, or left out") {
   add({"h", "bins"}, "[0, 1, 3]");
   add({"p"}, R"({"packedBins": {"size": 2, "min": 1, "count": 2}, "values": [7, 8], "_type": "histogram"})");
   add({"picture"}, R"({"width": 8, "_type": "image-file", "more": {"_type": "x", "height": 9}})");
+  add({"cut"}, R"({"values": [1, 2], "bins": [1, 2], "_type": "histogram"})");
   add({"picture.width"}, "3");
   add({"_type"}, "\"outermost\"");
   CHECK(values.fold_typed() == 1);
-  CHECK(told(values) == "picture.width=3w _type=\"outermost\" h={0,1,5,1,3,6,} p={1,3,7,3,5,8,}");
+  CHECK(told(values) == "picture.width=3w _type=\"outermost\" cut={} h={0,1,5,1,3,6,} p={1,3,7,3,5,8,}");
 }
 
 TEST_CASE("numbers of text") {

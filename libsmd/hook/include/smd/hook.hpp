@@ -127,7 +127,8 @@ class SMD_EXPORT Hook {
   /// Saves what the configuration asks of a tensor at this step: its value, reductions, its shape, or nothing. The
   /// tensor belongs to `collections` (which are then saved, configured or not) and to those whose names or patterns
   /// match it. Reductions are computed as by `reduce` and saved as float64 (integers as int64, means and sums of
-  /// complex numbers as complex128); undefined ones are left out. The caller may change `value` once this returns.
+  /// complex numbers as complex128); undefined ones are left out. The collections `gradients` and `optimizer_variables`
+  /// save nothing in the modes eval and predict, as in the reference. The caller may change `value` once this returns.
   /// @return whether anything was saved.
   /// @throws InvalidArgument for names that are not UTF-8 or longer than 64 KiB, bytes that do not fit type and shape,
   ///         values of 2 GiB and more, or, at the first call, a configured collection that is not built in and was not

@@ -55,6 +55,10 @@ struct EvaluationOptions {
   std::function<double()> now = {};  ///< Seconds since 1970; default: the system's clock.
   /// Receives each finding, with the number of its rule, by step, then rule. Called in the calling thread.
   std::function<void(std::size_t rule, const Finding&)> on_finding = {};
+  /// Returns a new rule in place of one that begins again. All begin again at `Evaluator::restart`, and when a name
+  /// that was saved late changes which tensors one of them compares at earlier steps. Null: that rule goes on after the
+  /// last step that it has seen, and may have to name what it needs of a step twice. Not given: all go on.
+  std::function<std::unique_ptr<Rule>(std::size_t rule)> make_again = {};
   /// Receives the number of steps evaluated, and of those now available. Called in the calling thread.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
 };
@@ -110,9 +114,9 @@ class SMD_EXPORT Evaluator {
   /// Evaluates the steps that have become available since the last call, up to and including `last`, with the trial as
   /// it is now. What is saved at these steps later counts only after a `restart`. @throws as `run`.
   void offer(std::optional<GlobalStep> last = {});
-  /// Begins again, so that the next `offer` evaluates all steps from the first. `fresh` returns a new rule in place of
-  /// each that is not misconfigured; null: that rule goes on, after the last step that it has seen.
-  void restart(const std::function<std::unique_ptr<Rule>(std::size_t rule)>& fresh);
+  /// Begins again, with rules from `EvaluationOptions::make_again` in place of those that are not misconfigured, so
+  /// that the next `offer` evaluates all steps from the first.
+  void restart();
   /// Informs rules of the time, for those that watch it. `seconds` is the time of a steady clock.
   void tick(double seconds, bool new_data);
   /// Ends the evaluation. `complete`: all steps of the trial were offered, so that rules may close what is open.

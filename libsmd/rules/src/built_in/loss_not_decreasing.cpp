@@ -87,6 +87,11 @@ class LossNotDecreasing final : public Rule {
     if (!looks_at(step)) {
       return;
     }
+    RuleRun& run = RuleAccess::context(step).run;
+    const auto sides = std::exchange(sides_, selects_by_side() ? run.base().sides() : nullptr);
+    if (sides && sides != sides_ && sides->differ(*sides_)) {
+      run.ask_again();
+    }
     for (const Unit& unit : units(step)) {
       losses_.need(step, unit);
       if (!base_trial().layout().has_modes) {
@@ -169,14 +174,14 @@ class LossNotDecreasing final : public Rule {
   }
   /// If steps have no modes, `units` selects by names instead.
   [[nodiscard]] bool looks_at(const StepTensors& step) const {
-    return !only_ || step.mode() == *only_ || !base_trial().layout().has_modes;
+    return !only_ || step.mode() == *only_ || selects_by_side();
   }
+  [[nodiscard]] bool selects_by_side() const { return only_ && !base_trial().layout().has_modes; }
   [[nodiscard]] std::vector<Unit> units(const StepTensors& step) const {
     std::vector<Unit> units = losses_.units(step);
-    if (only_ && !base_trial().layout().has_modes) {
-      const auto sides = RuleAccess::context(step).run.base().sides();
+    if (sides_) {
       const Side wanted = *only_ == Mode::train ? Side::train : Side::eval;
-      std::erase_if(units, [&](const Unit& unit) { return sides->of(unit.tensor()) != wanted; });
+      std::erase_if(units, [&](const Unit& unit) { return sides_->of(unit.tensor()) != wanted; });
     }
     return units;
   }
@@ -368,6 +373,7 @@ class LossNotDecreasing final : public Rule {
   std::map<std::pair<RowKey, GlobalStep>, std::set<std::int64_t>> asked_;
   std::map<RowKey, Row> rows_;
   std::map<RowKey, Observed> observed_;
+  std::shared_ptr<const Sides> sides_;  // of the names known so far, if the rule selects by them
 };
 
 }  // namespace

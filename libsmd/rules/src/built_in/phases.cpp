@@ -56,13 +56,27 @@ void PairedLosses::resolve(const StepTensors& step) {
   if (resolved_ == now) {
     return;
   }
-  resolved_ = now;
+  const std::optional<Resolved> before = std::exchange(resolved_, now);
+  std::set<TensorPair> gone(pairs_.begin(), pairs_.end());
   pairs_.clear();
   absent_.clear();
   if (chosen_) {
     pair_by_sides(step, *sides, snapshot);
   } else {
     pair_as_said(snapshot);
+  }
+  const auto is_old = [&](const std::string& name) {
+    const std::optional<std::uint32_t> id = snapshot.find_tensor(name);
+    return id && *id < std::get<2>(*before);
+  };
+  bool again = false;
+  for (const TensorPair& pair : pairs_) {
+    gone.erase(pair);
+    const bool added = since_.try_emplace(pair).second;
+    again = again || (added && before && (is_old(pair.training) || is_old(pair.validation)));
+  }
+  if (again || !gone.empty()) {
+    RuleAccess::context(step).run.ask_again();
   }
 }
 

@@ -53,7 +53,8 @@ class PairedLosses {
   [[nodiscard]] const std::vector<std::string>& absent() const noexcept { return absent_; }
 
  private:
-  /// Makes the pairs again if the names have changed.
+  /// Makes the pairs again if the names have changed. Asks to begin again if a pair no longer is one, or a tensor
+  /// saved before gets another partner.
   void resolve(const StepTensors& step);
   void pair_by_sides(const StepTensors& step, const Sides& sides, const TrialSnapshot& snapshot);
   void pair_as_said(const TrialSnapshot& snapshot);
@@ -67,7 +68,7 @@ class PairedLosses {
   /// What `pairs_` was made from: sides, generation, and how many tensors there were.
   using Resolved = std::tuple<std::shared_ptr<const Sides>, std::uint64_t, std::size_t>;
   std::optional<Resolved> resolved_;
-  std::map<TensorPair, Mean> since_;  // training values since the last observation
+  std::map<TensorPair, Mean> since_;  // training values since the last observation, by each pair known so far
 };
 
 /// Collects losses until validation phases close: at the next step of training, or at the end.

@@ -193,7 +193,7 @@ RuleConfiguration read_entry(const Json& json, const std::string& position) {
         read_configuration(json.at("DebugRuleConfiguration"),
                            position.empty() ? "DebugRuleConfiguration" : position + ".DebugRuleConfiguration");
     if (const auto beside = json.find("CollectionConfigurations"); beside != json.end() && !beside->is_null()) {
-      read.collection_configurations = beside->dump(-1, ' ', false, Json::error_handler_t::replace);
+      read.collection_configurations = text::json_text(*beside);
     }
     return read;
   }

@@ -48,6 +48,7 @@ struct __attribute__((visibility("hidden"))) Evaluator::Impl {
   std::size_t add(Rule& rule, std::unique_ptr<Rule> owned, std::string name, std::vector<const Trial*> others);
   void start();
   void freeze();
+  void restart();
   void evaluate_available(std::optional<GlobalStep> last);
   std::size_t plan_window(std::span<const SnapshotStep> steps, std::size_t first);
   void evaluate_window();
@@ -99,6 +100,21 @@ void Evaluator::Impl::freeze() {
   for (RuleRun& run : runs) {
     run.resolve();
   }
+}
+
+void Evaluator::Impl::restart() {
+  start();
+  reported.resize(runs.size());
+  for (RuleRun& run : runs) {
+    const bool again = options.make_again && !run.result().error_kind;
+    if (std::unique_ptr<Rule> rule = again ? options.make_again(run.number()) : nullptr) {
+      run.restart(std::move(rule));
+      reported[run.number()] = 0;
+    }
+    run.drop_plans();
+  }
+  last_evaluated.reset();
+  steps_done = 0;
 }
 
 /// Plans steps from `first` on; returns their number.
@@ -171,6 +187,10 @@ void Evaluator::Impl::evaluate_available(std::optional<GlobalStep> last) {
   const std::uint64_t total = steps_done + steps.size();
   for (std::size_t first = 0; first < steps.size() && any_active();) {
     const std::size_t count = plan_window(steps, first);
+    if (options.make_again && std::ranges::any_of(runs, &RuleRun::asks_again)) {
+      restart();  // all rules: most of them cannot plan a step twice
+      return evaluate_available(last);
+    }
     try {
       evaluate_window();
     } catch (...) {  // a rule's exception that is rethrown, or a stop: earlier findings are kept
@@ -233,18 +253,7 @@ void Evaluator::offer(std::optional<GlobalStep> last) {
   impl_->settle();
 }
 
-void Evaluator::restart(const std::function<std::unique_ptr<Rule>(std::size_t rule)>& fresh) {
-  impl_->start();
-  impl_->reported.resize(impl_->runs.size());
-  for (RuleRun& run : impl_->runs) {
-    if (std::unique_ptr<Rule> rule = run.result().error_kind ? nullptr : fresh(run.number())) {
-      run.restart(std::move(rule));
-      impl_->reported[run.number()] = 0;
-    }
-  }
-  impl_->last_evaluated.reset();
-  impl_->steps_done = 0;
-}
+void Evaluator::restart() { impl_->restart(); }
 
 void Evaluator::tick(double seconds, bool new_data) {
   impl_->start();

@@ -269,7 +269,9 @@ bool hides_records(ProblemKind kind) {
 void Unread::add_problem(const EvaluatedTrial& trial, const Problem& problem) {
   Problem placed = problem;
   if (trial.number() > 0) {  // problems name files relative to the base trial
-    placed = {problem.kind, {}, {}, "in " + printable(trial.trial().path()) + ": " + to_string(problem)};
+    const std::string& path = trial.trial().path();
+    placed.file = path.ends_with(problem.file) ? std::string() : problem.file;
+    placed = {problem.kind, {}, {}, "in " + printable(path) + ": " + to_string(placed)};
   }
   if (texts_.insert(to_string(placed)).second) {
     problems_.push_back(std::move(placed));

@@ -54,7 +54,12 @@ class RuleRun {
   void plan(Window& window, const SnapshotStep& step);
   /// Invokes the rule at the planned steps, in order, until it stops.
   void evaluate();
-  void drop_plans() { plans_.clear(); }
+  void drop_plans() {
+    plans_.clear();
+    asks_again_ = false;
+  }
+  /// Returns whether the rule, when planned, asked to begin again.
+  [[nodiscard]] bool asks_again() const noexcept { return asks_again_; }
   void tick(double seconds, bool new_data);
   void finish(bool complete, bool ended);
 
@@ -96,6 +101,8 @@ class RuleRun {
   void note_lacking(std::uint32_t tensor) { lacking_[tensor] = true; }
   /// Notes that the rule requested something of earlier steps, which may lie before its range.
   void note_look_back() noexcept { looked_back_ = true; }
+  /// Asks to begin again: a name saved since changes what the rule would have looked at before.
+  void ask_again() noexcept { asks_again_ = true; }
 
  private:
   /// Returns the result, to change it.
@@ -153,6 +160,7 @@ class RuleRun {
   };
   std::map<std::pair<Held, std::size_t>, SkippedTensors> skipped_;  // by what they hold and the trial's number
   bool looked_back_ = false;
+  bool asks_again_ = false;
   bool step_unread_ = false;  // something requested at the current step
   std::optional<SnapshotStep> last_;
   bool planned_any_ = false;

@@ -137,6 +137,10 @@ Side Sides::of(std::string_view name) const {
   return known == names_.end() ? Side::none : known->second.side;
 }
 
+bool Sides::differ(const Sides& later) const {
+  return std::ranges::any_of(names_, [&](const auto& known) { return later.of(known.first) != known.second.side; });
+}
+
 std::vector<std::string_view> Sides::names(Side side) const {
   std::vector<std::string_view> names;
   for (const auto& [name, known] : names_) {

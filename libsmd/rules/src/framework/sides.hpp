@@ -30,6 +30,8 @@ class Sides {
 
   /// Returns `train`, `eval` or `none`; `none` for an unknown name.
   [[nodiscard]] Side of(std::string_view name) const;
+  /// Returns whether a name has another side in `later`, made when there were more names.
+  [[nodiscard]] bool differ(const Sides& later) const;
   /// Returns the names of a side, in byte order.
   [[nodiscard]] std::vector<std::string_view> names(Side side) const;
   /// Returns the training names with the key of a validation name, the preferred one first.

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <span>
 
 namespace smd::detail::layout {
@@ -18,6 +17,7 @@ namespace smd::detail::layout {
 namespace {
 
 using Headers = ReadOnce<TensorFileHeader>;
+using Report = std::function<void(Problem)>;
 
 Problem damaged_file(std::string file, std::string text) {
   return {ProblemKind::damaged, std::move(file), {}, std::move(text)};
@@ -111,7 +111,8 @@ void compare_tensors(const TensorSet& set, const ShardIndex& index, const Header
   }
 }
 
-void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems) {
+void check_index(const TensorSet& set, const ShardIndex& index, const Headers& headers, ProblemList& problems,
+                 const Report& missing) {
   for (Problem& problem : index.problems.all()) {
     problems.add(in_file(std::move(problem), set.index));
   }
@@ -123,37 +124,40 @@ void check_index(const TensorSet& set, const ShardIndex& index, const Headers& h
   }
   if (!absent.empty() && absent.size() == index.files.size()) {
     const std::string what = set.files.empty() ? "the checkpoint is partial" : "the index is stale";
-    problems.add(damaged_file(
-        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size())));
+    Problem problem = damaged_file(
+        set.index, fmt::format("{}: none of the {} files that the index names is there", what, absent.size()));
+    if (set.files.empty()) {
+      missing(std::move(problem));
+    } else {
+      problems.add(std::move(problem));
+    }
     return;
   }
   for (const std::string_view file : absent) {
-    problems.add(
-        damaged_file(joined(set.folder, file), "is not there, and the index names it: the checkpoint is partial"));
+    missing(damaged_file(joined(set.folder, file), "is not there, and the index names it: the checkpoint is partial"));
   }
   compare_tensors(set, index, headers, problems);
 }
 
 /// Reports missing shards of a set without an index, by the number of shards in their names.
-void check_count(const TensorSet& set, ProblemList& problems) {
+void check_count(const TensorSet& set, const Report& missing) {
   constexpr std::size_t most_told = 20;
   std::vector<bool> there(std::size_t{set.of} + 1);
   for (const TensorFile& file : set.files) {
     there[split_tensor_file_name(file.path).shard] = true;
   }
-  const auto missing = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
+  const auto absent = static_cast<std::size_t>(std::count(there.begin() + 1, there.end(), false));
   std::size_t told = 0;
-  for (std::uint32_t shard = 1; shard <= set.of && told < std::min(missing, most_told); ++shard) {
+  for (std::uint32_t shard = 1; shard <= set.of && told < std::min(absent, most_told); ++shard) {
     if (there[shard]) {
       continue;
     }
     ++told;
-    const std::string more = told == most_told && missing > told
-                                 ? fmt::format(", and {} more of its shards are not there either", missing - told)
+    const std::string more = told == most_told && absent > told
+                                 ? fmt::format(", and {} more of its shards are not there either", absent - told)
                                  : std::string();
-    problems.add(
-        damaged_file(joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
-                     "is not there: the checkpoint is partial" + more));
+    missing(damaged_file(joined(set.folder, fmt::format("{}-{:05}-of-{:05}{}", set.stem, shard, set.of, set.ending)),
+                         "is not there: the checkpoint is partial" + more));
   }
 }
 
@@ -166,16 +170,12 @@ bool has_whole_index(const TensorSet& set, const CheckpointListing& listing) {
          });
 }
 
-void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems) {
-  const auto index = listing.indexes.find(set.index);
-  if (index && *index) {
-    return check_index(set, **index, listing.headers, problems);
-  }
-  if (index) {
-    problems.add(in_file(index->problem(), set.index));
-  }
-  if (set.of > 0) {
-    check_count(set, problems);
+void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems,
+                  const std::function<void(Problem)>& missing) {
+  if (const auto index = listing.indexes.find(set.index); index && *index) {
+    check_index(set, **index, listing.headers, problems, missing);
+  } else if (set.of > 0) {
+    check_count(set, missing);
   }
 }
 

@@ -9,9 +9,12 @@
 #include "wire/first_bytes.hpp"
 #include "wire/safetensors.hpp"
 
+#include <smd/elements.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <type_traits>
@@ -212,8 +215,17 @@ class CheckpointLook {
 
   [[nodiscard]] Readings readings_of(const std::vector<std::string>& files, bool again) {
     const pytorch::Stop stop = request_.stop == nullptr ? pytorch::Stop() : *request_.stop;
-    return listing_->headers.update(
-        storage_, files, [this, stop](const std::string& path) { return read_header(storage_, path, stop); }, again);
+    const auto read = [this, stop](const std::string& path) {
+      TensorFileHeader header = read_header(storage_, path, stop);
+      const auto known = before_ == nullptr ? nullptr : before_->headers.find(path);
+      // Its `.metadata` was there at the look before: the checkpoint is being removed, and was not cut short.
+      if (header.header.cut && known && !known->header.cut && !storage_.file_stamp(path)) {
+        header = {};
+        header.unreadable = make_problem(ProblemKind::not_found, "");
+      }
+      return header;
+    };
+    return listing_->headers.update(storage_, files, read, again);
   }
 
   /// Reports why the log of a trainer_state.json cannot be used.
@@ -340,17 +352,20 @@ class CheckpointLook {
       };
       last_whole_ = std::ranges::all_of(checkpoint.sets, is_whole) ? checkpoint.step : last_whole_;
     }
+    if (before_ != nullptr) {
+      for (const CheckpointRow& row : before_->rows) {
+        known_.emplace(row.path, &row);
+      }
+    }
+    std::set<std::int64_t> whole;
     for (const Checkpoint& checkpoint : plan_.checkpoints) {
-      list_rows_of(checkpoint, rows);
+      if (list_rows_of(checkpoint, rows)) {
+        whole.insert(checkpoint.step);
+      }
     }
-    std::unordered_multimap<std::int64_t, const CheckpointRow*> known;  // by step
-    for (const CheckpointRow& row : listing_->rows) {
-      known.emplace(row.step, &row);
-    }
+    listing_->whole = std::move(whole);
     for (CheckpointRow& row : rows) {
-      const auto [first, end] = known.equal_range(row.step);
-      const auto same = std::find_if(first, end, [&](const auto& one) { return one.second->same(row); });
-      row.id = same == end ? listing_->next_id++ : same->second->id;
+      row.id = row.id == 0 ? listing_->next_id++ : row.id;
     }
     std::ranges::sort(rows, [](const CheckpointRow& a, const CheckpointRow& b) { return a.id < b.id; });
     listing_->rows = std::move(rows);
@@ -362,31 +377,67 @@ class CheckpointLook {
     }
   }
 
-  void list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& rows) {
-    const std::size_t first = rows.size();
+  /// Returns the row that the look before had of the same file. Null if there is none, or the file has changed.
+  [[nodiscard]] const CheckpointRow* known_row(const CheckpointRow& row) const {
+    const auto known = known_.find(row.path);
+    return known != known_.end() && known->second->same_file(row) ? known->second : nullptr;
+  }
+
+  /// Appends the rows of a checkpoint to `all`. A new file may change the names in the others. A removed file does not
+  /// change them, because the others are likely being removed, too. Returns whether all files are there, or were there
+  /// before some were removed.
+  bool list_rows_of(const Checkpoint& checkpoint, std::vector<CheckpointRow>& all) {
+    std::vector<CheckpointRow> rows = named_rows(checkpoint);
+    const bool grew = std::ranges::any_of(rows, [&](const CheckpointRow& row) {
+      return known_row(row) == nullptr && !listing_->headers.find(row.path)->unreadable;
+    });
+    const bool was_whole = !grew && listing_->whole.contains(checkpoint.step);
+    const auto written = request_.as_it_stands ? long_ago : last_written(checkpoint);
+    const bool awaited = is_young(written);
     bool growing = false;
-    std::vector<std::string> components;
+    bool partial = false;
     for (const TensorSet& set : checkpoint.sets) {
-      if (std::ranges::find(components, set.folder) == components.end()) {
-        components.push_back(set.folder);
+      partial = tell_shards(set, was_whole, awaited) || partial;
+      for (const TensorFile& file : set.files) {
+        growing = tell_problems_of(file, checkpoint.step) || growing;
       }
     }
-    for (const std::string& folder : components) {
-      std::vector<const TensorSet*> sets;
-      std::vector<bool> indexed;
-      for (const TensorSet& set : checkpoint.sets) {
-        if (set.folder == folder) {
-          sets.push_back(&set);
-          indexed.push_back(has_whole_index(set, *listing_));
-        }
+    if (partial && awaited) {
+      growing = true;
+      look_again_after(age_of(written));
+    }
+    for (CheckpointRow& row : rows) {
+      const CheckpointRow* const known = known_row(row);
+      if (known != nullptr && (growing || !grew)) {
+        row = *known;
+      } else if (known != nullptr && known->same(row)) {
+        row.id = known->id;
       }
+      if (!growing || row.id != 0) {  // new files count when the checkpoint is whole
+        all.push_back(std::move(row));
+      }
+    }
+    if (growing && plan_.checkpoints.size() > 1) {
+      tell_left_out(checkpoint.path, "the checkpoint");
+    }
+    return was_whole || !(growing || partial);
+  }
+
+  /// Returns the rows of a checkpoint, without ids, as a first look names them.
+  std::vector<CheckpointRow> named_rows(const Checkpoint& checkpoint) {
+    std::vector<CheckpointRow> rows;
+    for (auto next = checkpoint.sets.begin(); next != checkpoint.sets.end();) {
+      std::vector<const TensorSet*> sets;  // of one folder: they are adjacent
+      std::vector<bool> indexed;
+      do {
+        sets.push_back(&*next);
+        indexed.push_back(has_whole_index(*next, *listing_));
+      } while (++next != checkpoint.sets.end() && next->folder == sets.front()->folder);
       const auto main = main_set(sets, indexed);
       for (std::size_t i = 0; i < sets.size(); ++i) {
         const TensorSet& set = *sets[i];
-        check_shards(set, *listing_, problems_);
         const std::string prefix = main == i ? set.component : set.component + set.stem + "/";
         for (const TensorFile& file : set.files) {
-          growing = tell_problems_of(file, checkpoint.step) || growing;
           const auto header = listing_->headers.find(file.path);
           const bool facts = main == i && set.component.empty() && &file == &set.files.front();
           rows.push_back(
@@ -394,12 +445,38 @@ class CheckpointLook {
         }
       }
     }
-    if (growing) {
-      rows.resize(first);  // the checkpoint counts when it is whole
-      if (plan_.checkpoints.size() > 1) {
-        tell_left_out(checkpoint.path, "the checkpoint");
+    return rows;
+  }
+
+  /// Returns when the newest file of a checkpoint was written.
+  WallClock::time_point last_written(const Checkpoint& checkpoint) {
+    WallClock::time_point newest = long_ago;
+    for (const TensorSet& set : checkpoint.sets) {
+      if (!set.index.empty()) {
+        newest = std::max(newest, storage_.written_at(set.index).value_or(long_ago));
+      }
+      for (const TensorFile& file : set.files) {
+        newest = std::max(newest, listing_->headers.find(file.path)->written);
       }
     }
+    return newest;
+  }
+
+  /// Reports the problems of a set's shards and index. `was_whole`: those that are missing were removed. `awaited`:
+  /// what is missing may still be written. Returns whether something is missing.
+  bool tell_shards(const TensorSet& set, bool was_whole, bool awaited) {
+    bool partial = false;
+    const auto add = [&](Problem problem) {
+      partial = true;
+      problem.kind = awaited && problem.kind == ProblemKind::damaged ? ProblemKind::not_yet : problem.kind;
+      problems_.add(std::move(problem));
+    };
+    if (const auto index = listing_->indexes.find(set.index);
+        index && !*index && !(was_whole && index->problem().kind == ProblemKind::not_found)) {
+      add(in_file(index->problem(), set.index));
+    }
+    check_shards(set, *listing_, problems_, was_whole ? [](const Problem&) {} : std::function<void(Problem)>(add));
+    return partial;
   }
 
   /// Reports the problems of a file. Returns true if it may still be written to. If the trial is not followed, that
@@ -519,6 +596,7 @@ class CheckpointLook {
   std::int64_t last_whole_ = -1;  ///< and of a checkpoint all of whose files are complete.
   std::optional<std::chrono::steady_clock::time_point> due_;
   bool nothing_new_ = false;
+  std::unordered_map<std::string_view, const CheckpointRow*> known_;  ///< The rows of the look before, by path.
 };
 
 /// Reports what an unsafe load would call.
@@ -529,6 +607,23 @@ void tell_globals(const std::string& path, const pytorch::TorchFile& file, const
       report({ProblemKind::damaged, path, global.offset, text});
     } else {
       report({ProblemKind::remark, {}, {}, printable(path) + ": byte " + std::to_string(global.offset) + ": " + text});
+    }
+  }
+}
+
+/// Warns of scales of channels that are not finite. What cannot be read is reported with the checksums.
+void tell_scales(const std::string& path, const pytorch::TorchFile& torch, const storage::File& file,
+                 const std::function<void(Problem)>& report) {
+  for (const pytorch::ChannelScales& scales : torch.scales) {
+    const auto begin = torch.source->find(file, scales.offset);
+    const auto bytes = begin ? pytorch::read_bytes(file, *begin, scales.length) : begin.problem();
+    const std::array sizes = {static_cast<std::int64_t>(scales.length / item_size(scales.dtype))};
+    if (bytes && !std::ranges::all_of(to_doubles({scales.dtype, sizes, std::as_bytes(std::span(*bytes))}),
+                                      [](double scale) { return std::isfinite(scale); })) {
+      report(make_problem(ProblemKind::warning,
+                          "tensor " + in_quotes(scales.tensor) +
+                              ": the scale of a channel is not finite: none of its integers stands for a number",
+                          path));
     }
   }
 }
@@ -552,6 +647,7 @@ void check_torch_file(storage::Storage& storage, const std::string& path, const 
   }
   const auto file = header.torch->source ? storage.open(path) : Problem();
   if (file) {
+    tell_scales(path, *header.torch, **file, report);
     header.torch->source->verify_others(**file, {},
                                         [&](Problem problem) { report(in_file(std::move(problem), path)); });
   }

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,10 +95,13 @@ struct CheckpointRow {
   std::optional<storage::FileStamp> stamp = {};  ///< `TensorFileHeader::stamp`.
   std::uint64_t id = 0;                          ///< `StepPart::id`.
 
+  /// Returns whether it is of the same step and file, which has not changed.
+  [[nodiscard]] bool same_file(const CheckpointRow& other) const {
+    return step == other.step && path == other.path && (reading == other.reading || (stamp && stamp == other.stamp));
+  }
+  /// Returns whether its tensors have the same names, too. `facts` may differ: shards come in any order.
   [[nodiscard]] bool same(const CheckpointRow& other) const {
-    const bool same_file = reading == other.reading || (stamp && stamp == other.stamp);
-    return step == other.step && path == other.path && prefix == other.prefix && main == other.main &&
-           facts == other.facts && same_file;
+    return same_file(other) && prefix == other.prefix && main == other.main;
   }
 };
 
@@ -129,7 +133,8 @@ class CheckpointListing final : public Listing {
   std::string log_path;
   std::vector<LogRow> log_rows;  ///< By step.
   std::uint64_t next_id = 1;
-  bool waits = false;  ///< Some file may still be written.
+  std::set<std::int64_t> whole;  ///< Steps of checkpoints all of whose files are, or were, there.
+  bool waits = false;            ///< Some file may still be written.
   /// All files that matter, with their stamps; nullopt if some file has none.
   std::optional<std::map<std::string, storage::FileStamp>> seen;
 };
@@ -137,9 +142,10 @@ class CheckpointListing final : public Listing {
 /// Returns whether any file that a set's index names exists.
 [[nodiscard]] bool has_whole_index(const TensorSet& set, const CheckpointListing& listing);
 
-/// Reports problems of shards and their index: an index that cannot be read, is stale or has refused entries, missing
-/// shards, and tensors that are not in the file that the index names.
-void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems);
+/// Reports problems of shards and their index, if that could be read: entries that were refused, a stale index, and
+/// tensors that are not in the file that it names. Calls `missing` for shards that are not there.
+void check_shards(const TensorSet& set, const CheckpointListing& listing, ProblemList& problems,
+                  const std::function<void(Problem)>& missing);
 
 /// Returns a row for each step of a log, without ids. `replaced`: set to how many numbers others of their
 /// name and step replaced.

@@ -358,7 +358,7 @@ bool all_there(const CollectionsInfo& info) {
 std::shared_ptr<const CollectionsInfo> read_collections(storage::Storage& storage,
                                                         std::shared_ptr<const CollectionsInfo> before) {
   if (before && storage.remote() && all_there(*before)) {
-    return before;  // each file is written once, so it cannot have changed
+    return before;  // the reference writes each file once: it is not worth requests at each look
   }
   auto result = std::make_shared<DebuggerCollections>();
   DebuggerCollections& info = *result;

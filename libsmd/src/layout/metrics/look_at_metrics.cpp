@@ -36,6 +36,7 @@ constexpr std::ptrdiff_t most_quoted_lines = 64;
 constexpr unsigned most_unclosed = 16;
 /// Whether to stop is asked so seldom. What is taken between may be a row, or a thousand of one form.
 constexpr unsigned taken_between_questions = 64;
+constexpr const char* zeros_in_line = "the line has zeros, as a crash leaves them, and is left out";
 
 Role role_of(std::string_view name, bool json) noexcept {
   constexpr std::array<std::string_view, 3> no_metrics = {"time", "percentage", "total_steps"};
@@ -137,11 +138,8 @@ class MetricTaker {
   Problem refuse(std::string why) const { return {ProblemKind::not_found, cursor_.path, {}, std::move(why)}; }
   void tell_rest(std::string_view line, std::uint64_t offset, bool taken) {
     cursor_.took_rest = taken;
-    if (const std::size_t zeros = line.find_last_not_of('\0') + 1; zeros != line.size() && request_.as_it_stands) {
-      cursor_.rest = Problem{ProblemKind::damaged,
-                             {},
-                             offset + zeros,
-                             "zeros up to the end, as a crash leaves them; the line is left out"};
+    if (const std::size_t zeros = line.find('\0'); zeros != line.npos && request_.as_it_stands) {
+      cursor_.rest = Problem{ProblemKind::damaged, {}, offset + zeros, zeros_in_line};
       return;
     }
     cursor_.rest = Problem{request_.as_it_stands ? ProblemKind::remark : ProblemKind::note,
@@ -179,11 +177,12 @@ class MetricTaker {
       if (cursor_.header.empty()) {
         const auto before = before_header(reader.text());
         const std::string_view text = before ? reader.text().substr(*before) : std::string_view();
-        if (text.find('\n') == text.npos && reader.more()) {
-          continue;
-        }
         if (text.find('\n') == text.npos) {
-          return std::nullopt;
+          const bool too_long = reader.text().size() > limits::row_bytes;
+          if (!too_long && reader.more()) {
+            continue;
+          }
+          return too_long ? std::optional(refuse(std::string(too_long_line))) : std::nullopt;
         }
         reader.skip(*before);
         cursor_.separator = CsvSplitter::separator_of(text.substr(0, text.find('\n')));
@@ -208,7 +207,8 @@ class MetricTaker {
           skip_line(reader);
           continue;
         }
-        const bool taken = request_.as_it_stands && !splitter.in_quotes() && !reader.text().ends_with('\0') &&
+        const bool taken = request_.as_it_stands && !splitter.in_quotes() &&
+                           reader.text().find('\0') == std::string_view::npos &&
                            splitter.fields().size() == cursor_.header.size();
         if (*length != 0 && !splitter.blank()) {
           tell_rest(reader.text(), reader.offset(), taken);
@@ -247,6 +247,10 @@ class MetricTaker {
       return take_header(fields);
     }
     if (split.blank()) {
+      return std::nullopt;
+    }
+    if (const std::size_t zeros = row.find('\0'); zeros != row.npos) {
+      damage(offset + zeros, zeros_in_line);
       return std::nullopt;
     }
     if (begins_run(fields)) {
@@ -428,16 +432,12 @@ class MetricTaker {
     }
   }
 
-  /// Takes a value that is not logged, or `wrong`: neither a number nor a text.
-  void leave_out(std::string_view name, bool wrong) {
+  /// Takes a value that is not logged.
+  void leave_out(std::string_view name) {
     const std::uint32_t id = cursor_.names.find(name);
-    if (id == no_id) {
-      return;
-    }
     if (id < place_of_.size() && place_of_[id] < cells_.size() && cells_[place_of_[id]].column == id) {
       cells_[place_of_[id]] = {.column = id};  // of a name that comes again the last value counts
     }
-    cursor_.columns[id].texts += wrong && cursor_.columns[id].numbers != 0 ? 1 : 0;
   }
 
   /// Returns whether the text is an object, or blank. `unsure`: it need not be one.
@@ -457,16 +457,20 @@ class MetricTaker {
     const auto around = values_.only_object();
     const bool passed = around && std::find(transparent.begin(), transparent.end(), *around) != transparent.end();
     cells_.clear();
+    lists_.clear();
     previous_ = no_id;
     for (const FlatJson::Value& value : values_.values()) {
       std::string_view name = values_.name(value);
       name.remove_prefix(passed && value.in_object ? around->size() + 1 : 0);
-      const bool text_value = value.kind == FlatJson::Kind::text;
       if (name.size() > limits::name_bytes) {
         continue;
       }
+      const bool text_value = value.kind == FlatJson::Kind::text;
       if (value.kind != FlatJson::Kind::number && !text_value) {
-        leave_out(name, value.kind != FlatJson::Kind::null);
+        leave_out(name);
+        if (value.kind != FlatJson::Kind::null) {
+          lists_.push_back(column_of(name));
+        }
         continue;
       }
       Cell cell{.column = column_of(name)};
@@ -489,6 +493,7 @@ class MetricTaker {
         cells_.push_back(cell);
       }
     }
+    count_lists(lists_, 1);
     if (cells_.empty()) {
       return true;
     }
@@ -541,6 +546,7 @@ class MetricTaker {
     for (std::size_t i = 0; i < alike_.size(); ++i) {
       alike_[i].number = numbers[i];
     }
+    count_lists(alike_lists_, 1);
     take_row(alike_, offset);
     plan();
   }
@@ -674,6 +680,14 @@ class MetricTaker {
     for (const std::size_t cell : plan_.cells) {
       cursor_.columns[alike_[cell].column].numbers += count;
     }
+    count_lists(alike_lists_, count);
+  }
+
+  /// Counts lists of `rows` rows, which are no numbers either.
+  void count_lists(std::span<const std::uint32_t> columns, std::uint64_t rows) {
+    for (const std::uint32_t column : columns) {
+      cursor_.columns[column].texts += rows;
+    }
   }
 
   /// Takes the form of a row whose cells are numbers, or not logged.
@@ -685,6 +699,7 @@ class MetricTaker {
     ++learned_in_vain_;
     form_.forget();
     alike_.clear();
+    alike_lists_ = lists_;
     plan_ = {};
     in_form_ = 0;
     std::vector<std::size_t> places;
@@ -795,6 +810,8 @@ class MetricTaker {
   unsigned jobs_ = 1;
   FlatJson values_;
   std::vector<Cell> cells_;
+  std::vector<std::uint32_t> lists_;        ///< The columns of lists in the row of `cells_`,
+  std::vector<std::uint32_t> alike_lists_;  ///< and in the row of `alike_`.
   LineForm form_;
   std::uint64_t in_form_ = 0;                 ///< Rows in the form, one behind the other.
   std::uint64_t rows_before_threads_ = 4096;  ///< So many must be in the form, so that threads are worth it.
@@ -861,7 +878,7 @@ Status choose_file(storage::Storage& storage, const Opening& place, const Metric
       continue;
     }
     if (i >= first_doubtful_log && (known == nullptr || known->all_rows == 0 || name != known->path)) {
-      const auto first = read_first_bytes(storage, name, limits::row_bytes / 16);
+      const auto first = read_beginning(storage, name);
       const std::string_view text =
           first ? std::string_view(reinterpret_cast<const char*>(first->data()), first->size()) : std::string_view();
       const auto why = form_of(text) == MetricForm::csv ? Problem{ProblemKind::not_found, {}, {}, "is not JSON lines"}

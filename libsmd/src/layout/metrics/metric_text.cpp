@@ -5,6 +5,8 @@
 #include "text/trim.hpp"
 #include "wire/flat_json.hpp"
 
+#include <smd/limits.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -115,7 +117,8 @@ std::optional<std::size_t> CsvSplitter::split_row(std::string_view text, bool la
   }
   for (std::size_t i = 0; i < quoted_.size(); ++i) {
     const std::size_t end = i + 1 < quoted_.size() ? quoted_[i + 1].begin : unquoted_.size();
-    fields_[quoted_[i].field] = std::string_view(unquoted_).substr(quoted_[i].begin, end - quoted_[i].begin);
+    fields_[quoted_[i].field] =
+        text::trimmed(std::string_view(unquoted_).substr(quoted_[i].begin, end - quoted_[i].begin));
   }
   return at;
 }
@@ -225,8 +228,12 @@ std::optional<std::int64_t> step_of(std::string_view text) noexcept {
 }
 
 std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs_step) {
-  const auto refuse = [](bool begun, std::string_view why) {
-    return Problem{begun ? ProblemKind::not_yet : ProblemKind::not_found, {}, {}, std::string(why)};
+  const auto refuse = [&](bool begun, std::string_view why) {
+    const bool too_long = begun && beginning.size() >= limits::row_bytes;
+    return Problem{begun && !too_long ? ProblemKind::not_yet : ProblemKind::not_found,
+                   {},
+                   {},
+                   std::string(too_long ? too_long_line : why)};
   };
   const std::string no_step = "a metric log needs a step, or an epoch; --step-name names another one";
   const auto form = form_of(beginning);
@@ -236,9 +243,9 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
   if (*form == MetricForm::csv) {
     const auto skipped = before_header(beginning);
     const std::string_view text = skipped ? beginning.substr(*skipped) : std::string_view();
-    const bool begun = text.find('\n') == text.npos;
     CsvSplitter row(CsvSplitter::separator_of(text.substr(0, text.find('\n'))));
-    if (!row.split(text)) {
+    const bool begun = !row.split(text);
+    if (begun) {
       row.split_last(text);
     }
     if (!is_header(row.fields())) {
@@ -254,10 +261,13 @@ std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs
   }
   const auto length = text.starts_with('{') ? object_length(text) : std::nullopt;
   const std::string_view object = text.substr(0, length.value_or(0));
-  const bool may_go_on = *form == MetricForm::array || text.find('\n') == text.npos;
-  const bool begun = !length && (text.empty() || (text.front() == '{' && may_go_on));
-  if (!length || (*form == MetricForm::lines && object.find('\n') != object.npos)) {
-    return refuse(begun, "is one JSON document, and not JSON lines: an object takes several lines");
+  if (*form == MetricForm::lines && text.substr(0, length.value_or(text.npos)).find('\n') != text.npos) {
+    return refuse(false, "is one JSON document, and not JSON lines: an object takes several lines");
+  }
+  if (!length) {
+    const bool begun = text.empty() || text.front() == '{';
+    return refuse(begun, begun ? "is not a metric log: it ends before its first object does"
+                               : "is not a metric log: its array does not begin with an object");
   }
   std::string padded(object);
   padded.reserve(padded.size() + Buffer::padding);

@@ -21,7 +21,7 @@ enum class MetricForm : std::uint8_t { csv, lines, array };
 /// Returns the form of a log, by the first character after blanks; nullopt if the text has only blanks.
 [[nodiscard]] std::optional<MetricForm> form_of(std::string_view text) noexcept;
 
-/// Splits rows into fields, without blanks and quotes around them.
+/// Splits rows into fields. Leaves out quotes around fields, and blanks on both sides of the quotes.
 class CsvSplitter {
  public:
   explicit CsvSplitter(char separator = ',') noexcept : separator_(separator) {}
@@ -96,8 +96,12 @@ inline constexpr std::string_view no_header =
     "is not a metric log: its first line is not a header of two names or more, without a number; smd-save --lines "
     "takes numbers from other text";
 
-/// Returns why a file is no metric log, by its beginning; nullopt if it may be one. The kind is not_yet if what is
-/// written behind it may make it one, else not_found. `needs_step`: it must have a name of steps.
+inline constexpr std::string_view too_long_line =
+    "is not a metric log: its first line is longer than 16 MiB (row_bytes)";
+
+/// Returns why a file is no metric log, by its beginning; nullopt if it may be one. The kind is not_yet if what stands
+/// behind it may make it one, as long as it is shorter than `limits::row_bytes`; else not_found. `needs_step`: it must
+/// have a name of steps.
 [[nodiscard]] std::optional<Problem> metric_log_problem(std::string_view beginning, bool needs_step);
 
 }  // namespace smd::detail::layout

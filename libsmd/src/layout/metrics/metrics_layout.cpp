@@ -27,8 +27,8 @@ std::string_view text_of(std::span<const std::byte> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool is_text(const Opening& what, std::span<const std::byte> first) noexcept {
-  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), what.file);
+bool is_text(std::string_view name, std::span<const std::byte> first) noexcept {
+  return wire::may_be_text(first.first(std::min(first.size(), wire::telling_bytes)), name);
 }
 
 }  // namespace
@@ -45,9 +45,19 @@ bool is_metric_log_name(std::string_view name) noexcept {
   return std::find(metric_log_names.begin(), metric_log_names.end(), name) != metric_log_names.end();
 }
 
+Outcome<std::vector<std::byte>> read_beginning(storage::Storage& storage, const std::string& path) {
+  auto first = read_first_bytes(storage, path, first_bytes_of_file);
+  if (!first || first->size() < first_bytes_of_file || !is_text(path, *first)) {
+    return first;
+  }
+  const auto problem = metric_log_problem(text_of(*first), true);
+  return problem && problem->kind == ProblemKind::not_yet ? read_first_bytes(storage, path, limits::row_bytes)
+                                                          : std::move(first);
+}
+
 bool is_metric_log(const Opening& what, std::span<const std::byte> first) {
   return first.empty() ? is_metric_log_name(what.file)  // nothing is written yet
-                       : is_text(what, first) && !metric_log_problem(text_of(first), what.step_name.empty());
+                       : is_text(what.file, first) && !metric_log_problem(text_of(first), what.step_name.empty());
 }
 
 Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first) {
@@ -56,7 +66,7 @@ Problem why_no_metric_log(const Opening& what, std::span<const std::byte> first)
   // Nobody waits for other files: their names say that they are something else.
   const bool named =
       std::any_of(endings.begin(), endings.end(), [&](auto ending) { return what.file.ends_with(ending); });
-  if (!named || first.size() >= first_bytes_of_file || !(first.empty() || is_text(what, first))) {
+  if (!named || !(first.empty() || is_text(what.file, first))) {
     problem.kind = ProblemKind::not_found;
   }
   return problem;

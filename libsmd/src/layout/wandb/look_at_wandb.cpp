@@ -317,10 +317,12 @@ class WandbTaker {
   void take_record(Series& series, const FlatJson::Value& value) {
     cursor_.facts[rows_.previous()].known_whole = true;
     if (value.kind == FlatJson::Kind::histogram) {
-      const auto span = wire::bucket_span(values_.numbers(value));
-      if (!span) {
+      const std::span<const double> buckets = values_.numbers(value);
+      const auto span = wire::bucket_span(buckets);
+      if (!span || buckets.empty()) {
         return add_problem(ProblemKind::damaged,
-                           "the value of '" + printable(values_.name(value)) + "' is left out: " + span.problem().text);
+                           "the value of '" + printable(values_.name(value)) + "' is left out: " +
+                               (span ? "the bins of the histogram do not fit its counts" : span.problem().text));
       }
       const bool watched = values_.name(value).starts_with("parameters/");
       rows_.begin_value(series, watched ? ValueKind::watched : ValueKind::histogram, step_);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints that come and go while they are followed, file by file: whatever a look sees, each tensor comes once.
+#include "layout/layout_kind.hpp"
+#include "support/temp_dir.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace smd::detail;
+using namespace smd::detail::layout;
+using smd::ProblemKind;
+using smd::test::TempDir;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+constexpr std::chrono::hours old_age(1);
+constexpr std::chrono::seconds young_age(0);
+
+/// The bytes of a file with one number.
+std::string tensor_file(const std::string& tensor) {
+  const std::string header = "{\"" + tensor + R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  return static_cast<char>(header.size()) + std::string(7, '\0') + header + std::string(4, '\0');
+}
+
+std::string shard_index() {
+  return R"({"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}})";
+}
+
+/// A folder of checkpoints, and what looks at it gave.
+class SavedRun {
+ public:
+  void write(const std::string& path, std::string_view bytes, std::chrono::seconds age) {
+    std::filesystem::last_write_time(dir_.write(path, bytes), std::filesystem::file_time_type::clock::now() - age);
+  }
+  void remove(const std::string& path) { std::filesystem::remove_all(dir_ / path); }
+
+  /// Returns what no look before gave: `10 NAME`.
+  Texts look() {
+    const auto storage = storage::open_local_with_links(dir_.path());
+    REQUIRE(storage);
+    auto found = layout_->look(**storage, LookRequest(), listing_.get(), collections_);
+    REQUIRE(found);
+    if (found->listing != nullptr) {
+      listing_ = found->listing;
+    }
+    collections_ = found->collections;
+    if (found->afresh) {
+      held_.clear();
+    }
+    Texts fresh;
+    std::uint64_t last = last_;
+    for (const RowSequence& sequence : found->loaded.rows) {
+      const Tables& tables = found->loaded.tables.at(sequence.tables);
+      for (const std::uint32_t name : tables.name_lists.at(tables.payloads.at(sequence.row.payload).names)) {
+        const std::string text = std::to_string(sequence.row.file.step) + " " + std::string(tables.names[name]);
+        held_.push_back(text);
+        if (sequence.row.file.id > last_) {
+          fresh.push_back(text);
+        }
+      }
+      last = std::max(last, sequence.row.file.id);
+    }
+    last_ = last;
+    std::ranges::sort(held_);
+    std::ranges::sort(fresh);
+    return fresh;
+  }
+  /// What the trial has now.
+  [[nodiscard]] const Texts& held() const { return held_; }
+  [[nodiscard]] bool has(ProblemKind kind) const {
+    return std::ranges::any_of(listing_->notes.kept(), [&](const auto& note) { return note.kind == kind; });
+  }
+
+ private:
+  TempDir dir_;
+  std::unique_ptr<Layout> layout_ = checkpoints_layout({});
+  std::shared_ptr<const Listing> listing_;
+  std::shared_ptr<const CollectionsInfo> collections_;
+  Texts held_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("what is left of a checkpoint that is removed file by file keeps its names") {
+  SavedRun run;
+  for (const std::string& file : Texts{"model", "optimizer", "ema"}) {
+    run.write("step_10/" + file + ".safetensors", tensor_file(file == "optimizer" ? "c" : "a"), old_age);
+  }
+  CHECK(run.look() == Texts{"10 a", "10 ema/a", "10 optimizer/c"});
+  run.write("step_20/model.safetensors", tensor_file("a"), old_age);
+  CHECK(run.look() == Texts{"20 a"});
+  run.remove("step_10/model.safetensors");
+  CHECK(run.look().empty());
+  CHECK(run.held() == Texts{"10 ema/a", "10 optimizer/c", "20 a"});
+  run.remove("step_10/optimizer.safetensors");
+  CHECK(run.look().empty());
+  CHECK(run.held() == Texts{"10 ema/a", "20 a"});
+  run.write("step_30/model.safetensors", tensor_file("a"), old_age);
+  CHECK(run.look() == Texts{"30 a"});
+  run.remove("step_10");
+  CHECK(run.look().empty());
+  CHECK(run.held() == Texts{"20 a", "30 a"});
+}
+
+TEST_CASE("shards that are removed one by one are no damage, with and without an index") {
+  for (const bool with_index : {false, true}) {
+    SavedRun run;
+    run.write("step_10/model-00001-of-00002.safetensors", tensor_file("a"), old_age);
+    run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);
+    if (with_index) {
+      run.write("step_10/model.safetensors.index.json", shard_index(), old_age);
+    }
+    run.write("step_20/model.safetensors", tensor_file("a"), old_age);
+    CHECK(run.look() == Texts{"10 a", "10 b", "20 a"});
+    for (const std::string& shard : Texts{"1", "2"}) {
+      run.remove("step_10/model-0000" + shard + "-of-00002.safetensors");
+      CHECK(run.look().empty());
+      CHECK_FALSE(run.has(ProblemKind::damaged));
+      run.write("step_20/optimizer" + shard + ".safetensors", tensor_file("c"), old_age);
+      CHECK(run.look() == Texts{"20 optimizer" + shard + "/c"});
+      CHECK_FALSE(run.has(ProblemKind::damaged));
+    }
+    CHECK(run.held() == Texts{"20 a", "20 optimizer1/c", "20 optimizer2/c"});
+  }
+}
+
+TEST_CASE("a further file of a checkpoint that is still written takes nothing back") {
+  SavedRun run;
+  run.write("step_10/model.safetensors", tensor_file("a"), young_age);
+  CHECK(run.look() == Texts{"10 a"});
+  const std::string optimizer = tensor_file("c");
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{9}, optimizer.size() - 1}) {
+    run.write("step_10/optimizer.safetensors", std::string_view(optimizer).substr(0, bytes), young_age);
+    CHECK(run.look().empty());
+    CHECK(run.held() == Texts{"10 a"});
+    CHECK(run.has(ProblemKind::not_yet));
+  }
+  run.write("step_10/optimizer.safetensors", optimizer, young_age);
+  CHECK(run.look() == Texts{"10 optimizer/c"});
+  CHECK(run.held() == Texts{"10 a", "10 optimizer/c"});
+}
+
+TEST_CASE("shards count when all are there, whatever comes first") {
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"step_10/model-00001-of-00002.safetensors", tensor_file("a")},
+      {"step_10/model-00002-of-00002.safetensors", tensor_file("b")},
+      {"step_10/model.safetensors.index.json", shard_index()},
+  };
+  std::ranges::sort(files);
+  do {
+    SavedRun run;
+    run.write("step_5/model.safetensors", tensor_file("a"), old_age);
+    CHECK(run.look() == Texts{"5 a"});
+    std::size_t shards = 0;
+    for (const auto& file : files) {
+      const std::string& path = file.first;
+      const std::string& bytes = file.second;
+      CAPTURE(path);
+      run.write(path, bytes.substr(0, bytes.size() / 2), young_age);
+      CHECK(run.look().empty());
+      CHECK_FALSE(run.has(ProblemKind::damaged));
+      CHECK(run.has(ProblemKind::not_yet));
+      run.write(path, bytes, young_age);
+      shards += path.ends_with(".json") ? 0 : 1;
+      const bool last = shards == 2 && !path.ends_with(".json");
+      CHECK(run.look() == (last ? Texts{"10 a", "10 b"} : Texts()));
+      CHECK_FALSE(run.has(ProblemKind::damaged));
+    }
+    CHECK_FALSE(run.has(ProblemKind::not_yet));
+    CHECK(run.held() == Texts{"10 a", "10 b", "5 a"});
+  } while (std::ranges::next_permutation(files).found);
+}
+
+TEST_CASE("a shard that is not there is damage once the others are old, and when it comes the others stay") {
+  SavedRun run;
+  run.write("step_10/model-00002-of-00002.safetensors", tensor_file("b"), old_age);
+  CHECK(run.look() == Texts{"10 b"});
+  CHECK(run.has(ProblemKind::damaged));
+  run.write("step_20/model.safetensors", tensor_file("a"), old_age);
+  CHECK(run.look() == Texts{"20 a"});
+  CHECK(run.has(ProblemKind::damaged));
+  run.write("step_10/model-00001-of-00002.safetensors", tensor_file("a"), old_age);
+  CHECK(run.look() == Texts{"10 a"});
+  CHECK_FALSE(run.has(ProblemKind::damaged));
+}
