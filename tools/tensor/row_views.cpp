@@ -285,7 +285,7 @@ constexpr std::array stat_columns = with_key_columns(std::array<Column, 13>{{{"d
                                                                              {"argmax"},
                                                                              written_column}});
 
-// The least and the greatest are elements; there is none without elements, nor of complex numbers.
+// Minimum and maximum are elements. No elements, or complex ones, have neither.
 Cell extreme_of(const ReducedValue& value, Dtype dtype) {
   return value.kind == ReducedValue::Kind::real ? element_cell(value.real, dtype) : reduced_cell(value);
 }

@@ -40,8 +40,8 @@ struct JsonError {
 template <class Json>
 void dismantle(Json& value) noexcept;
 
-/// Owns a document. nlohmann's own destructor allocates memory, and ends the program if there is none; this one
-/// allocates nothing.
+/// Owns a document, and destroys it without allocating memory. nlohmann's destructor allocates, and ends the program if
+/// that fails.
 template <class Json>
 class JsonDocument {
  public:

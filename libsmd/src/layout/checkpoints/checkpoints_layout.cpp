@@ -377,7 +377,7 @@ class CheckpointLook {
     }
   }
 
-  /// Returns the row that the look before had of the same file. Null if there is none, or the file has changed.
+  /// Returns the previous look's row for the same file, or null if the file is new or has changed.
   [[nodiscard]] const CheckpointRow* known_row(const CheckpointRow& row) const {
     const auto known = known_.find(row.path);
     return known != known_.end() && known->second->same_file(row) ? known->second : nullptr;
